@@ -1,0 +1,81 @@
+# Every target needs only make and Python 3.11 or newer. The first run makes .venv and fills it
+# from locks/; later runs call pip only when a lock file, pyproject.toml or Python has changed.
+
+PYTHON  ?= python3.13 python3.12 python3.11 python3
+DATA    ?= data/bigtime.db
+PORT    ?= 8000
+WORKERS ?= 2
+
+BIN     := .venv/bin
+PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
+CODE    := src tests bench proofs docs
+
+# dynalite and the JavaScript SDK, where someone has installed them (.ci/run does).
+NODE    := $(wildcard $(CURDIR)/build/node/node_modules)
+ifneq ($(NODE),)
+export BIGTIME_NODE_MODULES ?= $(NODE)
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test check bench proofs docs lock clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+serve: .venv/runtime.stamp ## start the engine's endpoint on DATA=data/bigtime.db and PORT=8000
+	@$(BIN)/bigtime engine serve --data $(DATA) --port $(PORT)
+
+test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" goes to pytest
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+
+check: .venv/dev.stamp ## lint, formatting, types and import contracts
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/mypy $(CODE)
+	@$(BIN)/lint-imports --no-logo
+
+bench: .venv/dev.stamp ## measure speed, size and growth beside moto and dynalite
+	@$(BIN)/python -m bench $(ARGS)
+
+proofs: .venv/dev.stamp ## crash, tear, fill, race and fuzz the engine; RELEASE=1 for the long form
+	@$(BIN)/python -m proofs $(if $(RELEASE),--release) $(ARGS)
+
+docs: .venv/dev.stamp ## write the examples, the measured figures and the layout into the guides
+	@$(BIN)/python docs/generate.py
+
+lock: .venv/dev.stamp ## renew locks/ from pyproject.toml; UPGRADE=1 takes the newest versions
+	@$(LOCK) --output-file locks/runtime.txt
+	@$(LOCK) --output-file locks/dev.txt --group dev --constraints locks/runtime.txt
+
+clean: ## remove .venv, caches and build/; the data stays
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The lock files carry hashes and no address: where packages come from is the machine's own choice.
+LOCK = $(BIN)/uv pip compile pyproject.toml --group build --quiet --universal \
+	--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--no-annotate --no-header $(if $(UPGRADE),--upgrade)
+
+.venv/runtime.stamp: locks/runtime.txt pyproject.toml $(BIN)/python
+	@echo "Installing what Bigtime runs on (once) ..."
+	@$(PIP) install --require-hashes --requirement locks/runtime.txt
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/dev.stamp: locks/dev.txt pyproject.toml $(BIN)/python
+	@echo "Installing what Bigtime runs on, and its tests (once) ..."
+	@$(PIP) install --require-hashes --requirement locks/dev.txt
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@touch .venv/runtime.stamp $@
+
+# The first interpreter that runs, is new enough and can make a virtual environment: a name on
+# PATH may be a shim with nothing behind it.
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+		if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+		then exec $$python -m venv --clear .venv; fi; \
+	done; \
+	echo "Bigtime needs Python 3.11 or newer with venv; none of these is: $(PYTHON)." >&2; \
+	echo "Install one (on Debian also python3-venv), or name it: make PYTHON=/path/to/python" >&2; \
+	exit 1

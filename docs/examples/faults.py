@@ -1,0 +1,19 @@
+from bigtime.engine import Engine
+from bigtime.wire import ProvisionedThroughputExceededException, Request
+
+with Engine.memory() as engine:
+    table = engine.boto3_resource().create_table(
+        TableName="Carts",
+        KeySchema=[{"AttributeName": "account", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "account", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    table.put_item(Item={"account": "alex", "sku": "tea"})
+
+    engine.faults.throttle(next=1)
+    read_cart = Request("GetItem", {"TableName": "Carts", "Key": {"account": {"S": "alex"}}})
+    try:
+        engine(read_cart)
+    except ProvisionedThroughputExceededException as error:
+        print(error.code)
+    print(engine(read_cart)["Item"])

@@ -1,0 +1,1 @@
+"""Every verb a person types."""

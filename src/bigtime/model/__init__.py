@@ -1,0 +1,1 @@
+"""Tables, entities, keys and access patterns as Python declarations; no I/O."""

@@ -1,0 +1,1 @@
+"""Running a Bigtime application: environments, backups, regions, cost."""

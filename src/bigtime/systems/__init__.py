@@ -1,0 +1,1 @@
+"""The commerce systems: each a design, its patterns and its rules."""

@@ -1,0 +1,1 @@
+"""The site over the systems: pages and JSON APIs."""

@@ -1,0 +1,47 @@
+"""What every test can ask for, and the account of what was not run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from bigtime.engine import Engine
+
+# The same examples on every run, however busy the machine; `make test
+# ARGS=--hypothesis-profile=proof` looks further, and elsewhere each time.
+settings.register_profile(
+    "test",
+    derandomize=True,
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "proof", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("test")
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """An empty engine of this test's own."""
+    with Engine.memory() as engine:
+        yield engine
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter({report.nodeid: skip_reason(report) for report in reports}.values())
+    terminalreporter.section("skipped, and why")
+    for reason, tests in reasons.most_common():
+        terminalreporter.write_line(f"{tests:5}  {reason}")
+    if not reasons:
+        terminalreporter.write_line("nothing was skipped")
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")

@@ -1,0 +1,117 @@
+"""The documents say what is true: their examples run, their figures are the measured ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from bigtime.engine import Engine
+from tests.engine.raw_http import Served
+
+ROOT = Path(__file__).parent.parent
+DIRECTORY = ROOT / "docs" / "examples"
+EXAMPLES = sorted(DIRECTORY.glob("*.py"))
+TUTORIAL = DIRECTORY / "tutorial.py"
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def run_python(*arguments: object, cwd: Path, store: str = "memory:") -> str:
+    command = [sys.executable, *map(str, arguments)]
+    environment = {**os.environ, "BIGTIME_STORE": store}
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_every_example_prints_what_the_guides_say(example: Path, tmp_path: Path) -> None:
+    printed = run_python(example, cwd=tmp_path)
+    said = example.with_suffix(".txt")
+    assert printed == (said.read_text() if said.exists() else printed)
+    assert printed
+
+
+@pytest.mark.parametrize("place", ["memory", "file", "endpoint"])
+def test_the_tutorial_is_one_program_wherever_the_data_is(
+    place: str, tmp_path: Path, engine: Engine
+) -> None:
+    served = Served(cast(Any, engine))
+    settings = {
+        "memory": "memory:",
+        "file": f"file:{tmp_path}/brands.db",
+        "endpoint": f"http://127.0.0.1:{served.port}",
+    }
+    try:
+        printed = run_python(TUTORIAL, cwd=tmp_path, store=settings[place])
+    finally:
+        served.stop()
+    assert printed == TUTORIAL.with_suffix(".txt").read_text()
+
+
+def test_the_verbs_in_the_tutorial_work(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "tutorial.md").read_text()
+    verbs = re.findall(r"^bigtime (.*tutorial:SYSTEM[^#\n]*)", guide, re.MULTILINE)
+    assert len(verbs) == 5
+    for verb in verbs:
+        program = ["-c", "from bigtime.cli.app import main; main()", *verb.split()]
+        assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/brands.db")
+
+
+def test_the_python_in_the_manual_runs(tmp_path: Path) -> None:
+    manual = (ROOT / "docs" / "model.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", manual, re.MULTILINE | re.DOTALL)
+    program = tmp_path / "manual.py"
+    program.write_text("\n\n".join(blocks))
+    assert run_python(program, cwd=tmp_path)
+
+
+def test_the_guides_show_the_examples_the_figures_and_the_layout_as_they_are() -> None:
+    run_python("docs/generate.py", "--check", cwd=ROOT)
+
+
+def test_the_quickstart_has_at_most_ten_lines_of_code() -> None:
+    source = (ROOT / "docs" / "examples" / "quickstart.py").read_text()
+    assert len([line for line in source.splitlines() if line.strip()]) <= 10
+
+
+def test_every_example_is_shown_in_a_guide() -> None:
+    guides = "".join(guide.read_text() for guide in GUIDES)
+    assert [example.name for example in EXAMPLES if not is_shown(example, guides)] == []
+
+
+def is_shown(example: Path, guides: str) -> bool:
+    """Whole, or part by part under headings of its own."""
+    parts = re.split(r"^# \d+\. .*\n", example.read_text(), flags=re.MULTILINE)
+    return all(part.strip("\n") in guides for part in parts)
+
+
+def test_every_make_target_is_documented() -> None:
+    targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    guides = "".join(guide.read_text() for guide in GUIDES)
+    assert {"serve", "test", "check", "bench", "proofs"} <= set(targets)
+    assert [target for target in targets if f"make {target}" not in guides] == []
+
+
+def test_every_link_between_guides_leads_somewhere() -> None:
+    for guide in GUIDES:
+        for link in re.findall(r"\]\((?!\w+:)([^)#]+)", guide.read_text()):
+            assert (guide.parent / link).exists(), f"{guide.name} points to {link}"
+
+
+def test_lock_files_name_no_registry() -> None:
+    for lock in (ROOT / "locks").glob("*.txt"):
+        assert not re.search(r"://|--index|--find-links|--extra-index|@ ", lock.read_text())
+
+
+def test_whatever_runs_is_tested_with_the_same_versions() -> None:
+    runtime, dev = ((ROOT / "locks" / name).read_text() for name in ("runtime.txt", "dev.txt"))
+    pin = re.compile(r"^(\S+==\S+)", re.MULTILINE)
+    assert set(pin.findall(runtime)) <= set(pin.findall(dev))
