@@ -1,0 +1,134 @@
+"""`bigtime engine`: the engine as a server of its own."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from bigtime.engine import Engine
+
+DEFAULT_DATA = Path("data/bigtime.db")
+
+engine = typer.Typer(
+    name="engine", help="DynamoDB in a file, for any AWS SDK.", no_args_is_help=True
+)
+
+
+class Durability(StrEnum):
+    full = "full"
+    relaxed = "relaxed"
+
+
+def refuse(sentence: str, *, code: int = 1) -> NoReturn:
+    """End the program with a sentence for the person who typed."""
+    Console(stderr=True, highlight=False, markup=False).print(sentence, style="red", soft_wrap=True)
+    raise typer.Exit(code)
+
+
+@engine.callback()
+def about() -> None:
+    """DynamoDB in a file, for any AWS SDK."""
+
+
+@engine.command()
+def serve(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="PATH",
+            help=f"The file that holds the tables; made if missing.  \\[default: {DEFAULT_DATA}]",
+        ),
+    ] = None,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Keep nothing: the tables go when the server stops.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option("--host", help="The loopback address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
+    ] = 8000,
+    durability: Annotated[
+        Durability,
+        typer.Option(
+            "--durability",
+            help="full: a write is on disk before it is acknowledged. relaxed: faster, but a "
+            "power cut may lose the last writes.",
+        ),
+    ] = Durability.full,
+) -> None:
+    """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
+    if memory and data is not None:
+        refuse("Choose --data PATH or --memory, not both.", code=2)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    os.umask(0o077)  # what is stored is for its owner alone
+    path = None if memory else data or DEFAULT_DATA
+    serve_until_stopped(open_engine(path, durability), path, host=host, port=port)
+
+
+def open_engine(path: Path | None, durability: Durability) -> Engine:
+    import apsw
+
+    from bigtime.engine import Engine
+    from bigtime.engine.file import FileFormatError
+
+    if path is None:
+        return Engine.memory()
+    if path.is_dir():
+        refuse(f"{path} is a directory; name a file in it.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Engine.open(path, durability=durability.value)
+    except OSError as error:
+        refuse(f"{path} cannot be opened: {error.strerror}.")
+    except apsw.Error as error:
+        refuse(f"{path} cannot be opened: {error}.")
+    except FileFormatError as error:
+        refuse(str(error))
+
+
+def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:
+    from bigtime.engine.endpoint import NotLoopback, serve
+
+    def announce(port: int) -> None:
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        screen = Console(highlight=False, markup=False)
+        screen.print(f"The engine listens on {url}", style="bold", soft_wrap=True)
+        screen.print(directions(url, path), soft_wrap=True)
+
+    try:
+        serve(engine, host=host, port=port, on_ready=announce)
+    except NotLoopback as error:
+        refuse(str(error), code=2)
+    except OSError as error:
+        refuse(why_not(error, port))
+
+
+def why_not(error: OSError, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} is taken: another program listens there. Choose another with --port."
+    if error.errno == errno.EACCES:
+        return f"Port {port} is not for ordinary users. Choose one above 1023 with --port."
+    return f"The endpoint cannot listen on port {port}: {error.strerror}."
+
+
+def directions(url: str, path: Path | None) -> str:
+    kept = path or "in memory: it goes when this program ends"
+    keys = 'aws_access_key_id="local", aws_secret_access_key="local"'
+    boto3 = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="us-east-1", {keys})'
+    return (
+        f"\ndata     {kept}"
+        f"\nboto3    {boto3}"
+        f"\nAWS CLI  aws dynamodb list-tables --endpoint-url {url} --region us-east-1"
+        "\nany SDK  any region and any credentials will do: signatures are not checked"
+        "\n\nCtrl+C stops it."
+    )

@@ -1,0 +1,82 @@
+"""`bigtime explain`: the requests of a pattern and what they cost, before it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+
+if TYPE_CHECKING:
+    from bigtime.model.explain import Explained, Explanation
+
+
+def explain(
+    system: SystemName,
+    pattern: Annotated[
+        str, typer.Argument(metavar="PATTERN", help="The pattern's name, such as like_brand.")
+    ],
+    region: Annotated[
+        str, typer.Option("--region", help="The AWS region whose prices count.")
+    ] = "us-east-1",
+    requests: Annotated[
+        bool, typer.Option("--requests", help="Print each request in full, as JSON.")
+    ] = False,
+) -> None:
+    """Show a pattern's requests, indexes, capacity and price on sample arguments; nothing runs."""
+    from bigtime.model.errors import DesignError
+    from bigtime.model.explain import explain as explained
+    from bigtime.model.prices import UnknownPrice
+    from bigtime.model.sample import sample_arguments
+
+    chosen = system_named(system)
+    try:
+        meant = chosen.pattern(pattern)
+        steps = meant(**sample_arguments(meant))
+        explanation = explained(steps, tables=chosen.tables, region=region)
+    except (DesignError, UnknownPrice) as error:
+        refuse(str(error), code=2)
+    show(explanation, with_requests=requests)
+
+
+def show(explanation: Explanation[Any], *, with_requests: bool) -> None:
+    from bigtime.model.explain import price, units
+
+    screen = Console(highlight=False)
+    screen.print(requests_table(explanation.requests))
+    if with_requests:
+        for one in explanation.requests:
+            screen.print_json(json.dumps({one.request.operation: one.request.params}))
+    if explanation.ended is not None:
+        ended = f"{type(explanation.ended).__name__}: {explanation.ended}"
+        screen.print(f"On these samples it ends with {escape(ended)}", soft_wrap=True)
+    screen.print(
+        f"{units(explanation)}, {price(explanation.dollars, explanation.rate)}", soft_wrap=True
+    )
+
+
+def requests_table(requests: Sequence[Explained]) -> Table:
+    """A row for each request, or for several that are alike."""
+    table = Table("", "request", "index", "units", "assuming", box=None, pad_edge=False)
+    number = 1
+    for cells, alike in groupby(requests, key=cells_of):
+        last = number + len(list(alike)) - 1
+        table.add_row(str(number) if last == number else f"{number}-{last}", *map(escape, cells))
+        number = last + 1
+    return table
+
+
+def cells_of(one: Explained) -> tuple[str, ...]:
+    from bigtime.model.explain import units
+
+    written = [charge.index for charge in one.charges if charge.index and charge.write_units]
+    also = f"; writes to {', '.join(written)}" if written else ""
+    return one.request.operation, ", ".join(one.indexes) + also, units(one), one.assumption

@@ -1,0 +1,68 @@
+"""Finding the system that a person means: one that comes with Bigtime, or one of their own."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bigtime.cli.engine import refuse
+
+if TYPE_CHECKING:
+    from bigtime.model.system import System
+
+PACKAGE = "bigtime.systems"
+ATTRIBUTE = "SYSTEM"
+
+SystemName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYSTEM",
+        help="One of Bigtime's systems by its name, or your own as package.module:ATTRIBUTE.",
+    ),
+]
+
+
+def system_named(name: str) -> System:
+    """The system, or the end of the program with a sentence."""
+    from bigtime.model.errors import DesignError
+    from bigtime.model.system import System
+
+    module, _, attribute = name.partition(":") if ":" in name else (f"{PACKAGE}.{name}", "", "")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # one's own system is in the directory one is in
+    try:
+        found = getattr(import_module(module), attribute or ATTRIBUTE, None)
+    except DesignError as error:
+        refuse(f"{name} cannot work as it is declared: {error}")
+    except ModuleNotFoundError as error:
+        if f"{module}.".startswith(f"{error.name}."):
+            refuse(f"There is no system {name!r}. {choices()}", code=2)
+        refuse(f"{module} cannot be imported: {error}.")
+    if not isinstance(found, System):
+        refuse(f"{module} has no System called {attribute or ATTRIBUTE}. {choices()}", code=2)
+    return found
+
+
+def all_systems() -> list[System]:
+    return [system_named(name) for name in names()]
+
+
+def names() -> list[str]:
+    """The names of the systems that come with Bigtime."""
+    package = import_module(PACKAGE)
+    modules = (import_module(f"{PACKAGE}.{one.name}") for one in iter_modules(package.__path__))
+    return [
+        module.__name__.removeprefix(f"{PACKAGE}.")
+        for module in modules
+        if hasattr(module, ATTRIBUTE)
+    ]
+
+
+def choices() -> str:
+    known = ", ".join(names())
+    own = "name your own as package.module:ATTRIBUTE"
+    return f"Choose one of {known}, or {own}." if known else f"Please {own}."

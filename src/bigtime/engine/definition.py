@@ -1,0 +1,125 @@
+"""What a table is: its keys, its indexes and its settings.
+
+These are values: the catalogue stores them, the operations replace them, and everything that
+makes reads and writes fast (`table.Table`) is derived from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import orjson
+
+KeyType: TypeAlias = Literal["S", "N", "B"]
+ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAttribute:
+    """An attribute that takes part in a key, and the one type it may have."""
+
+    name: str
+    type: KeyType
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Provisioned capacity; zero of both on demand."""
+
+    read: int = 0
+    write: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDefinition:
+    """A secondary index. A local one shares the table's partition key.
+
+    `number` names its rows in the file and is never used twice. An index made after its table
+    is `building` until the items already there are in it.
+    """
+
+    name: str
+    is_global: bool
+    hash_key: tuple[KeyAttribute, ...]
+    range_key: tuple[KeyAttribute, ...]
+    projection: ProjectionType
+    included: tuple[str, ...] = ()
+    throughput: Throughput = Throughput()
+    number: int = 0
+    building: bool = False
+
+    @property
+    def key_attributes(self) -> tuple[KeyAttribute, ...]:
+        return self.hash_key + self.range_key
+
+
+@dataclass(frozen=True, slots=True)
+class StreamDefinition:
+    """A stream of a table's changes: switched off, it stays readable for a day."""
+
+    label: str
+    view_type: str
+    number: int
+    enabled: bool = True
+    slots: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """A table as its owner declared it, with what the engine gave it when it was made."""
+
+    name: str
+    hash_key: KeyAttribute
+    range_key: KeyAttribute | None
+    attributes: tuple[KeyAttribute, ...]
+    indexes: tuple[IndexDefinition, ...] = ()
+    billing_mode: Literal["PROVISIONED", "PAY_PER_REQUEST"] = "PROVISIONED"
+    throughput: Throughput = Throughput()
+    deletion_protected: bool = False
+    table_class: str | None = None
+    sse: dict[str, Any] | None = None
+    stream: StreamDefinition | None = None
+    ttl_attribute: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+    id: str = ""
+    created_at: float = 0.0
+    number: int = 0
+    # What DescribeTable reports and nothing here acts on: when billing or class last changed,
+    # on-demand limits, warm throughput, decreases today.
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key_attributes(self) -> tuple[KeyAttribute, ...]:
+        return (self.hash_key, self.range_key) if self.range_key else (self.hash_key,)
+
+    def index(self, name: str) -> IndexDefinition | None:
+        return next((index for index in self.indexes if index.name == name), None)
+
+    def numbers(self) -> Iterator[int]:
+        """The numbers of everything in the file that belongs to this table."""
+        yield self.number
+        yield from (index.number for index in self.indexes)
+
+    def to_json(self) -> bytes:
+        return orjson.dumps(self)
+
+    @classmethod
+    def from_json(cls, text: bytes) -> TableDefinition:
+        raw: dict[str, Any] = orjson.loads(text)
+        raw["hash_key"] = KeyAttribute(**raw["hash_key"])
+        raw["range_key"] = KeyAttribute(**raw["range_key"]) if raw["range_key"] else None
+        raw["attributes"] = tuple(KeyAttribute(**one) for one in raw["attributes"])
+        raw["indexes"] = tuple(_index(one) for one in raw["indexes"])
+        raw["throughput"] = Throughput(**raw["throughput"])
+        raw["stream"] = StreamDefinition(**raw["stream"]) if raw["stream"] else None
+        return cls(**raw)
+
+
+def _index(raw: dict[str, Any]) -> IndexDefinition:
+    raw["hash_key"] = tuple(KeyAttribute(**one) for one in raw["hash_key"])
+    raw["range_key"] = tuple(KeyAttribute(**one) for one in raw["range_key"])
+    raw["included"] = tuple(raw["included"])
+    raw["throughput"] = Throughput(**raw["throughput"])
+    return IndexDefinition(**raw)

@@ -1,0 +1,1 @@
+"""DynamoDB's expressions, and the legacy parameters that came before them."""

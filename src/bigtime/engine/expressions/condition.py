@@ -1,0 +1,350 @@
+"""From a condition's tree to a function of an item.
+
+It happens in two steps, because requests repeat their texts and change their values. Compiling
+turns a tree into a binder, once per text; binding gives it the values of one request and leaves
+a predicate, in which constants are converted, types are known and the usual comparison of an
+attribute with a constant is one dictionary lookup.
+
+What DynamoDB's comparisons mean: a missing attribute or an operand of another type makes a
+condition false, but makes ``<>`` true, which is exactly "not =".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from bigtime.engine import values as attribute_values
+from bigtime.engine.expressions.paths import (
+    Names,
+    getter,
+    nested_names,
+    resolve,
+    top_level_names,
+)
+from bigtime.engine.expressions.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Condition,
+    Function,
+    In,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Value,
+    leaves,
+    operands,
+    simple_conditions,
+)
+from bigtime.wire import AttributeValue, Item
+
+Values: TypeAlias = Mapping[str, AttributeValue]
+Predicate: TypeAlias = Callable[[Item], bool]
+Binder: TypeAlias = Callable[[Values], Predicate]
+Reader: TypeAlias = Callable[[Item], AttributeValue | None]
+ReaderBinder: TypeAlias = Callable[[Values], Reader]
+
+SCALARS = frozenset(("S", "N", "B", "BOOL", "NULL"))
+ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(slots=True, eq=False)
+class Filter:
+    """A condition bound to its values, and the attributes it looks at."""
+
+    matches: Predicate
+    attributes: frozenset[str]
+    nested_attributes: frozenset[str]
+
+    def __call__(self, item: Item) -> bool:
+        return self.matches(item)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionProgram:
+    binder: Binder
+    attributes: frozenset[str]
+    nested_attributes: frozenset[str]
+
+    def bind(self, values: Values) -> Filter:
+        return Filter(self.binder(values), self.attributes, self.nested_attributes)
+
+
+def compile_condition(condition: Condition, names: Names) -> ConditionProgram:
+    paths = [
+        resolve(leaf, names)
+        for simple in simple_conditions(condition)
+        for operand in operands(simple)
+        for leaf in leaves(operand)
+        if isinstance(leaf, Path)
+    ]
+    return ConditionProgram(compiled(condition, names), top_level_names(paths), nested_names(paths))
+
+
+def compiled(condition: Condition, names: Names) -> Binder:
+    match condition:
+        case And(parts):
+            binder = every([compiled(part, names) for part in parts])
+        case Or(parts):
+            binder = some([compiled(part, names) for part in parts])
+        case Not(part):
+            binder = opposite(compiled(part, names))
+        case Comparison(symbol, left, right):
+            binder = comparison(symbol, left, right, names)
+        case Between(operand, low, high):
+            at_least = comparison(">=", operand, low, names)
+            binder = every([at_least, comparison("<=", operand, high, names)])
+        case In(operand, choices):
+            binder = membership(operand, choices, names)
+        case Function():
+            binder = function(condition, names)
+    return binder
+
+
+def every(binders: list[Binder]) -> Binder:
+    def bind(values: Values) -> Predicate:
+        predicates = [binder(values) for binder in binders]
+        if len(predicates) == 2:
+            first, second = predicates
+            return lambda item: first(item) and second(item)
+        return lambda item: all(predicate(item) for predicate in predicates)
+
+    return bind
+
+
+def some(binders: list[Binder]) -> Binder:
+    def bind(values: Values) -> Predicate:
+        predicates = [binder(values) for binder in binders]
+        if len(predicates) == 2:
+            first, second = predicates
+            return lambda item: first(item) or second(item)
+        return lambda item: any(predicate(item) for predicate in predicates)
+
+    return bind
+
+
+def opposite(binder: Binder) -> Binder:
+    def bind(values: Values) -> Predicate:
+        predicate = binder(values)
+        return lambda item: not predicate(item)
+
+    return bind
+
+
+def reader(operand: Operand, names: Names) -> ReaderBinder:
+    match operand:
+        case Value(name):
+            return lambda values: constant(values[name])
+        case Path():
+            get = getter(resolve(operand, names))
+            return lambda values: get
+        case Function(_, (measured,)):
+            return size(reader(measured, names))
+        case Function() | Arithmetic():
+            raise AssertionError("refused before it is compiled")
+
+
+def constant(value: AttributeValue) -> Reader:
+    return lambda item: value
+
+
+def size(measured: ReaderBinder) -> ReaderBinder:
+    def bind(values: Values) -> Reader:
+        read = measured(values)
+
+        def size_of(item: Item) -> AttributeValue | None:
+            value = read(item)
+            length = None if value is None else attribute_values.size_of(value)
+            return None if length is None else {"N": str(length)}
+
+        return size_of
+
+    return bind
+
+
+def comparison(symbol: str, left: Operand, right: Operand, names: Names) -> Binder:
+    if isinstance(left, Value) and not isinstance(right, Value):
+        return comparison(MIRRORED[symbol], right, left, names)
+    if isinstance(right, Value):
+        return compared_with_constant(symbol, left, right.name, names)
+    return compared(symbol, reader(left, names), reader(right, names))
+
+
+def compared_with_constant(symbol: str, left: Operand, value: str, names: Names) -> Binder:
+    read = reader(left, names)
+    if symbol in ORDERINGS:
+        test = ORDERINGS[symbol]
+        return lambda values: ordered_against(read(values), test, values[value])
+    name = top_level_name(left, names)
+    if name is not None:
+        equal = attribute_equals if symbol == "=" else attribute_differs
+        return lambda values: equal(name, values[value])
+    if symbol == "=":
+        return lambda values: equals(read(values), values[value])
+    return opposite(lambda values: equals(read(values), values[value]))
+
+
+def top_level_name(operand: Operand, names: Names) -> str | None:
+    path = resolve(operand, names) if isinstance(operand, Path) else ()
+    return str(path[0]) if len(path) == 1 else None
+
+
+def attribute_equals(name: str, value: AttributeValue) -> Predicate:
+    """The commonest condition of all; checked scalars are equal when their texts are."""
+    if SCALARS.isdisjoint(value):
+        return equals(lambda item: item.get(name), value)
+    return lambda item: item.get(name) == value
+
+
+def attribute_differs(name: str, value: AttributeValue) -> Predicate:
+    if SCALARS.isdisjoint(value):
+        equal = equals(lambda item: item.get(name), value)
+        return lambda item: not equal(item)
+    return lambda item: item.get(name) != value
+
+
+def equals(read: Reader, value: AttributeValue) -> Predicate:
+    same = attribute_values.same
+
+    def matches(item: Item) -> bool:
+        found = read(item)
+        return found is not None and same(found, value)
+
+    return matches
+
+
+def ordered_against(
+    read: Reader, test: Callable[[Any, Any], bool], value: AttributeValue
+) -> Predicate:
+    ((tag, text),) = value.items()
+    convert = attribute_values.SORTABLE[tag]
+    bound = convert(text)
+
+    def matches(item: Item) -> bool:
+        found = read(item)
+        return found is not None and tag in found and test(convert(found[tag]), bound)
+
+    return matches
+
+
+def compared(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
+    def bind(values: Values) -> Predicate:
+        one, two = left(values), right(values)
+
+        def matches(item: Item) -> bool:
+            a, b = one(item), two(item)
+            return a is not None and b is not None and test(a, b)
+
+        return matches
+
+    if symbol == "<>":
+        return opposite(compared("=", left, right))
+    test = attribute_values.same if symbol == "=" else ordering(ORDERINGS[symbol])
+    return bind
+
+
+def ordering(
+    test: Callable[[Any, Any], bool],
+) -> Callable[[AttributeValue, AttributeValue], bool]:
+    def holds(a: AttributeValue, b: AttributeValue) -> bool:
+        order = attribute_values.order(a, b)
+        return order is not None and test(order, 0)
+
+    return holds
+
+
+def membership(operand: Operand, choices: tuple[Operand, ...], names: Names) -> Binder:
+    subject = reader(operand, names)
+    constants = [choice.name for choice in choices if isinstance(choice, Value)]
+    if len(constants) == len(choices):
+        return lambda values: one_of(subject(values), [values[name] for name in constants])
+    equal = [comparison("=", operand, choice, names) for choice in choices]
+    return some(equal)
+
+
+def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:
+    """Scalars are looked up in a set, so that a long list costs an item no more than a short."""
+    scalars = {pair for choice in choices for pair in choice.items() if pair[0] in SCALARS}
+    others = [choice for choice in choices if SCALARS.isdisjoint(choice)]
+
+    def matches(item: Item) -> bool:
+        found = read(item)
+        if found is None:
+            return False
+        for pair in found.items():
+            if pair[0] in SCALARS:
+                return pair in scalars
+        return any(attribute_values.same(found, choice) for choice in others)
+
+    return matches
+
+
+def function(call: Function, names: Names) -> Binder:
+    if call.name in ("attribute_exists", "attribute_not_exists"):
+        return existence(call, names)
+    subject, operand = (reader(each, names) for each in call.operands)
+    return tested(TESTS[call.name], subject, operand)
+
+
+def existence(call: Function, names: Names) -> Binder:
+    (path,) = call.operands
+    wanted = call.name == "attribute_exists"
+    name = top_level_name(path, names)
+    if name is not None:
+        exists: Predicate = lambda item: (name in item) is wanted  # noqa: E731
+        return lambda values: exists
+    read = reader(path, names)
+
+    def bind(values: Values) -> Predicate:
+        get = read(values)
+        return lambda item: (get(item) is not None) is wanted
+
+    return bind
+
+
+def tested(
+    test: Callable[[AttributeValue, AttributeValue], bool],
+    subject: ReaderBinder,
+    operand: ReaderBinder,
+) -> Binder:
+    def bind(values: Values) -> Predicate:
+        read, read_operand = subject(values), operand(values)
+
+        def matches(item: Item) -> bool:
+            found, sought = read(item), read_operand(item)
+            return found is not None and sought is not None and test(found, sought)
+
+        return matches
+
+    return bind
+
+
+def has_type(found: AttributeValue, type_name: AttributeValue) -> bool:
+    return type_name["S"] in found
+
+
+def begins_with(found: AttributeValue, prefix: AttributeValue) -> bool:
+    if "S" in found and "S" in prefix:
+        return bool(found["S"].startswith(prefix["S"]))
+    if "B" in found and "B" in prefix:
+        binary = attribute_values.binary
+        return binary(found["B"]).startswith(binary(prefix["B"]))
+    return False
+
+
+TESTS: dict[str, Callable[[AttributeValue, AttributeValue], bool]] = {
+    "attribute_type": has_type,
+    "begins_with": begins_with,
+    "contains": attribute_values.contains,
+}

@@ -1,0 +1,193 @@
+"""Parsing conditions, filters and key conditions.
+
+NOT binds more tightly than AND, and AND more tightly than OR. Waiting operators and open
+parentheses are on one stack (`pending`), finished conditions on another (`parts`); an operand
+may stand on the second too, until it is known whether it begins a comparison or a group.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from bigtime.engine.expressions.lexer import END
+from bigtime.engine.expressions.parser import (
+    CONDITION_FUNCTIONS,
+    MISUSED_FUNCTION,
+    REDUNDANT_PARENTHESES,
+    Parsed,
+    Parser,
+    cached,
+    check_size,
+)
+from bigtime.engine.expressions.tree import (
+    And,
+    Between,
+    Comparator,
+    Comparison,
+    Condition,
+    Function,
+    In,
+    Not,
+    Operand,
+    Or,
+    Path,
+    SimpleCondition,
+    Value,
+)
+
+MAX_CHOICES = 100
+
+COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
+KEYWORDS = frozenset(("AND", "OR", "NOT", "BETWEEN", "IN"))
+
+
+class ConditionParser(Parser):
+    keywords = KEYWORDS
+    functions = CONDITION_FUNCTIONS
+    kind = "a condition"
+    mistakes_in_order = (
+        "parentheses",
+        "unknown function",
+        "misused function",
+        "reserved",
+        "path",
+        "choices",
+    )
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.pending: list[tuple[str, int]] = []
+        self.parts: list[Condition | Operand] = []
+        self.open = 0
+        self.closed = (-1, -1)
+
+    def parse(self) -> Condition:
+        self.term()
+        while self.next != END or self.open:
+            if self.next in ("AND", "OR"):
+                self.combine(self.next)
+                self.term()
+            elif self.next == ")" and self.open:
+                self.close()
+                self.complete()
+            else:
+                raise self.syntax_error()
+        self.reduce(lowest="OR")
+        tree = self.condition(self.parts.pop())
+        self.finish()
+        return tree
+
+    def term(self) -> None:
+        """One condition, or one operand that stands alone in parentheses so far."""
+        while self.next in ("NOT", "("):
+            self.operators += self.next == "NOT"
+            self.open += self.next == "("
+            self.pending.append((self.next, self.position))
+            self.position += 1
+        self.parts.append(self.bare_operand(0))
+        self.complete()
+
+    def complete(self) -> None:
+        """What has just been read may be the left side of a comparison."""
+        left = self.parts[-1]
+        while isinstance(left, Path | Value | Function):
+            if self.next in COMPARATORS or self.next in ("BETWEEN", "IN"):
+                self.parts[-1] = left = self.comparison(left)
+            elif self.next == ")" and self.pending and self.pending[-1][0] == "(":
+                self.close()
+                left = self.parts[-1]
+            elif isinstance(left, Function):
+                return
+            else:
+                raise self.syntax_error()
+
+    def close(self) -> None:
+        self.reduce(lowest="OR")
+        _, opened = self.pending.pop()
+        self.open -= 1
+        self.take(")")
+        self.check_parentheses(opened)
+        inner = self.parts[-1]
+        if isinstance(inner, Path):
+            self.parts[-1] = self.path_after(list(inner.elements))
+
+    def check_parentheses(self, opened: int) -> None:
+        """``((...))`` is refused around conditions, operands and paths alike."""
+        if self.closed == (opened + 1, self.position - 2):
+            self.mistake("parentheses", REDUNDANT_PARENTHESES)
+        self.closed = (opened, self.position - 1)
+
+    def combine(self, operator: str) -> None:
+        self.reduce(lowest=operator)
+        self.operators += 1
+        self.pending.append((operator, self.position))
+        self.position += 1
+
+    def reduce(self, lowest: str) -> None:
+        """Apply the waiting operators that bind at least as tightly as `lowest`."""
+        binding = ("NOT", "AND") if lowest == "AND" else ("NOT", "AND", "OR")
+        while self.pending and self.pending[-1][0] in binding:
+            operator, _ = self.pending.pop()
+            right = self.condition(self.parts.pop())
+            if operator == "NOT":
+                self.parts.append(negated(right))
+            else:
+                left = self.condition(self.parts.pop())
+                self.parts.append(joined(operator, left, right))
+
+    def condition(self, part: Condition | Operand) -> Condition:
+        if isinstance(part, Function) and part.name == "size":
+            self.misused(part)
+        return cast(Condition, part)
+
+    def comparison(self, left: Operand) -> SimpleCondition:
+        self.operators += 1
+        if self.skip("BETWEEN"):
+            low = self.operand()
+            self.take("AND")
+            high = self.operand()
+            self.check_arguments((left, low, high))
+            return Between(left, low, high)
+        if self.skip("IN"):
+            return In(left, self.choices(left))
+        operator = cast(Comparator, self.take(*COMPARATORS))
+        right = self.operand()
+        self.check_arguments((left, right))
+        return Comparison(operator, left, right)
+
+    def choices(self, left: Operand) -> tuple[Operand, ...]:
+        choices = self.arguments(0)
+        self.check_arguments((left, *choices))
+        if len(choices) > MAX_CHOICES:
+            self.mistake(
+                "choices",
+                "The IN operator is provided with too many operands; "
+                f"number of operands: {len(choices)}",
+            )
+        return choices
+
+    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+        for argument in arguments:
+            if isinstance(argument, Function) and argument.name != "size":
+                self.misused(argument)
+
+    def misused(self, function: Function) -> None:
+        self.mistake("misused function", f"{MISUSED_FUNCTION}; function: {function.name}")
+
+
+def negated(condition: Condition) -> Condition:
+    return condition.part if isinstance(condition, Not) else Not(condition)
+
+
+def joined(operator: str, left: Condition, right: Condition) -> Condition:
+    """AND and OR take any number of parts, so that a long chain stays a flat tree."""
+    if operator == "AND":
+        return And((*left.parts, right) if isinstance(left, And) else (left, right))
+    return Or((*left.parts, right) if isinstance(left, Or) else (left, right))
+
+
+@cached
+def parse_condition(source: str) -> Parsed[Condition]:
+    check_size(source)
+    parser = ConditionParser(source)
+    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))

@@ -1,0 +1,245 @@
+"""From tokens to trees: what all expressions share.
+
+Rule 1. A syntax error is the first token that no expression could continue with, so nothing
+is decided before its token is reached: ``(a`` may become ``(a) = :v`` or ``(a = :v)``.
+
+Rule 2. Nothing that a text can nest without end recurses: the parentheses and NOTs of a
+condition wait on a stack of our own. Only operands recurse, and no sensible operand is nested
+deeper than `MAX_OPERAND_DEPTH`.
+
+Rule 3. Mistakes that are not syntax are collected while reading, the first of each kind, and
+reported after the last token in DynamoDB's order, which each parser names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from bigtime.engine.expressions.lexer import (
+    ALIAS,
+    END,
+    NAME,
+    NUMBER,
+    VALUE,
+    ExpressionError,
+    syntax_error,
+    tokens,
+)
+from bigtime.engine.expressions.reserved import is_reserved
+from bigtime.engine.expressions.tree import Alias, Function, Operand, Path, Value
+
+Tree = TypeVar("Tree")
+
+MAX_BYTES = 4096
+MAX_OPERATORS = 300
+MAX_PATH_ELEMENTS = 32
+MAX_LIST_INDEX = 2**31 - 1
+MAX_OPERAND_DEPTH = 100
+CACHED_TEXTS = 1024
+LONGEST_CACHED_TEXT = 1024
+
+REDUNDANT_PARENTHESES = "The expression has redundant parentheses;"
+MISUSED_FUNCTION = "The function is not allowed to be used this way in an expression"
+
+CONDITION_FUNCTIONS = frozenset(
+    "attribute_exists attribute_not_exists attribute_type begins_with contains size".split()
+)
+UPDATE_FUNCTIONS = frozenset(("if_not_exists", "list_append"))
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed(Generic[Tree]):
+    """A tree with the placeholders that its text mentions, each once, in order."""
+
+    tree: Tree
+    aliases: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+class Parser:
+    """A cursor over the tokens of one expression, and the parts all expressions share."""
+
+    keywords: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    kind = ""
+    mistakes_in_order: tuple[str, ...] = ("reserved", "path")
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tokens = tokens(source, self.keywords)
+        self.position = 0
+        self.operators = 0
+        self.mistakes: dict[str, str] = {}
+        self.aliases: dict[str, None] = {}
+        self.values: dict[str, None] = {}
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.position].kind
+
+    def take(self, *kinds: str) -> str:
+        token = self.tokens[self.position]
+        if token.kind not in kinds:
+            raise self.syntax_error()
+        self.position += 1
+        return token.text
+
+    def skip(self, kind: str) -> bool:
+        if self.next != kind:
+            return False
+        self.position += 1
+        return True
+
+    def syntax_error(self) -> ExpressionError:
+        return syntax_error(self.source, self.tokens, self.position)
+
+    def mistake(self, kind: str, message: str) -> None:
+        self.mistakes.setdefault(kind, message)
+
+    def finish(self) -> None:
+        """Nothing may follow; then the mistakes that are not syntax are reported."""
+        self.take(END)
+        if self.operators > MAX_OPERATORS:
+            raise ExpressionError(
+                f"The expression contains too many operators; operator count: {MAX_OPERATORS + 1}"
+            )
+        for kind in self.mistakes_in_order:
+            if kind in self.mistakes:
+                raise ExpressionError(self.mistakes[kind])
+
+    def listed(self, element: Callable[[], Tree]) -> list[Tree]:
+        elements = [element()]
+        while self.skip(","):
+            elements.append(element())
+        return elements
+
+    def path(self) -> Path:
+        return self.path_after([self.path_name()])
+
+    def path_after(self, elements: list[str | int | Alias]) -> Path:
+        """The path that begins with these elements, as far as dots and brackets continue it."""
+        while self.next in (".", "["):
+            if self.skip("."):
+                elements.append(self.path_name())
+            else:
+                elements.append(self.path_index())
+        if len(elements) > MAX_PATH_ELEMENTS:
+            self.mistake(
+                "path",
+                f"The document path has too many nesting levels; nesting levels: {len(elements)}",
+            )
+        return Path(tuple(elements))
+
+    def path_name(self) -> str | Alias:
+        kind = self.next
+        text = self.take(NAME, ALIAS)
+        if kind == ALIAS:
+            self.aliases[text] = None
+            return Alias(text)
+        if is_reserved(text):
+            self.mistake(
+                "reserved", f"Attribute name is a reserved keyword; reserved keyword: {text}"
+            )
+        return text
+
+    def path_index(self) -> int:
+        self.take("[")
+        index = int(self.take(NUMBER))
+        self.take("]")
+        if index > MAX_LIST_INDEX:
+            self.mistake("path", f"List index is not within the allowable range; index: [{index}]")
+        return index
+
+    def value(self) -> Value:
+        name = self.take(VALUE)
+        self.values[name] = None
+        return Value(name)
+
+    def operand(self, depth: int = 0) -> Operand:
+        if self.next != "(":
+            return self.bare_operand(depth)
+        if depth > MAX_OPERAND_DEPTH:
+            raise ExpressionError(REDUNDANT_PARENTHESES)
+        opened = self.position
+        self.take("(")
+        inner = self.operand(depth + 1)
+        self.take(")")
+        self.check_parentheses(opened)
+        return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
+
+    def bare_operand(self, depth: int) -> Operand:
+        if self.next == VALUE:
+            return self.value()
+        if self.next == NAME and self.tokens[self.position + 1].kind == "(":
+            return self.call(depth)
+        return self.path()
+
+    def call(self, depth: int) -> Function:
+        name = self.take(NAME)
+        if depth > MAX_OPERAND_DEPTH:
+            raise ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
+        arguments = self.arguments(depth)
+        self.check_arguments(arguments)
+        if name not in self.functions:
+            self.unknown_function(name)
+        return Function(name, arguments)
+
+    def unknown_function(self, name: str) -> None:
+        elsewhere = name in CONDITION_FUNCTIONS or name in UPDATE_FUNCTIONS
+        problem = (
+            f"The function is not allowed in {self.kind} expression"
+            if elsewhere
+            else "Invalid function name"
+        )
+        self.mistake("unknown function", f"{problem}; function: {name}")
+
+    def arguments(self, depth: int) -> tuple[Operand, ...]:
+        self.take("(")
+        arguments = [self.operand(depth + 1)]
+        while self.skip(","):
+            arguments.append(self.operand(depth + 1))
+        self.take(")")
+        return tuple(arguments)
+
+    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+        """Conditions restrict what may be an argument; updates do not."""
+
+    def check_parentheses(self, opened: int) -> None:
+        """`opened` is where the parenthesis that has just been closed begins."""
+
+
+class ProjectionParser(Parser):
+    def parse(self) -> tuple[Path, ...]:
+        paths = self.listed(self.path)
+        self.finish()
+        return tuple(paths)
+
+
+def check_size(source: str) -> None:
+    if not source:
+        raise ExpressionError("The expression can not be empty;")
+    size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
+    if size > MAX_BYTES:
+        raise ExpressionError(
+            f"Expression size has exceeded the maximum allowed size; expression size: {size}"
+        )
+
+
+def cached(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]]:
+    """Long texts are made by programs, hardly ever twice: they would only fill the memory."""
+    remembered = lru_cache(CACHED_TEXTS)(parse)
+
+    def parse_cached(source: str) -> Parsed[Tree]:
+        return remembered(source) if len(source) <= LONGEST_CACHED_TEXT else parse(source)
+
+    return parse_cached
+
+
+@cached
+def parse_projection(source: str) -> Parsed[tuple[Path, ...]]:
+    check_size(source)
+    parser = ProjectionParser(source)
+    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))

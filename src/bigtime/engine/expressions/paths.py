@@ -1,0 +1,135 @@
+"""Document paths: how an expression finds its way into an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from bigtime.engine.expressions.lexer import ExpressionError
+from bigtime.engine.expressions.tree import Alias, Path
+from bigtime.wire import AttributeValue, Item
+
+Names: TypeAlias = Mapping[str, str]
+DocumentPath: TypeAlias = tuple[str | int, ...]
+"""A path without placeholders: an attribute's name, then names in maps and places in lists."""
+
+Getter: TypeAlias = Callable[[Item], AttributeValue | None]
+
+
+def resolve(path: Path, names: Names) -> DocumentPath:
+    return tuple(
+        name_of(element, names) if isinstance(element, Alias) else element
+        for element in path.elements
+    )
+
+
+def name_of(alias: Alias, names: Names) -> str:
+    try:
+        return names[alias.name]
+    except KeyError:
+        raise ExpressionError(
+            "An expression attribute name used in the document path is not defined; "
+            f"attribute name: {alias.name}"
+        ) from None
+
+
+def shown(path: DocumentPath) -> str:
+    elements = (f"[{element}]" if isinstance(element, int) else element for element in path)
+    return f"[{', '.join(elements)}]"
+
+
+def top_level_names(paths: Iterable[DocumentPath]) -> frozenset[str]:
+    return frozenset(str(path[0]) for path in paths)
+
+
+def nested_names(paths: Iterable[DocumentPath]) -> frozenset[str]:
+    """The attributes that some path goes into, which no key attribute allows."""
+    return frozenset(str(path[0]) for path in paths if len(path) > 1)
+
+
+def getter(path: DocumentPath) -> Getter:
+    name = str(path[0])
+    if len(path) == 1:
+        return lambda item: item.get(name)
+    inner = path[1:]
+
+    def get(item: Item) -> AttributeValue | None:
+        value = item.get(name)
+        for element in inner:
+            if value is None:
+                return None
+            value = member(value, element)
+        return value
+
+    return get
+
+
+def member(value: AttributeValue, element: str | int) -> AttributeValue | None:
+    found: AttributeValue | None = None
+    if isinstance(element, str):
+        if "M" in value:
+            found = value["M"].get(element)
+    elif "L" in value and element < len(value["L"]):
+        found = value["L"][element]
+    return found
+
+
+@dataclass(slots=True)
+class Branch:
+    """The paths of one expression that share a beginning, by the element that comes next.
+
+    A path that ends here is the number it has in the expression. Paths that were checked for
+    conflicts go on with either names or places, never both.
+    """
+
+    children: dict[str | int, Branch | int] = field(default_factory=dict)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(next(iter(self.children)), int)
+
+
+def branches(paths: Sequence[DocumentPath]) -> Branch:
+    root = Branch()
+    for number, path in enumerate(paths):
+        branch = root
+        for element in path[:-1]:
+            child = branch.children.setdefault(element, Branch())
+            assert isinstance(child, Branch), "overlapping paths"
+            branch = child
+        branch.children[path[-1]] = number
+    return root
+
+
+def check_overlaps(paths: Sequence[DocumentPath]) -> None:
+    """No path may be, or begin, another; and no value can be a map and a list."""
+    conflict = None
+    by_name: dict[str | int, list[DocumentPath]] = {}
+    for path in paths:
+        related = by_name.setdefault(path[0], [])
+        for earlier in related:
+            problem = clash(earlier, path)
+            if problem == "overlap":
+                raise clash_error(problem, earlier, path)
+            if problem and conflict is None:
+                conflict = clash_error(problem, earlier, path)
+        related.append(path)
+    if conflict is not None:
+        raise conflict
+
+
+def clash(one: DocumentPath, two: DocumentPath) -> str | None:
+    for left, right in zip(one, two, strict=False):
+        if type(left) is not type(right):
+            return "conflict"
+        if left != right:
+            return None
+    return "overlap"
+
+
+def clash_error(problem: str, one: DocumentPath, two: DocumentPath) -> ExpressionError:
+    return ExpressionError(
+        f"Two document paths {problem} with each other; must remove or rewrite one of these "
+        f"paths; path one: {shown(one)}, path two: {shown(two)}"
+    )

@@ -1,0 +1,268 @@
+"""Updates: from an item to the item that it becomes.
+
+Every operand is read from the item as it was before the update, whatever the order of the
+actions. The new item shares with the old one whatever no path goes through; the old one is
+never changed. Places in lists mean the old list: elements set beyond its end are appended in
+the order of their indexes, and removed elements leave together, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from bigtime.engine import number
+from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
+from bigtime.engine.expressions.paths import Branch, Names, branches, getter, resolve
+from bigtime.engine.expressions.projection import Projection, projection
+from bigtime.engine.expressions.tree import (
+    Action,
+    Add,
+    Arithmetic,
+    Delete,
+    Function,
+    Operand,
+    Path,
+    Remove,
+    Set,
+    Value,
+)
+from bigtime.wire import AttributeValue, Item, ValidationException
+
+MISSING_ATTRIBUTE = "The provided expression refers to an attribute that does not exist in the item"
+INVALID_PATH = "The document path provided in the update expression is invalid for update"
+INCORRECT_TYPE = "An operand in the update expression has an incorrect data type"
+
+Change: TypeAlias = Callable[[AttributeValue | None], AttributeValue | None]
+"""From what stands at a path to what will stand there; None is nothing."""
+
+Preparation: TypeAlias = Callable[[Item], Change]
+"""Operands are read before any path is followed, so that their errors come first."""
+
+PreparationBinder: TypeAlias = Callable[[Values], Preparation]
+
+
+@dataclass(slots=True, eq=False)
+class Update:
+    """An update bound to its values."""
+
+    preparations: list[Preparation]
+    root: Branch
+    touched: Projection
+    """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        return self.touched.attributes
+
+    @property
+    def nested_attributes(self) -> frozenset[str]:
+        return self.touched.nested_attributes
+
+    def apply(self, item: Item) -> Item:
+        changes = [prepare(item) for prepare in self.preparations]
+        return changed_map(self.root, changes, item)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateProgram:
+    binders: tuple[PreparationBinder, ...]
+    root: Branch
+    touched: Projection
+
+    def bind(self, values: Values) -> Update:
+        return Update([binder(values) for binder in self.binders], self.root, self.touched)
+
+
+def compile_update(
+    actions: Sequence[Action],
+    names: Names,
+    mismatch: str = INCORRECT_TYPE,
+) -> UpdateProgram:
+    """`mismatch` is what ADD and DELETE say to an attribute of another type."""
+    paths = [resolve(action.path, names) for action in actions]
+    return UpdateProgram(
+        tuple(compiled(action, names, mismatch) for action in actions),
+        branches(paths),
+        projection(paths),
+    )
+
+
+def compiled(action: Action, names: Names, mismatch: str) -> PreparationBinder:
+    match action:
+        case Set(_, operand):
+            return assignment(assigned(operand, names))
+        case Remove():
+            return lambda values: lambda item: removed
+        case Add(_, value):
+            return adjustment(added, value.name, mismatch)
+        case Delete(_, value):
+            return adjustment(deleted, value.name, mismatch)
+
+
+def assignment(operand: ReaderBinder) -> PreparationBinder:
+    def bind(values: Values) -> Preparation:
+        read = operand(values)
+
+        def prepare(item: Item) -> Change:
+            value = read(item)
+            return lambda existing: value
+
+        return prepare
+
+    return bind
+
+
+def adjustment(
+    adjust: Callable[[AttributeValue, str, AttributeValue | None], AttributeValue | None],
+    value_name: str,
+    mismatch: str,
+) -> PreparationBinder:
+    def bind(values: Values) -> Preparation:
+        change = partial(adjust, values[value_name], mismatch)
+        return lambda item: change
+
+    return bind
+
+
+def removed(existing: AttributeValue | None) -> AttributeValue | None:
+    return None
+
+
+def added(
+    value: AttributeValue, mismatch: str, existing: AttributeValue | None
+) -> AttributeValue | None:
+    if existing is None:
+        return value
+    ((tag, more),) = value.items()
+    if tag not in existing:
+        raise ValidationException(mismatch)
+    content = existing[tag]
+    if tag == "N":
+        return {"N": number.add(content, more)}
+    if tag == "L":
+        return {"L": [*content, *more]}
+    present = set(content)
+    return {tag: [*content, *(element for element in more if element not in present)]}
+
+
+def deleted(
+    value: AttributeValue, mismatch: str, existing: AttributeValue | None
+) -> AttributeValue | None:
+    if existing is None:
+        return None
+    ((tag, elements),) = value.items()
+    if tag not in existing:
+        raise ValidationException(mismatch)
+    unwanted = set(elements)
+    rest = [element for element in existing[tag] if element not in unwanted]
+    # A set cannot be empty: without elements the attribute goes too.
+    return {tag: rest} if rest else None
+
+
+def assigned(operand: Operand, names: Names) -> ReaderBinder:
+    """The value that SET gives, read from the item; a missing one is an error."""
+    match operand:
+        case Value(name):
+            return lambda values: constant(values[name])
+        case Path():
+            required = required_reader(getter(resolve(operand, names)))
+            return lambda values: required
+        case Arithmetic(symbol, left, right):
+            compute = number.add if symbol == "+" else number.subtract
+            return combined(
+                assigned(left, names),
+                assigned(right, names),
+                lambda a, b: {"N": compute(content(a, "N"), content(b, "N"))},
+            )
+        case Function("list_append", (left, right)):
+            return combined(
+                assigned(left, names),
+                assigned(right, names),
+                lambda a, b: {"L": [*content(a, "L"), *content(b, "L")]},
+            )
+        case Function(_, (Path() as path, default)):
+            return existing_or(getter(resolve(path, names)), assigned(default, names))
+        case _:
+            raise AssertionError("refused before it is compiled")
+
+
+def required_reader(get: Reader) -> Reader:
+    def read(item: Item) -> AttributeValue | None:
+        value = get(item)
+        if value is None:
+            raise ValidationException(MISSING_ATTRIBUTE)
+        return value
+
+    return read
+
+
+def combined(
+    left: ReaderBinder, right: ReaderBinder, combine: Callable[[Any, Any], AttributeValue]
+) -> ReaderBinder:
+    def bind(values: Values) -> Reader:
+        one, two = left(values), right(values)
+        return lambda item: combine(one(item), two(item))
+
+    return bind
+
+
+def content(value: AttributeValue, tag: str) -> Any:
+    try:
+        return value[tag]
+    except KeyError:
+        raise ValidationException(INCORRECT_TYPE) from None
+
+
+def existing_or(get: Reader, default: ReaderBinder) -> ReaderBinder:
+    def bind(values: Values) -> Reader:
+        otherwise = default(values)
+
+        def read(item: Item) -> AttributeValue | None:
+            value = get(item)
+            return otherwise(item) if value is None else value
+
+        return read
+
+    return bind
+
+
+def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Item:
+    new = dict(members)
+    for name, child in branch.children.items():
+        assert isinstance(name, str)
+        existing = members.get(name)
+        value = changed(child, changes, existing)
+        if value is not None:
+            new[name] = value
+        elif existing is not None:
+            del new[name]
+    return new
+
+
+def changed(
+    child: Branch | int, changes: Sequence[Change], existing: AttributeValue | None
+) -> AttributeValue | None:
+    if isinstance(child, int):
+        return changes[child](existing)
+    tag = "L" if child.is_list else "M"
+    if existing is None or tag not in existing:
+        raise ValidationException(INVALID_PATH)
+    if tag == "L":
+        return {"L": changed_list(child, changes, existing["L"])}
+    return {"M": changed_map(child, changes, existing["M"])}
+
+
+def changed_list(
+    branch: Branch, changes: Sequence[Change], elements: list[AttributeValue]
+) -> list[AttributeValue]:
+    new: list[AttributeValue | None] = list(elements)
+    for index, child in sorted(branch.children.items()):
+        assert isinstance(index, int)
+        if index < len(elements):
+            new[index] = changed(child, changes, elements[index])
+        else:
+            new.append(changed(child, changes, None))
+    return [value for value in new if value is not None]

@@ -1,0 +1,248 @@
+"""The SQLite file behind an engine: its connections, its format and its writer lock.
+
+1. One connection writes, and only while this process holds the writer lock: `flock` on a file
+   beside the database. SQLite's own busy handler polls and starves some processes; `flock`
+   queues them. Checkpoints happen under the same lock, which also removes the precondition of
+   the WAL-reset bug on any SQLite version.
+2. Up to eight connections read. A reader is taken for one statement or one snapshot and given
+   back; nobody keeps one, for a long read would keep the log from being emptied.
+3. Every commit is on disk before it is acknowledged (`synchronous=FULL`), unless the file was
+   opened as relaxed: then a crash of the machine, not of the process, may lose the last commits.
+4. Nothing else in a process may open the database file: POSIX drops all of a process's locks on
+   a file as soon as any handle to it is closed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Literal, TypeAlias
+
+import apsw
+
+Durability: TypeAlias = Literal["full", "relaxed", "none"]
+
+APPLICATION_ID = 0x4269_5469  # "BiTi" in the header, so that `file` and doctor know it
+FORMAT = 1
+MAX_READERS = 8
+BUSY_MILLISECONDS = 5_000
+LONG_LOG_PAGES = 4_000
+LOG_KEPT_BYTES = 64 * 1024 * 1024
+CACHE_KIB = 8_192
+SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
+
+SCHEMA = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO settings VALUES ('catalogue version', 0), ('last number', 0);
+CREATE TABLE tables (name TEXT PRIMARY KEY, definition BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE counts (number INTEGER PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE tokens (
+    token TEXT PRIMARY KEY, digest BLOB NOT NULL, used_at REAL NOT NULL, outcome BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX tokens_by_age ON tokens (used_at);
+CREATE TABLE backfills (
+    number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, position INTEGER NOT NULL
+);
+CREATE TABLE streams (
+    number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, label TEXT NOT NULL,
+    description BLOB NOT NULL, disabled_at REAL
+);
+CREATE TABLE shards (
+    stream INTEGER NOT NULL, slot INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT,
+    opened_at REAL NOT NULL, first INTEGER NOT NULL, last INTEGER,
+    PRIMARY KEY (stream, id)
+) WITHOUT ROWID;
+"""
+
+
+class FileFormatError(Exception):
+    """The file cannot be opened as an engine's; the message says what to do."""
+
+
+class File:
+    """One database file, opened by this process."""
+
+    def __init__(self, path: Path, *, durability: Durability, vfs: str | None = None) -> None:
+        self.path = path
+        self.durability = durability
+        self._vfs = vfs
+        self._lock_path = path.with_name(path.name + "-lock")
+        create_private(path)
+        self._lock_file = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # A None in it tells whoever waits that the file was closed.
+        self._idle: SimpleQueue[apsw.Connection | None] = SimpleQueue()
+        self._closed = False
+        self._opening = threading.Lock()
+        self._readers: list[apsw.Connection] = []
+        self.log_is_long = threading.Event()
+        try:
+            with self.exclusive():
+                self.writer = self._connect()
+                prepare(self.writer, path)
+            self.writer.set_wal_hook(self._note_log)
+        except apsw.NotADBError as error:
+            os.close(self._lock_file)
+            raise FileFormatError(f"{path} is not a database; choose another path.") from error
+        except BaseException:
+            os.close(self._lock_file)
+            raise
+
+    @property
+    def syncs(self) -> bool:
+        """Whether a commit waits for the disk."""
+        return self.durability == "full"
+
+    @property
+    def wal_path(self) -> Path:
+        return self.path.with_name(self.path.name + "-wal")
+
+    def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        if pages >= LONG_LOG_PAGES:
+            self.log_is_long.set()
+        return apsw.SQLITE_OK
+
+    def wal_bytes(self) -> int:
+        try:
+            return self.wal_path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Holds the writer lock: no other process commits or checkpoints meanwhile."""
+        self.lock()
+        try:
+            yield
+        finally:
+            self.unlock()
+
+    def lock(self) -> None:
+        fcntl.flock(self._lock_file, fcntl.LOCK_EX)
+
+    def unlock(self) -> None:
+        fcntl.flock(self._lock_file, fcntl.LOCK_UN)
+
+    def take_reader(self) -> apsw.Connection:
+        try:
+            reader = self._idle.get_nowait()
+        except Empty:
+            reader = self._open_reader() or self._idle.get()
+        if reader is None:
+            self._idle.put(None)
+            raise RuntimeError("The file is closed: open it again.")
+        return reader
+
+    def give_reader(self, reader: apsw.Connection) -> None:
+        self._idle.put(reader)
+
+    @contextmanager
+    def reader(self) -> Iterator[apsw.Connection]:
+        reader = self.take_reader()
+        try:
+            yield reader
+        finally:
+            self.give_reader(reader)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[apsw.Connection]:
+        """A reader whose statements all see one state of the file."""
+        with self.reader() as reader:
+            reader.execute("BEGIN")
+            try:
+                yield reader
+            finally:
+                reader.execute("COMMIT")
+
+    def close(self) -> None:
+        """Waits for those who still read, and closes everything."""
+        with self._opening:
+            self._closed = True
+        for _ in self._readers:
+            reader = self._idle.get()
+            if reader is not None:
+                reader.close()
+        self._idle.put(None)
+        self.writer.close()
+        os.close(self._lock_file)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: lets go of the lock, which would outlive the parent here."""
+        os.close(self._lock_file)
+
+    def _open_reader(self) -> apsw.Connection | None:
+        with self._opening:
+            if self._closed or len(self._readers) >= MAX_READERS:
+                return None
+            reader = self._connect()
+            reader.execute("PRAGMA query_only = ON")
+            self._readers.append(reader)
+            return reader
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path), vfs=self._vfs, statementcachesize=300)
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        for name, value in (
+            ("synchronous", SYNCHRONOUS[self.durability]),
+            ("wal_autocheckpoint", 0),
+            ("temp_store", "MEMORY"),
+            ("cache_size", CACHE_KIB * -1),
+            ("journal_size_limit", LOG_KEPT_BYTES),
+        ):
+            connection.pragma(name, value)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        return connection
+
+
+def all_rows(connection: apsw.Connection, query: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
+    """Every row of a query; what its columns hold is the asker's to know."""
+    return connection.execute(query, bindings).fetchall()
+
+
+def create_private(path: Path) -> None:
+    """Makes the file readable by its owner alone; one that exists is left as it is."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise FileFormatError(f"{path} cannot be created: {error.strerror}.") from error
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a folder; name a file in it.")
+
+
+def prepare(connection: apsw.Connection, path: Path) -> None:
+    """Lays out a new file, and refuses one that is not ours or is from a later version."""
+    application, version, schema = (
+        connection.pragma(name) for name in ("application_id", "user_version", "schema_version")
+    )
+    if schema and application != APPLICATION_ID:
+        raise FileFormatError(f"{path} is another program's database; choose another path.")
+    if version > FORMAT:
+        raise FileFormatError(
+            f"{path} has format {version} and this version knows up to {FORMAT}; upgrade bigtime."
+        )
+    connection.pragma("journal_mode", "wal")
+    if not schema:
+        connection.execute(
+            f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
+            f"PRAGMA user_version = {FORMAT}; COMMIT"
+        ).fetchall()
+
+
+def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> None:
+    """Moves the log into the database, with the writer lock held.
+
+    Without patience it does what it can and waits for no reader. Emptying the log needs a moment
+    in which nobody reads from it: under steady reading that takes patience.
+    """
+    connection.set_busy_timeout(patience_milliseconds)
+    try:
+        with suppress(apsw.BusyError):
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    finally:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)

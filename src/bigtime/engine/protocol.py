@@ -1,0 +1,195 @@
+"""JSON 1.0, the protocol of DynamoDB's SDKs, without a socket in sight.
+
+A call is an HTTP POST of a JSON object whose operation stands in `X-Amz-Target`; its answer is
+JSON with a request id and, in `x-amz-crc32`, a checksum of the bytes sent. What AWS says to a
+call that is not one, in which order it looks, and to the byte, is as dynalite recorded it:
+
+1. GET is a health check; any method but POST, or a body of another content type, is unknown;
+2. the JSON is read, and is a SerializationException if it is none;
+3. then the target, an UnknownOperationException if it is none;
+4. and only then a body that is missing or no object, which is the engine's to refuse.
+
+Before all that comes what AWS has no need of. This server stands on a developer's machine with
+a developer's data, so a web page must not get in: a Host header that does not name loopback (a
+DNS name rebound to it) is refused, and no answer carries a CORS header. Signatures are accepted
+unread.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from functools import lru_cache
+from random import getrandbits
+from typing import Any, NamedTuple
+
+import orjson
+
+from bigtime.wire import (
+    DynamoDBError,
+    Request,
+    Response,
+    SerializationException,
+    UnknownOperationException,
+)
+
+MAX_HEAD = 64 * 1024
+MAX_BODY = 16 * 1024 * 1024  # AWS answers 413 to one byte more
+GZIP_FROM = 16 * 1024  # compressing less than this costs a loopback more than it saves
+
+JSON_1_0 = b"application/x-amz-json-1.0"
+JSON = b"application/json"
+PLAIN = b"text/plain; charset=utf-8"
+
+HEAD = (
+    b"HTTP/1.1 %d %s\r\nServer: Server\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+    b"Connection: %s\r\nx-amzn-RequestId: %s\r\nx-amz-crc32: %d\r\n%s\r\n"
+)
+REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    403: b"Forbidden",
+    404: b"Not Found",
+    413: b"Request Entity Too Large",
+    431: b"Request Header Fields Too Large",
+    500: b"Internal Server Error",
+    503: b"Service Unavailable",
+}
+
+STREAMS_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
+LOOPBACK = re.compile(
+    rb"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
+)
+GZIP = re.compile(rb"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?", re.IGNORECASE)
+
+
+class Call(NamedTuple):
+    """One HTTP request, whole; the names of its headers are in lower case."""
+
+    method: bytes
+    headers: dict[bytes, bytes]
+    body: bytes
+    keep_alive: bool = True
+
+
+class Reply(NamedTuple):
+    status: int
+    content_type: bytes
+    body: bytes
+    gzipped: bool = False
+
+    def head(self, tag: bytes, date: bytes, *, keep_alive: bool) -> bytes:
+        """The status line and headers; `tag` is the request id."""
+        return HEAD % (
+            self.status,
+            REASONS[self.status],
+            date,
+            self.content_type,
+            len(self.body),
+            b"keep-alive" if keep_alive else b"close",
+            tag,
+            zlib.crc32(self.body),
+            b"Content-Encoding: gzip\r\n" if self.gzipped else b"",
+        )
+
+
+HEALTHY = Reply(200, PLAIN, b"healthy: dynamodb.us-east-1.amazonaws.com ")
+NO_SUCH_CALL = Reply(404, PLAIN, b"<UnknownOperationException/>\n")
+TOO_LARGE = Reply(413, PLAIN, b"")
+NO_WEB_PAGES = Reply(403, PLAIN, b"This endpoint is not for web pages: it allows no CORS.\n")
+NO_STRANGERS = Reply(
+    403, PLAIN, b"The Host header must name this machine: localhost, 127.0.0.1 or [::1].\n"
+)
+
+HEAD_TOO_LARGE = Reply(431, PLAIN, b"The request line and headers are larger than 64 KB.\n")
+NOT_HTTP = Reply(400, PLAIN, b"This is not an HTTP request that the endpoint can read.\n")
+NO_UPGRADE = Reply(400, PLAIN, b"The endpoint speaks HTTP/1.1 and changes to nothing else.\n")
+TOO_MANY = Reply(503, PLAIN, b"Too many connections are open.\n")
+
+
+def request_id() -> bytes:
+    """52 characters like AWS's, whose second half is the same in every one of theirs."""
+    return b"%026XVV4KQNSO5AEMVJF66Q9ASUAAJG" % getrandbits(104)
+
+
+def screen(call: Call) -> Reply | None:
+    """The answer to what is no call of the API, whatever its body says."""
+    if not LOOPBACK.fullmatch(call.headers.get(b"host", b"")):
+        return NO_STRANGERS
+    if call.method == b"POST":
+        return None if not call.body or content_type(call) else NO_SUCH_CALL
+    if call.method == b"GET":
+        return HEALTHY
+    return NO_WEB_PAGES if call.method == b"OPTIONS" else NO_SUCH_CALL
+
+
+def content_type(call: Call) -> bytes | None:
+    sent = call.headers.get(b"content-type", b"")
+    if sent == JSON_1_0:
+        return JSON_1_0
+    sent = sent.partition(b";")[0].strip()
+    return sent if sent in (JSON_1_0, JSON) else None
+
+
+class TooLarge(Exception):
+    """The body inflates to more than a body may be."""
+
+
+def read(call: Call) -> Request:
+    """The request in a call that passed the screen."""
+    body = call.body
+    if call.headers.get(b"content-encoding", b"").lower() == b"gzip":
+        body = inflated(body)
+    params: Any = parsed(body) if body else None
+    operation = operation_named(call.headers.get(b"x-amz-target", b""))
+    if operation is None:
+        raise UnknownOperationException
+    return Request(operation, params)
+
+
+def inflated(body: bytes) -> bytes:
+    gunzip = zlib.decompressobj(wbits=31)
+    try:
+        plain = gunzip.decompress(body, MAX_BODY + 1)
+    except zlib.error:
+        raise SerializationException from None
+    if len(plain) > MAX_BODY:
+        raise TooLarge
+    if not gunzip.eof or gunzip.unused_data:
+        raise SerializationException
+    return plain
+
+
+def parsed(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise SerializationException from None
+
+
+@lru_cache(maxsize=256)
+def operation_named(target: bytes) -> str | None:
+    service, _, name = target.decode("latin-1").partition(".")
+    expected = "DynamoDBStreams" if name in STREAMS_OPERATIONS else "DynamoDB"
+    return name if name and service == f"{expected}_20120810" else None
+
+
+def success(call: Call, response: Response) -> Reply:
+    return packed(call, 200, orjson.dumps(response))
+
+
+def failure(call: Call, error: DynamoDBError) -> Reply:
+    return packed(call, error.status, orjson.dumps(error.body()))
+
+
+def packed(call: Call, status: int, body: bytes) -> Reply:
+    """AWS's checksum is of what crosses the network, so compression comes before it."""
+    kind = content_type(call) or JSON
+    if len(body) < GZIP_FROM or not accepts_gzip(call.headers.get(b"accept-encoding", b"")):
+        return Reply(status, kind, body)
+    gzip = zlib.compressobj(level=1, wbits=31)
+    return Reply(status, kind, gzip.compress(body) + gzip.flush(), gzipped=True)
+
+
+def accepts_gzip(header: bytes) -> bool:
+    return any(GZIP.fullmatch(coding) for coding in header.split(b","))

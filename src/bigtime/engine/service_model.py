@@ -1,0 +1,225 @@
+"""The shape of every request, as AWS publishes it in the service model that botocore ships.
+
+The model is what AWS's own SDKs are generated from: members, types, lengths, ranges, enums
+and patterns. It is read once, when the first request comes. In a few places the service says
+something else than its model; those are the tables below, each with its reason.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any, TypeAlias
+
+import orjson
+
+Model: TypeAlias = dict[str, Any]
+
+NAME_PATTERN = "[a-zA-Z0-9_.-]+"
+TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})")
+
+# The order in which the service lists enum values, where it is not the model's: it is the
+# order of a Java hash set. Witness: dynalite, recorded from the service.
+ENUM_ORDER: dict[str, tuple[str, ...]] = {
+    "ComparisonOperator": (
+        "IN",
+        "NULL",
+        "BETWEEN",
+        "LT",
+        "NOT_CONTAINS",
+        "EQ",
+        "GT",
+        "NOT_NULL",
+        "NE",
+        "LE",
+        "BEGINS_WITH",
+        "GE",
+        "CONTAINS",
+    ),
+    "ConditionalOperator": ("OR", "AND"),
+    "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
+    "ReturnValue": ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
+    "ScalarAttributeType": ("B", "N", "S"),
+    "Select": ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+}
+
+# The order in which the service reports the members of a structure; those not named follow
+# in the model's order. Witness: dynalite, as above.
+MEMBER_ORDER: dict[str, str] = {
+    "BatchGetItemInput": "ReturnConsumedCapacity RequestItems",
+    "BatchWriteItemInput": "ReturnConsumedCapacity ReturnItemCollectionMetrics RequestItems",
+    "CreateGlobalSecondaryIndexAction": "Projection IndexName ProvisionedThroughput KeySchema",
+    "CreateTableInput": "AttributeDefinitions TableName BillingMode ProvisionedThroughput "
+    "KeySchema LocalSecondaryIndexes GlobalSecondaryIndexes",
+    "DeleteItemInput": "ReturnConsumedCapacity TableName ReturnValues "
+    "ReturnItemCollectionMetrics Key ConditionalOperator Expected",
+    "GetItemInput": "ReturnConsumedCapacity AttributesToGet TableName Key",
+    "ListTablesInput": "Limit ExclusiveStartTableName",
+    "ProvisionedThroughput": "WriteCapacityUnits ReadCapacityUnits",
+    "PutItemInput": "ReturnConsumedCapacity TableName Item ConditionalOperator Expected "
+    "ReturnValues ReturnItemCollectionMetrics",
+    "QueryInput": "Select IndexName ReturnConsumedCapacity QueryFilter TableName "
+    "ConditionalOperator AttributesToGet Limit KeyConditions",
+    "ScanInput": "Select IndexName TotalSegments ReturnConsumedCapacity TableName "
+    "ConditionalOperator ScanFilter Segment Limit AttributesToGet",
+    "UpdateItemInput": "ReturnConsumedCapacity TableName ReturnItemCollectionMetrics "
+    "ReturnValues Key ConditionalOperator Expected AttributeUpdates",
+    "UpdateTableInput": "TableName ProvisionedThroughput BillingMode GlobalSecondaryIndexUpdates",
+    "WriteRequest": "DeleteRequest PutRequest",
+}
+
+# What the service requires where the model says otherwise. A table made from a global table
+# needs no keys, so the model no longer asks for them; nothing else may leave them out. The tag
+# calls look at the ARN themselves and answer "Invalid TableArn".
+REQUIRED: dict[str, frozenset[str]] = {
+    "CreateTableInput": frozenset({"TableName", "AttributeDefinitions", "KeySchema"}),
+    "ListTagsOfResourceInput": frozenset(),
+    "TagResourceInput": frozenset(),
+    "UntagResourceInput": frozenset(),
+}
+
+# Maxima that the model does not carry. KeySchema: only a global secondary index may have a key
+# of many attributes; AttributesToGet: dynalite; Limit: the API reference of DynamoDB Streams.
+MAXIMUM: dict[tuple[str, str], int] = {
+    ("CreateTableInput", "KeySchema"): 2,
+    ("DescribeStreamInput", "Limit"): 100,
+    ("GetItemInput", "AttributesToGet"): 255,
+    ("GetRecordsInput", "Limit"): 1000,
+    ("KeysAndAttributes", "AttributesToGet"): 255,
+    ("ListStreamsInput", "Limit"): 100,
+    ("LocalSecondaryIndex", "KeySchema"): 2,
+    ("QueryInput", "AttributesToGet"): 255,
+    ("ScanInput", "AttributesToGet"): 255,
+}
+
+# Patterns that Python cannot read, or would be slow to refuse, and what it reads instead.
+PYTHON_PATTERNS: dict[str, str] = {
+    r"\p{Print}+": r"[\x20-\x7E]+",
+    r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\r\n\t]*": (
+        r"[\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF\r\n\t]*"
+    ),
+    r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$": r"[a-z0-9A-Z][.\-\w]*[a-z0-9A-Z]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One type of the model. `takes_arn` marks a table's name that may also be its ARN."""
+
+    name: str
+    kind: str
+    members: dict[str, Shape] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    item: Shape | None = None
+    key: Shape | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    pattern: str | None = None
+    choices: tuple[str, ...] = ()
+    takes_arn: bool = False
+
+    @property
+    def element(self) -> Shape:
+        """What a list or a map holds."""
+        assert self.item is not None
+        return self.item
+
+    def matches(self, text: str) -> bool:
+        if self.pattern is None:
+            return True
+        pattern = PYTHON_PATTERNS.get(self.pattern, self.pattern)
+        return re.fullmatch(pattern, text) is not None
+
+
+@cache
+def operations() -> frozenset[str]:
+    """Every operation of DynamoDB and DynamoDB Streams, built here or not."""
+    return frozenset(name for model in models() for name in model["operations"])
+
+
+@cache
+def input_shape(operation: str) -> Shape:
+    model = next(model for model in models() if operation in model["operations"])
+    name = model["operations"][operation].get("input", {}).get("shape")
+    return shape_named(name, model["shapes"], {}) if name else Shape(operation, "structure")
+
+
+@cache
+def models() -> tuple[Model, ...]:
+    return tuple(load(service) for service in ("dynamodb", "dynamodbstreams"))
+
+
+def load(service: str) -> Model:
+    path = resources.files("botocore") / "data" / service / "2012-08-10" / "service-2.json.gz"
+    model: Model = orjson.loads(gzip.decompress(path.read_bytes()))
+    return model
+
+
+def shape_named(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
+    """A shape and all below it; `known` closes the circle of AttributeValue."""
+    if name not in known:
+        match raw[name]["type"]:
+            case "structure":
+                known[name] = structure(name, raw, known)
+            case "list" | "map":
+                known[name] = collection(name, raw, known)
+            case _:
+                known[name] = scalar(name, raw[name])
+    return known[name]
+
+
+def structure(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
+    required = REQUIRED.get(name, frozenset(raw[name].get("required", ())))
+    known[name] = shape = Shape(name, "structure", required=required)
+    references = raw[name]["members"]
+    for member in sorted(references, key=lambda member: reported_at(name, member)):
+        found = shape_named(references[member]["shape"], raw, known)
+        if member == "TableName":
+            found = table_name(takes_arn=found.name == "TableArn" and name != "CreateTableInput")
+        maximum = MAXIMUM.get((name, member), found.maximum)
+        shape.members[member] = (
+            found if maximum == found.maximum else replace(found, maximum=maximum)
+        )
+    return shape
+
+
+def reported_at(structure_name: str, member: str) -> int:
+    order = MEMBER_ORDER.get(structure_name, "").split()
+    return order.index(member) if member in order else len(order)
+
+
+def collection(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
+    one = raw[name]
+    item = shape_named(one.get("member", one.get("value"))["shape"], raw, known)
+    key = shape_named(one["key"]["shape"], raw, known) if "key" in one else None
+    if key is not None and key.name == "TableArn":
+        key = table_name(takes_arn=True)
+    return Shape(
+        name, one["type"], item=item, key=key, minimum=one.get("min"), maximum=one.get("max")
+    )
+
+
+def scalar(name: str, one: Model) -> Shape:
+    return Shape(
+        name,
+        one["type"],
+        minimum=one.get("min"),
+        maximum=one.get("max"),
+        pattern=one.get("pattern"),
+        choices=ENUM_ORDER.get(name, tuple(one.get("enum", ()))),
+    )
+
+
+def table_name(*, takes_arn: bool) -> Shape:
+    """The model allows any 1,024 characters, for ARNs; the service holds a name to its rules."""
+    return Shape(
+        "TableName",
+        "string",
+        minimum=3,
+        maximum=255,
+        pattern=NAME_PATTERN,
+        takes_arn=takes_arn,
+    )

@@ -1,0 +1,53 @@
+"""The program `bigtime` in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()"]
+WIDE = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [*BIGTIME, *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=60, check=False
+    )
+
+
+class Server:
+    """A running `bigtime engine serve`; `url` is what it announced."""
+
+    def __init__(self, *arguments: object, cwd: Path | None = None) -> None:
+        command = [*BIGTIME, "engine", "serve", "--port", "0", *map(str, arguments)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=WIDE, cwd=cwd
+        )
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline()
+        found = re.search(r"http://\S+", self.said)
+        assert found, self.said + self.process.stdout.read()
+        self.url = found[0]
+
+    def stop(self) -> str:
+        """Ends it with SIGTERM; what it had to say is returned."""
+        assert self.process.stdout is not None
+        self.process.terminate()
+        self.process.wait(20)
+        return self.said + self.process.stdout.read()
+
+
+@contextmanager
+def server(*arguments: object, cwd: Path | None = None) -> Iterator[Server]:
+    running = Server(*arguments, cwd=cwd)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.stop()

@@ -1,0 +1,84 @@
+"""`bigtime check` and `bigtime explain`: what a system is told about its patterns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.program import run
+
+ROOT = Path(__file__).parents[2]
+DEALS = "tests.model.deals:SYSTEM"
+FLAWED = "tests.model.flawed:SYSTEM"
+
+
+def test_a_good_system_passes_and_its_exceptions_are_shown() -> None:
+    done = run("check", DEALS, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "deals: 9 patterns, 7 entities, 0 found, 2 accepted"
+    assert "accepted  scan send_to_all: it is for every user there is" in done.stdout
+
+
+def test_a_flawed_system_fails_with_a_line_for_each_flaw() -> None:
+    done = run("check", FLAWED, cwd=ROOT)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("flawed: ")
+    assert len([line for line in lines if line.startswith("found ")]) == 14
+    assert any(line.startswith("found     scan list_products: no index answers") for line in lines)
+
+
+def test_all_systems_are_checked_when_none_is_named() -> None:
+    assert run("check").returncode == 0
+
+
+def test_a_system_that_is_not_there_is_told_how_to_be_named() -> None:
+    done = run("check", "nothing")
+    assert done.returncode == 2
+    assert "There is no system 'nothing'" in done.stderr
+    assert "package.module:ATTRIBUTE" in done.stderr
+
+
+def test_a_module_without_that_system_is_told() -> None:
+    done = run("check", "tests.model.deals:Deal", cwd=ROOT)
+    assert done.returncode == 2
+    assert "tests.model.deals has no System called Deal" in done.stderr
+
+
+def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("import nowhere_to_be_found\n")
+    done = run("check", "shop:SYSTEM", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "shop cannot be imported: No module named 'nowhere_to_be_found'" in done.stderr
+
+
+def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(
+        "from bigtime.model.table import Table, local_index\n"
+        "Table('Orders', 'PK', indexes=[local_index('L', 'a')])\n"
+    )
+    done = run("check", "shop:SYSTEM", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "shop:SYSTEM cannot work as it is declared: table Orders has a local" in done.stderr
+
+
+def test_a_pattern_is_explained() -> None:
+    done = run("explain", DEALS, "like_brand", "--region", "eu-west-1", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "TransactWriteItems" in done.stdout
+    assert "4 write units, $2.82 for a million runs (prices of eu-west-1" in done.stdout
+
+
+def test_requests_that_are_alike_share_a_row_and_can_be_seen_in_full() -> None:
+    short = run("explain", DEALS, "forget_watchers", cwd=ROOT).stdout
+    assert "2-6" in short
+    full = run("explain", DEALS, "forget_watchers", "--requests", cwd=ROOT).stdout
+    assert full.count('"DeleteItem"') == 5
+
+
+def test_an_unknown_pattern_or_region_is_told_the_known_ones() -> None:
+    done = run("explain", DEALS, "like", cwd=ROOT)
+    assert done.returncode == 2
+    assert "no pattern 'like'; it has create_deal, fetch_deal" in done.stderr
+    done = run("explain", DEALS, "fetch_deal", "--region", "mars-1", cwd=ROOT)
+    assert done.returncode == 2
+    assert "no region 'mars-1'" in done.stderr

@@ -1,0 +1,201 @@
+"""The round of boto3: its client, its resource, its streams, and many threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import Any
+
+import boto3
+import pytest
+from boto3.dynamodb.conditions import Attr, Key
+from boto3.dynamodb.types import Binary
+from botocore.config import Config
+
+LARGE = "x" * 30_000  # fifty of these are more than a page
+
+
+def settings(url: str) -> Any:
+    # The legacy retry mode is the one that checks x-amz-crc32; without retries it would tell.
+    return {
+        "endpoint_url": url,
+        "region_name": "us-east-1",
+        "config": Config(retries={"mode": "legacy", "max_attempts": 0}),
+        "aws_access_key_id": "local",
+        "aws_secret_access_key": "local",
+    }
+
+
+def table(name: str) -> Any:
+    return {
+        "TableName": name,
+        "KeySchema": [
+            {"AttributeName": "customer", "KeyType": "HASH"},
+            {"AttributeName": "number", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "customer", "AttributeType": "S"},
+            {"AttributeName": "number", "AttributeType": "N"},
+            {"AttributeName": "status", "AttributeType": "S"},
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "ByStatus",
+                "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def key(customer: str, number: int) -> Any:
+    return {"customer": {"S": customer}, "number": {"N": str(number)}}
+
+
+def client_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Client"
+    client.create_table(**table(name))
+    client.get_waiter("table_exists").wait(TableName=name)
+    client_items(client, name)
+    client_pages(client, name)
+    client_transactions(client, name)
+    client.delete_table(TableName=name)
+    client.get_waiter("table_not_exists").wait(TableName=name)
+
+
+def client_items(client: Any, name: str) -> None:
+    item = {**key("alex", 1), "raw": {"B": b"\x00\xff"}, "tags": {"SS": ["tea"]}}
+    client.put_item(TableName=name, Item=item)
+    assert client.get_item(TableName=name, Key=key("alex", 1))["Item"] == item
+    updated = client.update_item(
+        TableName=name,
+        Key=key("alex", 1),
+        UpdateExpression="ADD seen :one",
+        ExpressionAttributeValues={":one": {"N": "1"}},
+        ReturnValues="UPDATED_NEW",
+    )
+    assert updated["Attributes"] == {"seen": {"N": "1"}}
+    with pytest.raises(client.exceptions.ConditionalCheckFailedException):
+        client.delete_item(
+            TableName=name, Key=key("alex", 1), ConditionExpression="attribute_not_exists(seen)"
+        )
+    client.delete_item(TableName=name, Key=key("alex", 1))
+    assert "Item" not in client.get_item(TableName=name, Key=key("alex", 1))
+
+
+def client_pages(client: Any, name: str) -> None:
+    for number in range(50):
+        status = {"S": "open" if number % 5 else "paid"}
+        item = {**key("sam", number), "status": status, "text": {"S": LARGE}}
+        client.put_item(TableName=name, Item=item)
+    sam = {":sam": {"S": "sam"}}
+    pages = client.get_paginator("query").paginate(
+        TableName=name, KeyConditionExpression="customer = :sam", ExpressionAttributeValues=sam
+    )
+    sizes = [page["Count"] for page in pages]
+    assert len(sizes) == 2 and sum(sizes) == 50
+    limited = client.get_paginator("scan").paginate(
+        TableName=name, PaginationConfig={"PageSize": 20}
+    )
+    numbers = [int(item["number"]["N"]) for page in limited for item in page["Items"]]
+    assert sorted(numbers) == list(range(50))
+    paid = client.query(
+        TableName=name,
+        IndexName="ByStatus",
+        KeyConditionExpression="#status = :paid",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues={":paid": {"S": "paid"}},
+    )
+    assert paid["Count"] == 10
+
+
+def client_transactions(client: Any, name: str) -> None:
+    puts = [{"Put": {"TableName": name, "Item": key("kim", number)}} for number in (1, 2, 3)]
+    check = {"TableName": name, "Key": key("nobody", 0)}
+    failing = {"ConditionCheck": {**check, "ConditionExpression": "attribute_exists(customer)"}}
+    client.transact_write_items(TransactItems=puts[:2])
+    with pytest.raises(client.exceptions.TransactionCanceledException) as caught:
+        client.transact_write_items(TransactItems=[puts[2], failing])
+    reasons = caught.value.response["CancellationReasons"]
+    assert [reason["Code"] for reason in reasons] == ["None", "ConditionalCheckFailed"]
+    gets = [{"Get": {"TableName": name, "Key": key("kim", number)}} for number in (1, 2, 3)]
+    found = client.transact_get_items(TransactItems=gets)["Responses"]
+    assert ["Item" in response for response in found] == [True, True, False]
+
+
+def streams_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Streams"
+    stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    client.create_table(**table(name), StreamSpecification=stream)
+    client.put_item(TableName=name, Item=key("alex", 1))
+    streams: Any = boto3.client("dynamodbstreams", **settings(url))
+    arn = streams.list_streams(TableName=name)["Streams"][0]["StreamArn"]
+    shards = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+    iterators = [
+        streams.get_shard_iterator(
+            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        for shard in shards
+    ]
+    records = [r for i in iterators for r in streams.get_records(ShardIterator=i)["Records"]]
+    assert [record["dynamodb"]["Keys"] for record in records] == [key("alex", 1)]
+
+
+def resource_round(url: str) -> None:
+    resource: Any = boto3.resource("dynamodb", **settings(url))
+    orders = resource.create_table(**table("Boto3Resource"))
+    orders.wait_until_exists()
+    item = {
+        "customer": "alex",
+        "number": 1,
+        "price": Decimal("19.99"),
+        "photo": Binary(b"\x89PNG"),
+        "tags": {"tea"},
+        "lines": [{"gift": True, "note": None}],
+    }
+    orders.put_item(Item=item)
+    assert orders.get_item(Key={"customer": "alex", "number": 1})["Item"] == item
+    with orders.batch_writer() as batch:
+        for number in range(60):
+            batch.put_item(Item={"customer": "sam", "number": number, "text": LARGE})
+    resource_pages(orders)
+    orders.update_item(
+        Key={"customer": "alex", "number": 1},
+        UpdateExpression="SET price = price - :off REMOVE photo",
+        ExpressionAttributeValues={":off": Decimal("0.99")},
+        ConditionExpression=Attr("photo").exists(),
+    )
+    assert orders.get_item(Key={"customer": "alex", "number": 1})["Item"]["price"] == 19
+    orders.delete()
+    orders.wait_until_not_exists()
+
+
+def resource_pages(orders: Any) -> None:
+    ask = {"KeyConditionExpression": Key("customer").eq("sam") & Key("number").gte(10)}
+    page = orders.query(**ask)
+    numbers = [item["number"] for item in page["Items"]]
+    while "LastEvaluatedKey" in page:
+        page = orders.query(**ask, ExclusiveStartKey=page["LastEvaluatedKey"])
+        numbers += [item["number"] for item in page["Items"]]
+    assert numbers == list(range(10, 60))
+
+
+def threads_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Threads"
+    client.create_table(**table(name))
+
+    def increment(_: int) -> None:
+        client.update_item(
+            TableName=name,
+            Key=key("alex", 1),
+            UpdateExpression="ADD hits :one",
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(increment, range(400)))
+    assert client.get_item(TableName=name, Key=key("alex", 1))["Item"]["hits"] == {"N": "400"}

@@ -1,0 +1,116 @@
+"""Real clients against a real `bigtime engine serve`: each does a whole round.
+
+A round is create, read, update, delete; query, on the table and on an index; a transaction that
+holds and one that does not; and pages, of a chosen size and of the 1 MB that DynamoDB cuts at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import server
+from tests.engine.clients import boto3_round
+
+CLIENTS = Path(__file__).parent / "clients"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    file = tmp_path_factory.mktemp("data") / "clients.db"
+    with server("--data", file) as running:
+        yield running.url
+
+
+def test_boto3_client(url: str) -> None:
+    boto3_round.client_round(url)
+
+
+def test_boto3_resource(url: str) -> None:
+    boto3_round.resource_round(url)
+
+
+def test_boto3_streams_client(url: str) -> None:
+    boto3_round.streams_round(url)
+
+
+def test_sixteen_threads_of_boto3_lose_no_increment(url: str) -> None:
+    boto3_round.threads_round(url)
+
+
+def test_aiodynamo(url: str) -> None:
+    for package in ("aiodynamo", "httpx"):
+        pytest.importorskip(package, reason=f"aiodynamo's round needs {package}: pip install it")
+    from tests.engine.clients.aiodynamo_round import aiodynamo_round
+
+    asyncio.run(aiodynamo_round(url))
+
+
+def test_pynamodb(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pynamodb", reason="PynamoDB's round needs pynamodb: pip install it")
+    from tests.engine.clients.pynamodb_round import pynamodb_round
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+    pynamodb_round(url)
+
+
+def node_environment() -> dict[str, str]:
+    """Where the JavaScript packages may be: named, beside the script, or as Node is told."""
+    places = [
+        os.environ.get("BIGTIME_NODE_MODULES", ""),
+        str(CLIENTS / "node_modules"),
+        os.environ.get("NODE_PATH", ""),
+    ]
+    return {**os.environ, "NODE_PATH": os.pathsep.join(filter(None, places))}
+
+
+def node(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["node", *arguments],
+        capture_output=True,
+        text=True,
+        env=node_environment(),
+        timeout=120,
+        check=False,
+    )
+
+
+def test_aws_sdk_for_javascript(url: str) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("the JavaScript client's round needs Node.js")
+    if node(
+        "-e", "require('@aws-sdk/lib-dynamodb'), require('@aws-sdk/client-dynamodb')"
+    ).returncode:
+        pytest.skip(
+            "the JavaScript client's round needs @aws-sdk/client-dynamodb and "
+            "@aws-sdk/lib-dynamodb in BIGTIME_NODE_MODULES"
+        )
+    done = node(str(CLIENTS / "javascript_round.cjs"), url)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "created": True,
+        "items": {
+            "raw": [0, 255],
+            "tags": ["tea"],
+            "gift": True,
+            "price": 19.99,
+            "seen": 1,
+            "refused": "ConditionalCheckFailedException",
+            "gone": True,
+        },
+        "query": {"first": 49, "last": 10, "count": 40, "paid": 10},
+        "scan": {"pages": 2, "items": 50},
+        "transact": {
+            "reasons": ["None", "ConditionalCheckFailed"],
+            "found": [True, True, False],
+        },
+        "deleted": True,
+    }

@@ -1,0 +1,218 @@
+"""Housekeeping: one process is elected, chores go a chunk at a time, and the log stays short."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from time import monotonic, sleep, time
+
+import apsw
+import pytest
+
+from bigtime.engine import Engine, backfill, file, housekeeping
+from bigtime.engine.housekeeping import PATIENT_BYTES, WAL_ALARM_BYTES
+from tests.engine.calls import (
+    Clock,
+    add_index,
+    begin,
+    call,
+    come,
+    described,
+    fill,
+    global_index,
+    index,
+    key_schema,
+    make_table,
+    n,
+    s,
+    until,
+)
+
+NEW = index("new", key_schema("g"), "KEYS_ONLY")
+
+
+@pytest.fixture
+def crowd() -> Iterator[Engine]:
+    """The table `crowd`, kept by nobody until the test asks."""
+    with Engine.memory(housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        yield engine
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Engine]:
+    """The table `crowd` in a file with a housekeeper."""
+    with Engine.open(tmp_path / "crowd.db", durability="relaxed") as engine:
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        yield engine
+
+
+def switch(engine: Engine, *, on: bool) -> None:
+    specification = {"Enabled": on, "AttributeName": "until"}
+    call(engine, "UpdateTimeToLive", TableName="crowd", TimeToLiveSpecification=specification)
+
+
+def put(engine: Engine, p: str, **attributes: object) -> None:
+    call(engine, "PutItem", TableName="crowd", Item={"p": s(p), **attributes})
+
+
+def is_there(engine: Engine, p: str) -> bool:
+    return "Item" in call(engine, "GetItem", TableName="crowd", Key={"p": s(p)})
+
+
+# --- Who keeps house ------------------------------------------------------------------------------
+
+
+def test_one_of_two_is_elected_and_the_other_follows_it(tmp_path: Path) -> None:
+    first = Engine.open(tmp_path / "crowd.db", durability="relaxed")
+    assert until(lambda: first._housekeeper._elected)
+    with Engine.open(tmp_path / "crowd.db", durability="relaxed") as second:
+        sleep(2 * housekeeping.PAUSE_SECONDS)
+        assert not second._housekeeper._elected
+        first.close()
+        assert until(lambda: second._housekeeper._elected)
+
+
+def test_a_chore_that_fails_is_tried_again(
+    kept: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise apsw.FullError("the disk is full")
+
+    switch(kept, on=True)
+    with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
+        with monkeypatch.context() as broken:
+            broken.setattr(housekeeping, "expire_some", fail)
+            put(kept, "old", until=n(int(time()) - 1))
+            assert until(lambda: "housekeeping: expire:" in caplog.text)
+            assert is_there(kept, "old")
+        assert until(lambda: not is_there(kept, "old"))
+
+
+def test_what_one_process_expires_another_did_not_have_to_know(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "crowd.db", durability="relaxed") as keeper:
+        assert until(lambda: keeper._housekeeper._elected)
+        with Engine.open(tmp_path / "crowd.db", durability="relaxed") as other:
+            make_table(other, {"p": "S"}, name="crowd", keys=("p",))
+            switch(other, on=True)
+            put(other, "old", until=n(int(time()) - 1))
+            assert until(lambda: not is_there(other, "old"))
+
+
+# --- The log --------------------------------------------------------------------------------------
+
+
+def test_steady_reading_and_writing_keeps_the_log_short(kept: Engine) -> None:
+    end = monotonic() + 3
+    text = s("x" * 20_000)
+
+    def write(name: int) -> None:
+        while monotonic() < end:
+            put(kept, f"{name} {int(monotonic() * 1000) % 500}", text=text, at=n(monotonic()))
+
+    def read() -> None:
+        while monotonic() < end:
+            call(kept, "Scan", TableName="crowd")
+
+    users = [begin(lambda: write(1)), begin(lambda: write(2)), *(begin(read) for _ in range(6))]
+    longest = 0
+    while not all(user.done() for user in users):
+        longest = max(longest, kept._database.file.wal_bytes())
+        sleep(0.02)
+    for user in users:
+        come(user)
+    assert longest < 3 * PATIENT_BYTES
+    assert until(lambda: kept._database.file.wal_bytes() < PATIENT_BYTES)
+
+
+def test_chores_go_on_while_the_log_is_long(kept: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every commit wakes the housekeeper, as it does when a frozen index keeps the log long.
+    monkeypatch.setattr(file, "LONG_LOG_PAGES", 1)
+    kept.faults.lag_indexes(seconds=float("inf"))
+    switch(kept, on=True)
+    ended = Event()
+
+    def write() -> None:
+        while not ended.is_set():
+            put(kept, "busy", at=n(monotonic()))
+
+    writing = begin(write)
+    try:
+        put(kept, "old", until=n(int(time()) - 1))
+        assert until(lambda: not is_there(kept, "old"))
+    finally:
+        ended.set()
+        come(writing)
+
+
+def test_a_log_that_is_kept_long_is_reported_once(
+    crowd: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sizes = iter([1, WAL_ALARM_BYTES, WAL_ALARM_BYTES, 1, WAL_ALARM_BYTES])
+    monkeypatch.setattr(crowd._housekeeper, "checkpoint", lambda *_: None)
+    with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
+        for size in sizes:
+            monkeypatch.setattr(crowd._database.file, "wal_bytes", lambda size=size: size)
+            crowd._housekeeper.watch_log()
+    assert len(caplog.records) == 2
+    assert caplog.messages[0] == "the log has grown to 64 MB: a long read keeps it"
+
+
+def test_closing_empties_the_log(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "crowd.db", durability="relaxed") as engine:
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        fill(engine, "crowd", 50, text=s("x" * 10_000))
+        wal = engine._database.file.wal_path
+        assert wal.stat().st_size > 0
+    assert not wal.exists() or wal.stat().st_size == 0
+
+
+# --- A chunk at a time ----------------------------------------------------------------------------
+
+
+def test_large_items_are_taken_into_an_index_few_at_a_time(crowd: Engine) -> None:
+    for number in range(40):
+        put(crowd, f"{number}", g=s("same"), text=s("x" * 300_000))
+    add_index(crowd, "crowd", NEW, g="S")
+    chunks = 1
+    while crowd._housekeeper.fill():
+        chunks += 1
+    assert chunks >= 40 * 300_000 // backfill.CHUNK_BYTES
+    shown = global_index(crowd, "crowd", "new")
+    assert (shown["IndexStatus"], shown["ItemCount"]) == ("ACTIVE", 40)
+    assert call(crowd, "Scan", TableName="crowd", IndexName="new", Select="COUNT")["Count"] == 40
+
+
+def test_an_item_larger_than_a_chunk_is_taken_in_too(
+    crowd: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "CHUNK_BYTES", 10)
+    fill(crowd, "crowd", 5, g=s("same"), text=s("x" * 100))
+    add_index(crowd, "crowd", NEW, g="S")
+    crowd.tidy()
+    assert global_index(crowd, "crowd", "new")["ItemCount"] == 5
+
+
+def test_writers_are_let_in_between_chunks(crowd: Engine) -> None:
+    fill(crowd, "crowd", 2_500, g=s("same"))
+    add_index(crowd, "crowd", NEW, g="S")
+    before = crowd.groups[0]
+    while crowd._housekeeper.fill():
+        put(crowd, f"new {crowd.groups[0]}", g=s("same"))
+    assert crowd.groups[0] - before >= 3
+    shown = global_index(crowd, "crowd", "new")
+    assert shown["ItemCount"] == described(crowd, "crowd")["ItemCount"] > 2_500
+
+
+def test_expiry_takes_a_chunk_to_a_transaction() -> None:
+    clock = Clock()
+    with Engine.memory(clock=clock, housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        switch(engine, on=True)
+        fill(engine, "crowd", 350, until=n(int(clock.now) - 1))
+        left = []
+        while engine._housekeeper.expire():
+            left.append(described(engine, "crowd")["ItemCount"])
+        assert left == [250, 150, 50, 0]

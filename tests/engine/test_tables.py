@@ -1,0 +1,377 @@
+"""Tables: made, described, changed and dropped; their counts are always true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bigtime.engine import Engine
+from bigtime.wire import (
+    DynamoDBError,
+    Item,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    ValidationException,
+)
+from tests.engine.calls import (
+    add_index,
+    call,
+    described,
+    drop_index,
+    fill,
+    global_index,
+    index,
+    key_schema,
+    make_table,
+    n,
+    physical_tables,
+    refused,
+    s,
+)
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Engine]:
+    """One engine for the examples of a law; each makes a table of its own."""
+    with Engine.memory(housekeeping=False) as engine:
+        yield engine
+
+
+# --- Round trips --------------------------------------------------------------------------------
+
+
+def test_a_table_is_what_it_was_declared_to_be(engine: Engine) -> None:
+    made = call(
+        engine,
+        "CreateTable",
+        TableName="books",
+        AttributeDefinitions=[
+            {"AttributeName": a, "AttributeType": t}
+            for a, t in (("p", "S"), ("s", "N"), ("l", "B"))
+        ],
+        KeySchema=key_schema("p", "s"),
+        ProvisionedThroughput={"ReadCapacityUnits": 3, "WriteCapacityUnits": 2},
+        LocalSecondaryIndexes=[index("local", key_schema("p", "l"), ["title"])],
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
+        DeletionProtectionEnabled=True,
+        Tags=[{"Key": "owner", "Value": "us"}],
+    )["TableDescription"]
+    assert made["TableStatus"] == "CREATING"
+    table = described(engine, "books")
+    assert table["TableStatus"] == "ACTIVE"
+    same = ("KeySchema", "AttributeDefinitions", "TableArn", "TableId", "LatestStreamArn")
+    assert {name: table[name] for name in same} == {name: made[name] for name in same}
+    assert table["TableArn"] == ARN + "books"
+    assert table["DeletionProtectionEnabled"] is True
+    assert table["LocalSecondaryIndexes"][0]["Projection"] == {
+        "ProjectionType": "INCLUDE",
+        "NonKeyAttributes": ["title"],
+    }
+    tags = call(engine, "ListTagsOfResource", ResourceArn=table["TableArn"])["Tags"]
+    assert tags == [{"Key": "owner", "Value": "us"}]
+
+
+def test_a_name_is_taken_until_its_table_is_deleted(engine: Engine) -> None:
+    make_table(engine, {"p": "S"}, name="books", keys=("p",))
+    with pytest.raises(ResourceInUseException) as caught:
+        make_table(engine, {"p": "S"}, name="books", keys=("p",))
+    assert caught.value.message == "Table already exists: books"
+    call(engine, "PutItem", TableName="books", Item={"p": s("a")})
+    first = described(engine, "books")["TableId"]
+    gone = call(engine, "DeleteTable", TableName="books")["TableDescription"]
+    assert (gone["TableStatus"], gone["ItemCount"]) == ("DELETING", 1)
+    make_table(engine, {"p": "N"}, name="books", keys=("p",))
+    assert described(engine, "books")["TableId"] != first
+    assert call(engine, "Scan", TableName="books")["Count"] == 0
+
+
+@pytest.mark.parametrize("operation", ["DescribeTable", "DeleteTable", "UpdateTable"])
+def test_a_table_that_is_not_there_is_not_found(engine: Engine, operation: str) -> None:
+    params = {"BillingMode": "PAY_PER_REQUEST"} if operation == "UpdateTable" else {}
+    with pytest.raises(ResourceNotFoundException) as caught:
+        call(engine, operation, TableName="nowhere", **params)
+    assert caught.value.message == "Requested resource not found: Table: nowhere not found"
+
+
+def test_a_protected_table_is_not_deleted(engine: Engine) -> None:
+    table = make_table(engine, {"p": "S"}, keys=("p",), DeletionProtectionEnabled=True)
+    assert refused(engine, "DeleteTable", TableName=table) == (
+        "Resource cannot be deleted as it is currently protected against deletion. "
+        "Disable deletion protection first."
+    )
+    call(engine, "UpdateTable", TableName=table, DeletionProtectionEnabled=False)
+    call(engine, "DeleteTable", TableName=table)
+    assert call(engine, "ListTables")["TableNames"] == []
+
+
+def test_an_arn_names_a_table_too(engine: Engine) -> None:
+    table = make_table(engine, {"p": "S"}, keys=("p",))
+    call(engine, "PutItem", TableName=ARN + table, Item={"p": s("a")})
+    assert call(engine, "Scan", TableName=ARN + table)["Count"] == 1
+    found = call(
+        engine,
+        "Query",
+        TableName=ARN + table,
+        KeyConditionExpression="p = :p",
+        ExpressionAttributeValues={":p": s("a")},
+    )
+    assert found["Count"] == 1
+    assert described(engine, ARN + table)["TableName"] == table
+    call(engine, "DeleteTable", TableName=ARN + table)
+    assert call(engine, "ListTables")["TableNames"] == []
+
+
+def test_tables_are_listed_page_by_page(engine: Engine) -> None:
+    names = [make_table(engine, {"p": "S"}, name=f"t-{i:03}", keys=("p",)) for i in range(105)]
+    assert call(engine, "ListTables")["TableNames"] == names[:100]
+    assert call(engine, "ListTables")["LastEvaluatedTableName"] == names[99]
+    listed: list[str] = []
+    params: dict[str, Any] = {"Limit": 20}
+    while True:
+        page = call(engine, "ListTables", **params)
+        listed.extend(page["TableNames"])
+        if "LastEvaluatedTableName" not in page:
+            break
+        params["ExclusiveStartTableName"] = page["LastEvaluatedTableName"]
+    assert listed == names
+    between = call(engine, "ListTables", ExclusiveStartTableName="t-102x")
+    assert between == {"TableNames": ["t-103", "t-104"]}
+
+
+def test_an_account_has_limits_and_an_endpoint(engine: Engine) -> None:
+    limits = call(engine, "DescribeLimits")
+    assert limits["TableMaxReadCapacityUnits"] == 40_000
+    (endpoint,) = call(engine, "DescribeEndpoints")["Endpoints"]
+    assert endpoint == {"Address": "dynamodb.us-east-1.amazonaws.com", "CachePeriodInMinutes": 1440}
+
+
+def test_tags_come_and_go(engine: Engine) -> None:
+    arn = ARN + make_table(engine, {"p": "S"}, keys=("p",))
+    call(engine, "TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "1"}])
+    call(
+        engine,
+        "TagResource",
+        ResourceArn=arn,
+        Tags=[{"Key": "a", "Value": "2"}, {"Key": "b", "Value": "3"}],
+    )
+    call(engine, "UntagResource", ResourceArn=arn, TagKeys=["b", "c"])
+    assert call(engine, "ListTagsOfResource", ResourceArn=arn)["Tags"] == [
+        {"Key": "a", "Value": "2"}
+    ]
+    for operation, params in (
+        ("TagResource", {"Tags": [{"Key": "a", "Value": "1"}]}),
+        ("UntagResource", {"TagKeys": ["a"]}),
+        ("ListTagsOfResource", {}),
+    ):
+        with pytest.raises(ResourceNotFoundException):
+            call(engine, operation, ResourceArn=ARN + "nowhere", **params)
+
+
+def test_a_refused_update_changes_nothing(engine: Engine) -> None:
+    table = make_table(engine, {"p": "S"}, keys=("p",))
+    before = described(engine, table)
+    attempts: list[dict[str, Any]] = [
+        {"StreamSpecification": {"StreamEnabled": False}},
+        {
+            "DeletionProtectionEnabled": True,
+            "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "absent"}}],
+        },
+        {
+            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
+            "SSESpecification": {"Enabled": False},
+        },
+    ]
+    for attempt in attempts:
+        with pytest.raises(DynamoDBError):
+            call(engine, "UpdateTable", TableName=table, **attempt)
+        assert described(engine, table) == before
+    assert call(engine, "ListStreams")["Streams"] == []
+
+
+def test_what_was_declared_survives_reopening(tmp_path: Any) -> None:
+    path = tmp_path / "tables.db"
+    with Engine.open(path) as engine:
+        make_table(
+            engine,
+            {"p": "S", "g": "N"},
+            name="books",
+            keys=("p",),
+            globally=(index("global", key_schema("g")),),
+        )
+        call(engine, "PutItem", TableName="books", Item={"p": s("a"), "g": n(1)})
+        before = described(engine, "books")
+    with Engine.open(path) as engine:
+        assert described(engine, "books") == before
+        assert call(engine, "Scan", TableName="books", IndexName="global")["Count"] == 1
+
+
+# --- Indexes that come and go -------------------------------------------------------------------
+
+
+def test_a_small_table_has_its_new_index_at_once(engine: Engine) -> None:
+    table = make_table(engine, {"p": "S"}, keys=("p",))
+    for number in range(10):
+        item: Item = {"p": s(f"{number}"), "x": n(number)}
+        # Some cannot be in the index, and do not hinder it.
+        item["g"] = s("even") if number % 2 == 0 else n(number)
+        call(engine, "PutItem", TableName=table, Item=item)
+    answer = add_index(engine, table, index("new", key_schema("g"), "KEYS_ONLY"), g="S")
+    (shown,) = answer["GlobalSecondaryIndexes"]
+    assert (answer["TableStatus"], shown["IndexStatus"]) == ("UPDATING", "CREATING")
+    ready = global_index(engine, table, "new")
+    assert (ready["IndexStatus"], ready["ItemCount"]) == ("ACTIVE", 5)
+    assert "Backfilling" not in ready
+    found = call(
+        engine,
+        "Query",
+        TableName=table,
+        IndexName="new",
+        KeyConditionExpression="g = :g",
+        ExpressionAttributeValues={":g": s("even")},
+    )
+    assert {item["p"]["S"] for item in found["Items"]} == {"0", "2", "4", "6", "8"}
+
+
+def test_a_dropped_index_is_gone_and_its_name_free(engine: Engine) -> None:
+    table = make_table(
+        engine, {"p": "S", "g": "S"}, keys=("p",), globally=(index("one", key_schema("g")),)
+    )
+    call(engine, "PutItem", TableName=table, Item={"p": s("a"), "g": s("b")})
+    drop_index(engine, table, "one")
+    assert "GlobalSecondaryIndexes" not in described(engine, table)
+    assert refused(engine, "Scan", TableName=table, IndexName="one") == (
+        "The table does not have the specified index: one"
+    )
+    # Nothing holds the attribute to its type any more.
+    call(engine, "PutItem", TableName=table, Item={"p": s("b"), "g": n(1)})
+    add_index(engine, table, index("one", key_schema("g")), g="N")
+    assert global_index(engine, table, "one")["ItemCount"] == 1
+
+
+# --- Counts -------------------------------------------------------------------------------------
+
+
+def size_of(item: Item, names: set[str] | None = None) -> int:
+    """Of items whose values are strings and one-digit numbers that are not 0."""
+    return sum(
+        len(name) + (len(value["S"]) if "S" in value else 2)
+        for name, value in item.items()
+        if names is None or name in names
+    )
+
+
+changes = st.lists(
+    st.one_of(
+        st.tuples(
+            st.sampled_from(["put", "update"]),
+            st.sampled_from("abcd"),
+            st.sampled_from([None, "y", "z"]),
+            st.sampled_from([None, "text", "longer text"]),
+        ),
+        st.tuples(st.just("delete"), st.sampled_from("abcd"), st.none(), st.none()),
+        st.tuples(st.sampled_from(["drop", "make"]), st.just(""), st.none(), st.none()),
+    ),
+    max_size=25,
+)
+
+
+@given(changes)
+def test_counts_and_sizes_are_true_after_any_sequence(
+    shared: Engine, script: list[tuple[str, str, str | None, str | None]]
+) -> None:
+    projected = {"p", "g"}
+    table = make_table(
+        shared,
+        {"p": "S", "g": "S"},
+        keys=("p",),
+        globally=(index("keys", key_schema("g"), "KEYS_ONLY"),),
+    )
+    items: dict[str, Item] = {}
+    for step, p, g, text in script:
+        item: Item = {"p": s(p), "x": n(7)}
+        if g:
+            item["g"] = s(g)
+        if text:
+            item["text"] = s(text)
+        if step == "put":
+            call(shared, "PutItem", TableName=table, Item=item)
+            items[p] = item
+        elif step == "update":
+            updates = {k: {"Action": "PUT", "Value": v} for k, v in item.items() if k != "p"}
+            call(shared, "UpdateItem", TableName=table, Key={"p": s(p)}, AttributeUpdates=updates)
+            items[p] = {**items.get(p, {}), **item}
+        elif step == "delete":
+            call(shared, "DeleteItem", TableName=table, Key={"p": s(p)})
+            items.pop(p, None)
+        elif step == "drop" and global_index(shared, table, "keys"):
+            drop_index(shared, table, "keys")
+        elif step == "make" and not global_index(shared, table, "keys"):
+            add_index(shared, table, index("keys", key_schema("g"), "KEYS_ONLY"), g="S")
+    shown = described(shared, table)
+    assert (shown["ItemCount"], shown["TableSizeBytes"]) == (
+        len(items),
+        sum(map(size_of, items.values())),
+    )
+    if entry := global_index(shared, table, "keys"):
+        held = [item for item in items.values() if "g" in item]
+        assert (entry["ItemCount"], entry["IndexSizeBytes"]) == (
+            len(held),
+            sum(size_of(item, projected) for item in held),
+        )
+
+
+# --- Large tables go bit by bit -----------------------------------------------------------------
+
+
+def test_a_large_table_goes_at_once_and_its_rows_bit_by_bit() -> None:
+    with Engine.memory(housekeeping=False) as engine:
+        before = physical_tables(engine)
+        for _ in range(2):
+            make_table(
+                engine,
+                {"p": "S", "g": "S"},
+                name="crowd",
+                keys=("p",),
+                globally=(index("global", key_schema("g")),),
+            )
+            fill(engine, "crowd", 2_500, g=s("same"))
+            started = perf_counter()
+            call(engine, "DeleteTable", TableName="crowd")
+            assert perf_counter() - started < 0.5
+            with pytest.raises(ResourceNotFoundException):
+                call(engine, "Scan", TableName="crowd")
+        assert any(name.startswith("discarded_") for name in physical_tables(engine))
+        engine.tidy()
+        assert physical_tables(engine) == before
+
+
+def test_a_table_can_be_made_again_while_its_old_rows_go() -> None:
+    with Engine.memory(housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        fill(engine, "crowd", 1_500)
+        call(engine, "DeleteTable", TableName="crowd")
+        make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+        fill(engine, "crowd", 10)
+        engine.tidy()
+        assert call(engine, "Scan", TableName="crowd")["Count"] == 10
+        assert described(engine, "crowd")["ItemCount"] == 10
+
+
+def test_wrong_requests_change_no_table(engine: Engine) -> None:
+    make_table(engine, {"p": "S"}, name="books", keys=("p",))
+    before = described(engine, "books")
+    odd: list[dict[str, Any]] = [{}, {"TableName": None}, {"TableName": 7}, {"TableName": "x"}]
+    for operation in ("CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"):
+        for params in odd:
+            with pytest.raises(DynamoDBError):
+                call(engine, operation, **params)
+    with pytest.raises(ValidationException):
+        call(engine, "UpdateTable", TableName="books")
+    assert described(engine, "books") == before
