@@ -1,0 +1,1 @@
+"""Programs that crash, tear, fill, race and fuzz the engine, and count what they saw."""

@@ -1,0 +1,225 @@
+"""A valid request of every operation, for a mutation to start from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TABLE = "Fuzz"
+SIDE_TABLE = "Fuzz-side"
+
+Params = dict[str, Any]
+
+KEY = {"pk": {"S": "a"}, "sk": {"N": "1"}}
+ITEM = {
+    **KEY,
+    "gsi": {"S": "g"},
+    "lsi": {"N": "2"},
+    "text": {"S": "some text"},
+    "blob": {"B": "AAEC"},
+    "flag": {"BOOL": True},
+    "none": {"NULL": True},
+    "list": {"L": [{"N": "1"}, {"S": "two"}, {"M": {"three": {"N": "3"}}}]},
+    "map": {"M": {"inner": {"M": {"leaf": {"S": "x"}}}, "count": {"N": "7"}}},
+    "strings": {"SS": ["a", "b"]},
+    "numbers": {"NS": ["1", "2.5"]},
+    "blobs": {"BS": ["AA==", "AQ=="]},
+}
+NAMES = {"#text": "text", "#map": "map"}
+VALUES = {":text": {"S": "some text"}, ":count": {"N": "3"}}
+CONDITION = "#text = :text AND (size(#map) > :count OR attribute_exists(pk))"
+
+
+def create_table(name: str) -> Params:
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        "AttributeDefinitions": [
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "N"},
+            {"AttributeName": "gsi", "AttributeType": "S"},
+            {"AttributeName": "lsi", "AttributeType": "N"},
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "by_gsi",
+                "KeySchema": [{"AttributeName": "gsi", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["text"]},
+            }
+        ],
+        "LocalSecondaryIndexes": [
+            {
+                "IndexName": "by_lsi",
+                "KeySchema": [
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "lsi", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+        "Tags": [{"Key": "owner", "Value": "nobody"}],
+    }
+
+
+def item_requests() -> list[tuple[str, Params]]:
+    table = {"TableName": TABLE}
+    put = {**table, "Item": ITEM}
+    update = {
+        **table,
+        "Key": KEY,
+        "UpdateExpression": "SET #text = if_not_exists(#text, :text), #map.#map = :count "
+        "REMOVE #list[0] ADD lsi :count DELETE #strings :some",
+        "ExpressionAttributeNames": {**NAMES, "#list": "list", "#strings": "strings"},
+        "ExpressionAttributeValues": {**VALUES, ":some": {"SS": ["a"]}},
+        "ReturnValues": "ALL_NEW",
+    }
+    condition = {
+        "ConditionExpression": CONDITION,
+        "ExpressionAttributeNames": NAMES,
+        "ExpressionAttributeValues": VALUES,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    return [
+        ("PutItem", {**put, "ReturnValues": "ALL_OLD", "ReturnConsumedCapacity": "INDEXES"}),
+        ("PutItem", {**put, **condition}),
+        ("PutItem", {**put, "Expected": {"text": {"Exists": False}}}),
+        ("UpdateItem", update),
+        ("UpdateItem", {**table, "Key": KEY, "AttributeUpdates": legacy_updates()}),
+        ("DeleteItem", {**table, "Key": KEY, **condition}),
+        (
+            "GetItem",
+            {
+                **table,
+                "Key": KEY,
+                "ProjectionExpression": "#map.inner, #text, #list[2].three",
+                "ExpressionAttributeNames": {**NAMES, "#list": "list"},
+                "ConsistentRead": True,
+            },
+        ),
+        ("GetItem", {**table, "Key": KEY, "AttributesToGet": ["text", "map"]}),
+        *batch_requests(put),
+        *transact_requests(put, update, condition),
+        *query_requests(),
+    ]
+
+
+def legacy_updates() -> Params:
+    return {
+        "text": {"Action": "PUT", "Value": {"S": "new"}},
+        "lsi": {"Action": "ADD", "Value": {"N": "1"}},
+        "none": {"Action": "DELETE"},
+    }
+
+
+def batch_requests(put: Params) -> list[tuple[str, Params]]:
+    writes = [{"PutRequest": {"Item": ITEM}}, {"DeleteRequest": {"Key": {**KEY, "sk": {"N": "2"}}}}]
+    keys = [KEY, {**KEY, "sk": {"N": "-3.5"}}]
+    return [
+        ("BatchWriteItem", {"RequestItems": {TABLE: writes}, "ReturnConsumedCapacity": "TOTAL"}),
+        ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": keys, "ConsistentRead": True}}}),
+    ]
+
+
+def transact_requests(put: Params, update: Params, condition: Params) -> list[tuple[str, Params]]:
+    other = {"TableName": TABLE, "Key": {**KEY, "sk": {"N": "9"}}}
+    changes = {name: value for name, value in update.items() if name != "ReturnValues"}
+    actions = [
+        {"Put": put},
+        {"Update": {**changes, **other}},
+        {"Delete": {**other, "Key": {**KEY, "sk": {"N": "10"}}}},
+        {"ConditionCheck": {**other, "Key": {**KEY, "sk": {"N": "11"}}, **condition}},
+    ]
+    return [
+        ("TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": "token"}),
+        ("TransactWriteItems", {"TransactItems": actions[:1], "ReturnConsumedCapacity": "TOTAL"}),
+        ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": KEY}}]}),
+    ]
+
+
+def query_requests() -> list[tuple[str, Params]]:
+    table = {"TableName": TABLE}
+    by_key = {
+        **table,
+        "KeyConditionExpression": "pk = :pk AND sk BETWEEN :low AND :high",
+        "FilterExpression": "contains(#text, :text) OR NOT #map.count IN (:low, :high)",
+        "ExpressionAttributeNames": NAMES,
+        "ExpressionAttributeValues": {
+            ":pk": {"S": "a"},
+            ":low": {"N": "0"},
+            ":high": {"N": "100"},
+            ":text": {"S": "some"},
+        },
+        "Limit": 10,
+        "ScanIndexForward": False,
+    }
+    by_index = {
+        **table,
+        "IndexName": "by_gsi",
+        "KeyConditionExpression": "gsi = :g",
+        "ExpressionAttributeValues": {":g": {"S": "g"}},
+        "Select": "ALL_PROJECTED_ATTRIBUTES",
+        "ExclusiveStartKey": {**KEY, "gsi": {"S": "g"}},
+    }
+    legacy = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]}}
+    return [
+        ("Query", by_key),
+        ("Query", by_index),
+        ("Query", {**table, "IndexName": "by_lsi", "KeyConditions": legacy}),
+        ("Scan", {**table, "Segment": 1, "TotalSegments": 4, "ReturnConsumedCapacity": "TOTAL"}),
+        (
+            "Scan",
+            {
+                **table,
+                "FilterExpression": "begins_with(#text, :text) AND attribute_type(pk, :count)",
+                "ExpressionAttributeNames": {"#text": "text"},
+                "ExpressionAttributeValues": {":text": {"S": "s"}, ":count": {"S": "S"}},
+            },
+        ),
+    ]
+
+
+def table_requests(arn: str) -> list[tuple[str, Params]]:
+    table = {"TableName": TABLE}
+    side = {"TableName": SIDE_TABLE}
+    return [
+        ("CreateTable", create_table(SIDE_TABLE)),
+        ("DeleteTable", side),
+        ("UpdateTable", {**side, "StreamSpecification": {"StreamEnabled": False}}),
+        (
+            "UpdateTable",
+            {**side, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "by_gsi"}}]},
+        ),
+        ("DescribeTable", table),
+        ("ListTables", {"Limit": 10, "ExclusiveStartTableName": "A-table"}),
+        ("DescribeLimits", {}),
+        ("DescribeEndpoints", {}),
+        ("DescribeTimeToLive", table),
+        (
+            "UpdateTimeToLive",
+            {**side, "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "expires"}},
+        ),
+        ("TagResource", {"ResourceArn": arn, "Tags": [{"Key": "a", "Value": "b"}]}),
+        ("UntagResource", {"ResourceArn": arn, "TagKeys": ["a"]}),
+        ("ListTagsOfResource", {"ResourceArn": arn}),
+    ]
+
+
+def stream_requests(stream: str, shard: str, iterator: str) -> list[tuple[str, Params]]:
+    return [
+        ("ListStreams", {"TableName": TABLE, "Limit": 5}),
+        ("DescribeStream", {"StreamArn": stream, "Limit": 5}),
+        (
+            "GetShardIterator",
+            {
+                "StreamArn": stream,
+                "ShardId": shard,
+                "ShardIteratorType": "AFTER_SEQUENCE_NUMBER",
+                "SequenceNumber": "100000000000000000001",
+            },
+        ),
+        ("GetRecords", {"ShardIterator": iterator, "Limit": 5}),
+    ]

@@ -1,0 +1,88 @@
+"""Could it have happened one at a time? A checker for histories of one key.
+
+A history is linearizable if every operation can be given one moment between its call and its
+return at which it took effect, so that together they tell the story of one register. The search
+for such moments is Wing and Gong's, with Lowe's memory:
+
+1. Take the operations not yet placed. One of them may come next only if it was called before
+   every other of them had returned: one that returned earlier comes earlier. The earliest return
+   of all is the horizon, and whoever was called after it has to wait.
+2. Of those who may come next, one whose result fits the present value is placed, and gives the
+   next value. If none fits, the last choice was wrong: go back and try the next.
+3. Which operations are placed, and the value, is all that the rest of the search depends on. A
+   pair seen before was hopeless then and is hopeless now.
+
+Different keys are checked apart: a history is linearizable if each key's part of it is.
+
+The worst case is exponential in the number of clients at once, which no checker avoids, since the
+problem is NP-complete. For a few clients it is quick, because memory prunes nearly everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Value = int | None
+"""What a key holds; None if there is no item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a client asked of one key, what it was told, and when."""
+
+    kind: Literal["put", "get", "cas", "add"]
+    called: float
+    returned: float
+    argument: Value = None
+    expected: Value = None
+    result: Value | bool = None
+
+
+def is_linearizable(history: Iterable[Operation]) -> bool:
+    operations = sorted(history, key=lambda one: one.called)
+    everything = (1 << len(operations)) - 1
+    hopeless: set[tuple[int, Value]] = set()
+    untried: list[tuple[int, Value]] = [(0, None)]
+    while untried:
+        choice = untried.pop()
+        placed, value = choice
+        if placed == everything:
+            return True
+        if choice not in hopeless:
+            hopeless.add(choice)
+            untried += next_choices(operations, placed, value)
+    return False
+
+
+def next_choices(
+    operations: Sequence[Operation], placed: int, value: Value
+) -> list[tuple[int, Value]]:
+    """Every operation that may come next, placed; the earliest called stands last."""
+    waiting = [(place, one) for place, one in enumerate(operations) if not placed >> place & 1]
+    horizon = min(one.returned for _, one in waiting)
+    choices = []
+    for place, one in waiting:
+        if one.called > horizon:
+            break
+        fits, following = step(one, value)
+        if fits:
+            choices.append((placed | 1 << place, following))
+    choices.reverse()
+    return choices
+
+
+def step(one: Operation, value: Value) -> tuple[bool, Value]:
+    """Whether the operation's result fits the value, and the value after it."""
+    match one.kind:
+        case "put":
+            return True, one.argument
+        case "get":
+            return one.result == value, value
+        case "add":
+            total = (value or 0) + (one.argument or 0)
+            return one.result == total, total
+        case "cas":
+            holds = value == one.expected
+            return one.result == holds, one.argument if holds else value

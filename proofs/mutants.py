@@ -1,0 +1,81 @@
+"""Builds that are broken on purpose: a proof that does not notice them proves nothing.
+
+Each is made in a child process, by changing the engine in its memory.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from bigtime.engine import file
+from bigtime.engine.commit import Committer, Ticket, Work
+from bigtime.engine.table import Index
+from bigtime.engine.transaction import Transaction
+from bigtime.engine.write import Plan
+
+
+def do_not_sync() -> None:
+    """Commits are acknowledged without a sync."""
+    file.SYNCHRONOUS["full"] = "OFF"
+
+
+def write_index_apart() -> None:
+    """Index entries are written in a transaction of their own, after that of the item."""
+    apply_index, attempt = Plan.apply_index, Committer._attempt
+    late: list[Callable[[Transaction], None]] = []
+
+    def put_off(plan: Plan, transaction: Transaction, index: Index, entry_key: bytes) -> None:
+        late.append(lambda later: apply_index(plan, later, index, entry_key))
+
+    def attempt_in_two(committer: Committer, group: list[Ticket[Any]]) -> None:
+        late.clear()
+        attempt(committer, group)
+        connection = committer._file.writer
+        with committer._file.exclusive():
+            connection.execute("BEGIN IMMEDIATE")
+            transaction = Transaction(connection, committer._clock())
+            for apply in late:
+                apply(transaction)
+            transaction.write_counts()
+            connection.execute("COMMIT")
+
+    Plan.apply_index = put_off  # type: ignore[assignment, method-assign]
+    Committer._attempt = attempt_in_two  # type: ignore[assignment, method-assign]
+
+
+def acknowledge_before_commit() -> None:
+    """A writer is answered as soon as its work is done, and the commit comes later."""
+
+    def run(committer: Committer, work: Work[Any]) -> Any:
+        answered = threading.Event()
+        answer: list[Any] = []
+
+        def work_and_answer(transaction: Transaction) -> None:
+            answer.append(work(transaction))
+            answered.set()
+
+        def finish(result: object, error: BaseException | None) -> None:
+            answer.append(error)
+            answered.set()
+
+        committer.submit(work_and_answer, finish)
+        answered.wait()
+        if isinstance(answer[0], BaseException):
+            raise answer[0]
+        return answer[0]
+
+    Committer.run = run  # type: ignore[assignment, method-assign]
+
+
+MUTANTS: dict[str, Callable[[], None]] = {
+    "no sync": do_not_sync,
+    "index apart": write_index_apart,
+    "acknowledged early": acknowledge_before_commit,
+}
+
+
+def mutate(name: str | None) -> None:
+    if name is not None:
+        MUTANTS[name]()

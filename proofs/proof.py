@@ -1,0 +1,113 @@
+"""Every proof with its lengths: short in `make test`, full in `make proofs`, longest at a release.
+
+What each promises is said in the module that does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from proofs import caught, full_disk, histories, kills, requests, syncs, torn, transactions
+from proofs.result import Result
+
+Length = Literal["short", "full", "release"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """`bar` is what must hold; `run` takes how often to try."""
+
+    what: str
+    bar: str
+    run: Callable[[int], Result]
+    short: int
+    full: int
+    release: int
+
+    def result(self, length: Length) -> Result:
+        return self.run({"short": self.short, "full": self.full, "release": self.release}[length])
+
+
+def compare(operations: int) -> Result:
+    """A tenth of the operations is also put to the other engines."""
+    from proofs import differential  # brings moto and Hypothesis with it, which takes a while
+
+    return differential.run(operations, operations // 10)
+
+
+PROOFS = {
+    "kills": Proof(
+        "P1: kill -9 amid writes",
+        "0 acknowledged writes lost, 0 half transactions, index = base = stream",
+        kills.run,
+        short=60,
+        full=300,
+        release=10_000,
+    ),
+    "torn": Proof(
+        "P2: power cuts, torn and damaged logs",
+        "a prefix of the commits, with every commit synced before the damage",
+        torn.run,
+        short=1_000,
+        full=5_000,
+        release=100_000,
+    ),
+    "syncs": Proof(
+        "P3: syncs, seen by a VFS and by strace",
+        "0 acknowledgements before their sync, syncs <= commits",
+        syncs.run,
+        short=400,
+        full=4_000,
+        release=40_000,
+    ),
+    "full_disk": Proof(
+        "P4: full and failing disks",
+        "the writer is told to retry, reads go on, writes resume with room",
+        full_disk.run,
+        short=5,
+        full=50,
+        release=500,
+    ),
+    "histories": Proof(
+        "P5: linearizability of an item",
+        "0 histories that no order explains, every broken transport caught",
+        lambda count: histories.run(count, mutated=max(20, count // 20)),
+        short=500,
+        full=2_000,
+        release=50_000,
+    ),
+    "transactions": Proof(
+        "P6: transactions under kill -9",
+        "strictly serializable, no token applied twice, money constant",
+        transactions.run,
+        short=2_000,
+        full=20_000,
+        release=1_000_000,
+    ),
+    "differential": Proof(
+        "P7: operations compared with a reference model",
+        "0 unexplained differences",
+        compare,
+        short=2_000,
+        full=20_000,
+        release=1_000_000,
+    ),
+    "requests": Proof(
+        "P8: odd and hostile requests over HTTP",
+        "0 answers of 5xx, 0 over 1 s, memory grows by less than 50 MB",
+        requests.run,
+        short=5_000,
+        full=50_000,
+        release=1_000_000,
+    ),
+    "caught": Proof(
+        "Mutants: builds broken on purpose",
+        "each caught by every proof that can see it",
+        caught.run,
+        short=3,
+        full=10,
+        release=20,
+    ),
+}

@@ -1,0 +1,200 @@
+"""P8: no request, however large, deep or odd, is answered with a 5xx, hangs, or leaks memory.
+
+A real server is sent mutated requests of every operation on a connection that is kept, and, each
+on a connection of its own, bytes that are no request. In between it must go on to answer a good
+one. An answer that takes over a second counts if the server really worked that long for it: the
+machine may have been busy with others, so the request is sent twice more and the server's own
+CPU time decides.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import socket
+import time
+from typing import Any
+
+from proofs import corpus, raw_http
+from proofs.mutations import mutated
+from proofs.result import Result, result
+from proofs.scratch import scratch
+from proofs.server import Server, serving
+
+SLOW_SECONDS = 1.0
+HANGING_SECONDS = 30.0
+MEMORY_BYTES = 50 << 20
+FRESH_TABLE_EVERY = 500
+STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
+ODD_SHARE, LARGE_SHARE = 0.10, 0.002
+LARGEST_BYTES = 15 << 20
+
+
+class Connection:
+    """A connection that is kept, and made anew when the server ends it."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.open()
+
+    def open(self) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", self.port), HANGING_SECONDS)
+        self.file = self.socket.makefile("rb")
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+    def ask(self, request: bytes) -> tuple[int, bytes]:
+        """The status and body of one answer."""
+        try:
+            return self.send(request)
+        except ConnectionError:
+            self.close()
+            self.open()
+            return self.send(request)
+
+    def send(self, request: bytes) -> tuple[int, bytes]:
+        self.socket.sendall(request)
+        found = STATUS.match(self.file.readline())
+        if not found:
+            raise ConnectionResetError
+        size = 0
+        while line := self.file.readline().strip():
+            if line.lower().startswith(b"content-length:"):
+                size = int(line[15:])
+        return int(found[1]), self.file.read(size)
+
+
+def statuses(port: int, request: bytes) -> list[int]:
+    """What the server answers to bytes after which nothing more comes."""
+    with socket.create_connection(("127.0.0.1", port), HANGING_SECONDS) as alone:
+        try:
+            alone.sendall(request)
+            alone.shutdown(socket.SHUT_WR)
+            answer = b"".join(iter(lambda: alone.recv(1 << 16), b""))
+        except (ConnectionError, BrokenPipeError):
+            return []  # refused before all of it was sent
+    return [int(status) for status in STATUS.findall(answer)]
+
+
+class Fuzz:
+    """A server under fire, and what was wrong with its answers."""
+
+    def __init__(self, server: Server, seed: int) -> None:
+        self.server = server
+        self.chance = random.Random(seed)
+        self.kept = Connection(server.port)
+        self.counts = {"requests": 0, "refused": 0, "of odd bytes": 0, "of a megabyte or more": 0}
+        self.violations: list[str] = []
+        self.fresh_table()
+
+    def call(self, operation: str, params: Any) -> Any:
+        return json.loads(self.kept.ask(raw_http.call(operation, params))[1])
+
+    def fresh_table(self) -> None:
+        """The table that the requests are about, with an item; and the requests about it."""
+        self.call("DeleteTable", {"TableName": corpus.TABLE})
+        described = self.call("CreateTable", corpus.create_table(corpus.TABLE))
+        self.call("PutItem", {"TableName": corpus.TABLE, "Item": corpus.ITEM})
+        table = self.call("DescribeTable", {"TableName": corpus.TABLE}).get("Table")
+        if table is None:
+            self.violations.append(f"no table could be made: {described}")
+            return
+        stream = table["LatestStreamArn"]
+        shards = self.call("DescribeStream", {"StreamArn": stream})["StreamDescription"]["Shards"]
+        place = {"StreamArn": stream, "ShardId": shards[0]["ShardId"]}
+        iterator = self.call("GetShardIterator", {**place, "ShardIteratorType": "TRIM_HORIZON"})
+        self.requests = [
+            *corpus.item_requests(),
+            *corpus.table_requests(table["TableArn"]),
+            *corpus.stream_requests(stream, place["ShardId"], iterator["ShardIterator"]),
+        ]
+
+    def warm_up(self) -> None:
+        """Each of the largest once: caches fill, and the memory finds its level."""
+        for body in raw_http.LARGE_BODIES:
+            self.counts["requests"] += 1
+            self.counts["of a megabyte or more"] += 1
+            self.try_alone(body.request(LARGEST_BYTES))
+
+    def fire(self, requests: int) -> None:
+        for number in range(requests):
+            if number % FRESH_TABLE_EVERY == 0:
+                self.fresh_table()
+            self.counts["requests"] += 1
+            draw = self.chance.random()
+            if draw < LARGE_SHARE:
+                self.counts["of a megabyte or more"] += 1
+                self.try_alone(self.chance.choice(raw_http.LARGE)(self.chance))
+            elif draw < LARGE_SHARE + ODD_SHARE:
+                self.counts["of odd bytes"] += 1
+                self.try_alone(self.chance.choice(raw_http.ODD)(self.chance))
+            else:
+                operation, params = self.chance.choice(self.requests)
+                self.try_kept(raw_http.call(operation, mutated(params, self.chance)))
+
+    def try_kept(self, request: bytes) -> None:
+        started = time.monotonic()
+        try:
+            status, body = self.kept.ask(request)
+        except (TimeoutError, ConnectionError) as error:
+            self.violations.append(f"no answer ({error!r}) to {shown(request)}")
+            self.kept = Connection(self.server.port)
+            return
+        self.judge([status], time.monotonic() - started, request, body)
+
+    def try_alone(self, request: bytes) -> None:
+        started = time.monotonic()
+        try:
+            answers = statuses(self.server.port, request)
+        except TimeoutError:
+            self.violations.append(f"no end of the answer to {shown(request)}")
+            return
+        self.judge(answers, time.monotonic() - started, request)
+
+    def judge(self, answers: list[int], seconds: float, request: bytes, body: bytes = b"") -> None:
+        self.counts["refused"] += any(400 <= status < 500 for status in answers)
+        if any(status >= 500 for status in answers):
+            self.violations.append(f"{answers} {body[:200]!r} to {shown(request)}")
+        if seconds > SLOW_SECONDS:
+            work = min(self.work_for(request) for _ in range(2))
+            if work > SLOW_SECONDS:
+                self.violations.append(f"{work:.1f} s of CPU time for {shown(request)}")
+
+    def work_for(self, request: bytes) -> float:
+        before = self.server.cpu_seconds()
+        statuses(self.server.port, request)
+        return self.server.cpu_seconds() - before
+
+    def still_answers(self) -> bool:
+        return "TableNames" in self.call("ListTables", {})
+
+
+def shown(request: bytes) -> str:
+    text = repr(request.partition(b"X-Amz-Target: ")[2] or request)
+    return text if len(text) < 600 else f"{text[:400]} ... {text[-100:]} ({len(request)} bytes)"
+
+
+def run(requests: int, *, seed: int = 1) -> Result:
+    with scratch() as folder, serving(folder) as server:
+        fuzz = Fuzz(server, seed)
+        fuzz.warm_up()
+        fuzz.fire(min(requests // 5, 1_000))
+        before = server.memory_bytes()
+        fuzz.fire(requests - fuzz.counts["requests"])
+        growth = server.memory_bytes() - before
+        if growth >= MEMORY_BYTES:
+            fuzz.violations.append(f"the server's memory grew by {growth >> 20} MB")
+        if not (server.is_alive and fuzz.still_answers()):
+            fuzz.violations.append(f"the server does not answer any more: {server.said()[-2000:]}")
+        fuzz.kept.close()
+        fuzz.violations += logged(server)
+    return result({**fuzz.counts, "MB of memory more": max(0, growth >> 20)}, fuzz.violations)
+
+
+def logged(server: Server) -> list[str]:
+    """An error that reached the server's log is a bug, whatever its client was told."""
+    lines = server.said().splitlines()
+    return [line for line in lines if "failed" in line or "Error" in line][:5]

@@ -1,0 +1,47 @@
+"""P7 in short form: the engine does what a small model of DynamoDB foretells, 5,000 times and more.
+
+The model, and how a failure reads, is in `tests/reference`. `make proofs` runs the long form.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reference.campaign import against_model, campaign
+from tests.reference.designs import DESIGNS
+from tests.reference.machine import Run, execute
+from tests.reference.mutants import MUTANTS
+from tests.reference.operations import Call
+from tests.reference.strategies import KINDS, Plan, Seed, plans
+from tests.reference.targets import Engine, engine_in_memory
+
+PARTS = 5
+OPERATIONS_PER_PART = 1_100
+OPERATIONS_FOR_A_MUTANT = 5_000
+SEEDS_PER_PART = 1_000
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_engine_does_what_the_model_foretells(part: int) -> None:
+    tally = against_model(OPERATIONS_PER_PART, first_seed=part * SEEDS_PER_PART)
+    assert tally.operations >= OPERATIONS_PER_PART
+    assert not tally.excused
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_an_engine_that_is_slightly_wrong_is_caught(mutant: str) -> None:
+    def one(plan: Plan) -> Run:
+        with engine_in_memory() as engine:
+            return execute(plan, [Engine(MUTANTS[mutant](engine.transport))])
+
+    with pytest.raises(AssertionError, match="engine: "):
+        campaign(OPERATIONS_FOR_A_MUTANT, plans(), one, first_seed=0, shrinks=False)
+
+
+def test_one_seed_always_makes_the_same_requests() -> None:
+    seeds = [Seed(kind, 3, number) for kind in set(KINDS) - {"replay"} for number in range(5)]
+    for seed in seeds:
+        first, again = seed.operation(DESIGNS), seed.operation(DESIGNS)
+        assert isinstance(first, Call)
+        assert isinstance(again, Call)
+        assert first.request() == again.request()

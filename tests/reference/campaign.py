@@ -1,0 +1,102 @@
+"""Run after run until enough operations were compared; Hypothesis makes and shrinks them.
+
+Hypothesis remembers what it has tried, so a campaign goes in rounds of some runs each. A round has
+its own seed: what failed once fails again with the same seed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+from tests.reference.designs import CLASSIC_DESIGNS
+from tests.reference.differences import DYNALITE, MOTO, Difference
+from tests.reference.machine import Run, execute
+from tests.reference.strategies import KINDS, Plan, plans
+from tests.reference.targets import (
+    Dynalite,
+    Target,
+    dynalite_server,
+    engine_in_memory,
+    moto_in_process,
+)
+
+RUNS_PER_ROUND = 50
+WITHOUT_TRANSACTIONS = tuple(k for k in KINDS if not k.startswith("transact") and k != "replay")
+WITHOUT_BINARY_KEYS = tuple(design for design in CLASSIC_DESIGNS if design.partition != "pb")
+
+
+@dataclass
+class Tally:
+    operations: int = 0
+    runs: int = 0
+    excused: Counter[str] = field(default_factory=Counter)
+
+    def add(self, run: Run) -> None:
+        self.operations += run.performed
+        self.runs += 1
+        self.excused += run.excused
+
+
+def against_model(operations: int, first_seed: int = 0) -> Tally:
+    """The engine against the model: no difference is explained."""
+
+    def one(plan: Plan) -> Run:
+        with engine_in_memory() as engine:
+            return execute(plan, [engine])
+
+    return campaign(operations, plans(), one, first_seed)
+
+
+def against_dynalite(operations: int, first_seed: int = 0) -> Tally:
+    with dynalite_server() as port:
+        chosen = plans(CLASSIC_DESIGNS, WITHOUT_TRANSACTIONS)
+        one = second_opinion(Dynalite(port), DYNALITE)
+        return campaign(operations, chosen, one, first_seed)
+
+
+def against_moto(operations: int, first_seed: int = 0) -> Tally:
+    with moto_in_process() as moto:
+        one = second_opinion(moto, MOTO)
+        return campaign(operations, plans(WITHOUT_BINARY_KEYS), one, first_seed)
+
+
+def second_opinion(other: Target, rules: tuple[Difference, ...]) -> Callable[[Plan], Run]:
+    def one(plan: Plan) -> Run:
+        with engine_in_memory() as engine:
+            return execute(plan, [engine, other], rules)
+
+    return one
+
+
+def campaign(
+    operations: int,
+    chosen: SearchStrategy[Plan],
+    one: Callable[[Plan], Run],
+    first_seed: int,
+    *,
+    shrinks: bool = True,
+) -> Tally:
+    tally = Tally()
+    phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
+    options = settings(
+        max_examples=RUNS_PER_ROUND,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+    )
+
+    def many(plan: Plan) -> None:
+        tally.add(one(plan))
+
+    number = first_seed
+    while tally.operations < operations:
+        seed(number)(options(given(chosen)(many)))()
+        number += 1
+    return tally

@@ -1,0 +1,110 @@
+"""Engines that are wrong in one small way: a comparison that overlooks them proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from bigtime.wire import ConditionalCheckFailedException as ConditionFailed
+from bigtime.wire import Request, Response, Transport, ValidationException
+
+Mutant: TypeAlias = Callable[[Transport], Transport]
+
+
+def on_answers(change: Callable[[Request, Response], Response]) -> Mutant:
+    return lambda engine: lambda request: change(request, engine(request))
+
+
+def on_requests(change: Callable[[Request], Request]) -> Mutant:
+    return lambda engine: lambda request: engine(change(request))
+
+
+def loses_an_item(request: Request, answer: Response) -> Response:
+    items = answer.get("Items", [])
+    if request.operation != "Query" or len(items) < 3:
+        return answer
+    return {**answer, "Items": items[:-1], "Count": answer["Count"] - 1}
+
+
+def reads_backwards(request: Request, answer: Response) -> Response:
+    if request.operation != "Query" or "Items" not in answer:
+        return answer
+    return {**answer, "Items": answer["Items"][::-1]}
+
+
+def prints_exponents(_request: Request, answer: Response) -> Response:
+    return respelled(answer) if "Item" in answer or "Items" in answer else answer
+
+
+def respelled(given: Any) -> Any:
+    match given:
+        case {"N": "10", **rest} if not rest:
+            return {"N": "1E+1"}
+        case dict():
+            return {name: respelled(value) for name, value in given.items()}
+        case list():
+            return [respelled(value) for value in given]
+        case _:
+            return given
+
+
+def shows_nothing_old(request: Request, answer: Response) -> Response:
+    return {} if request.params.get("ReturnValues") == "ALL_OLD" else answer
+
+
+def forgets_tokens(request: Request) -> Request:
+    params = dict(request.params)
+    if str(params.get("ClientRequestToken")).startswith("token-"):
+        del params["ClientRequestToken"]
+    return Request(request.operation, params)
+
+
+def reads_the_first_segment(request: Request) -> Request:
+    zero = {"Segment": 0} if "Segment" in request.params else {}
+    return Request(request.operation, {**request.params, **zero})
+
+
+def blurs_errors(engine: Transport) -> Transport:
+    def answer(request: Request) -> Response:
+        try:
+            return engine(request)
+        except ConditionFailed as error:
+            raise ValidationException(error.message) from error
+
+    return answer
+
+
+def skips_deletes(engine: Transport) -> Transport:
+    """Says that it deleted, where nobody asks what was there."""
+
+    def answer(request: Request) -> Response:
+        blind = request.operation == "DeleteItem" and set(request.params) == {"TableName", "Key"}
+        return {} if blind else engine(request)
+
+    return answer
+
+
+def stops_halfway(engine: Transport) -> Transport:
+    """Writes only the first half of a large batch."""
+
+    def answer(request: Request) -> Response:
+        tables = request.params.get("RequestItems", {})
+        if request.operation != "BatchWriteItem" or not all(len(w) > 3 for w in tables.values()):
+            return engine(request)
+        halves = {table: writes[: len(writes) // 2] for table, writes in tables.items()}
+        return engine(Request(request.operation, {"RequestItems": halves}))
+
+    return answer
+
+
+MUTANTS: dict[str, Mutant] = {
+    "loses an item of a long page": on_answers(loses_an_item),
+    "reads backwards": on_answers(reads_backwards),
+    "prints numbers with exponents": on_answers(prints_exponents),
+    "shows nothing old": on_answers(shows_nothing_old),
+    "forgets tokens": on_requests(forgets_tokens),
+    "reads the first segment again and again": on_requests(reads_the_first_segment),
+    "blurs errors": blurs_errors,
+    "skips deletes": skips_deletes,
+    "stops halfway through a batch": stops_halfway,
+}

@@ -1,0 +1,293 @@
+"""Operations from a seed, and runs of them from Hypothesis.
+
+Hypothesis chooses a list of `Seed`s; a seed makes its operation with an ordinary `Random`. One
+choice per operation keeps thousands of operations a minute possible, and still shrinks well: runs
+lose operations, and operations lose parts as their `size` goes down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from random import Random
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from bigtime.wire import Item
+from tests.reference import operations as o
+from tests.reference import universe
+from tests.reference.conditions import Conditions
+from tests.reference.designs import ATTRIBUTE_TYPES, DESIGNS, Design, Index
+from tests.reference.expression_faults import expression_faults, value_faults
+from tests.reference.key_faults import key_faults, other_faults
+from tests.reference.printing import Style
+from tests.reference.read_faults import read_faults
+from tests.reference.trees import KeyTest
+from tests.reference.values import decode_item
+
+FAULTS = (*key_faults(), *other_faults(), *value_faults(), *expression_faults(), *read_faults())
+FAULTY = 0.15
+WEIGHTS = {
+    "put": 6,
+    "update": 7,
+    "delete": 2,
+    "get": 2,
+    "query": 5,
+    "scan": 2,
+    "batch_get": 1,
+    "batch_write": 2,
+    "transact_get": 1,
+    "transact_write": 3,
+    "replay": 1,
+}
+KINDS = tuple(kind for kind, weight in WEIGHTS.items() for _ in range(weight))
+SORT_OPERATORS = ("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with")
+
+CallT = TypeVar("CallT", bound=o.Call)
+
+
+@dataclass(frozen=True)
+class Seed:
+    kind: str
+    size: int
+    number: int
+
+    def operation(self, designs: tuple[Design, ...]) -> o.Operation | o.Replay:
+        maker = Maker(Random(f"{self.kind}{self.number}"), designs, self.size)
+        make: Callable[[], o.Operation | o.Replay] = getattr(maker, self.kind)
+        return make()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run: two tables, and what is done to them."""
+
+    designs: tuple[Design, ...]
+    seeds: tuple[Seed, ...]
+
+    def operations(self) -> list[o.Operation | o.Replay]:
+        return [seed.operation(self.designs) for seed in self.seeds]
+
+
+def plans(
+    designs: tuple[Design, ...] = DESIGNS, kinds: tuple[str, ...] = KINDS, longest: int = 100
+) -> st.SearchStrategy[Plan]:
+    sizes, numbers = st.integers(0, 3), st.integers(0, 2**32 - 1)
+    stock = st.lists(st.builds(Seed, st.just("stock"), sizes, numbers), max_size=2)
+    seed = st.builds(Seed, st.sampled_from(kinds), sizes, numbers)
+    seeds = st.integers(1, longest).flatmap(lambda n: st.lists(seed, min_size=n, max_size=n))
+    pairs = st.sampled_from(tuple(combinations(designs, 2)))
+    return st.builds(lambda pair, first, rest: Plan(pair, (*first, *rest)), pairs, stock, seeds)
+
+
+@dataclass
+class Maker:
+    dice: Random
+    designs: tuple[Design, ...]
+    size: int
+
+    def design(self) -> Design:
+        return self.dice.choice(self.designs)
+
+    def chance(self, probability: float) -> bool:
+        return self.dice.random() < probability
+
+    def style(self) -> Style:
+        choose = self.dice.choice
+        placeholders, lower_case = choose((True, False)), choose((True, False))
+        return Style(placeholders, lower_case, choose((" ", "", "\n\t")), self.chance(0.2))
+
+    def conditions(self, design: Design) -> Conditions:
+        return Conditions(self.dice, design, self.size)
+
+    def spoiled(self, call: CallT) -> CallT:
+        """Now and then, one mistake."""
+        if not self.chance(FAULTY):
+            return call
+        plain = replace(call, style=replace(call.style, legacy=False))
+        name, params, design = call.name(), plain.params(), call.main_design()
+        fitting = [f for f in FAULTS if name in f.operations and f.fits(params, design)]
+        names = sorted({fault.name for fault in fitting})
+        if not names:
+            return call
+        chosen = self.dice.choice(names)
+        fault = next(fault for fault in fitting if fault.name == chosen)
+        return replace(call, fault=fault, style=replace(call.style, legacy=False))
+
+    def put(self) -> o.Put:
+        return self.spoiled(self.put_of(self.design(), ("NONE", "ALL_OLD", None)))
+
+    def put_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Put:
+        item = universe.item(self.dice, design, self.size)
+        return o.Put(item=item, **self.written(design, returns))
+
+    def delete(self) -> o.Delete:
+        return self.spoiled(self.delete_of(self.design(), ("NONE", "ALL_OLD", None)))
+
+    def delete_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Delete:
+        return o.Delete(key=universe.key(self.dice, design), **self.written(design, returns))
+
+    def update(self) -> o.Update:
+        kinds = (None, "NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
+        made = self.update_of(self.design(), kinds)
+        return self.spoiled(replace(made, actions=()) if self.chance(0.05) else made)
+
+    def update_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Update:
+        actions = self.conditions(design).actions()
+        key = universe.key(self.dice, design)
+        return o.Update(key=key, actions=actions, **self.written(design, returns))
+
+    def check_of(self, design: Design) -> o.Check:
+        condition = self.conditions(design).condition()
+        given = self.written(design, (None,)) | {"condition": condition}
+        return o.Check(key=universe.key(self.dice, design), **given)
+
+    def written(self, design: Design, returns: tuple[str | None, ...]) -> dict[str, Any]:
+        return {
+            "design": design,
+            "style": self.style(),
+            "condition": self.conditions(design).condition() if self.chance(0.3) else None,
+            "returns": self.dice.choice(returns),
+            "returns_on_failure": self.dice.choice((None, "NONE", "ALL_OLD")),
+        }
+
+    def get(self) -> o.Get:
+        return self.spoiled(self.get_of(self.design(), self.dice.choice((None, True, False))))
+
+    def get_of(self, design: Design, consistent: bool | None) -> o.Get:
+        return o.Get(
+            design=design,
+            style=self.style(),
+            key=universe.key(self.dice, design),
+            projection=self.conditions(design).projection() if self.chance(0.4) else (),
+            consistent=consistent,
+        )
+
+    def query(self) -> o.Query:
+        design = self.design()
+        index = self.dice.choice((None, *design.indexes))
+        keys = self.key_condition(design, index)
+        read = self.read(design, index, in_query=True)
+        start = universe.key(self.dice, design) if index is None and len(keys) == 1 else None
+        if start is not None:
+            start[design.partition] = keys[0].values[0]
+        return self.spoiled(
+            o.Query(
+                keys=keys,
+                forward=self.dice.choice((None, True, False)),
+                start=start if design.sort and self.chance(0.2) else None,
+                **read,
+            )
+        )
+
+    def scan(self) -> o.Scan:
+        design = self.design()
+        index = self.dice.choice((None, *design.indexes))
+        segments = self.dice.choice((None, None, 1, 2, 4))
+        return self.spoiled(o.Scan(segments=segments, **self.read(design, index, in_query=False)))
+
+    def read(self, design: Design, index: Index | None, *, in_query: bool) -> dict[str, Any]:
+        makes = self.conditions(design).within(index, without_keys=in_query)
+        shows = self.conditions(design).within(index if index and index.is_global else None)
+        projection = shows.projection() if self.chance(0.3) else ()
+        strong = index is None or not index.is_global
+        return {
+            "design": design,
+            "style": self.style(),
+            "index": index and index.name,
+            "filter": makes.condition() if makes.names() and self.chance(0.35) else None,
+            "projection": projection,
+            "select": self.dice.choice(selections(index, bool(projection))),
+            "limit": self.dice.choice((None, None, 1, 2, 3, 5)),
+            "consistent": self.dice.choice((None, True, False)) if strong else None,
+        }
+
+    def key_condition(self, design: Design, index: Index | None) -> tuple[KeyTest, ...]:
+        """Each partition attribute by `=`; sort attributes from the left, the last by anything."""
+        partition = index.partition if index else (design.partition,)
+        sort = index.sort if index else design.keys[1:]
+        tests = [self.key_test(design, name, "=") for name in partition]
+        used = self.dice.randint(0, len(sort))
+        for place, name in enumerate(sort[:used]):
+            last = place == used - 1
+            tests.append(self.key_test(design, name, self.sort_operator(name) if last else "="))
+        self.dice.shuffle(tests)
+        return tuple(tests)
+
+    def sort_operator(self, name: str) -> str:
+        usable = SORT_OPERATORS[:-1] if ATTRIBUTE_TYPES[name] == "N" else SORT_OPERATORS
+        return self.dice.choice(usable)
+
+    def key_test(self, design: Design, name: str, operator: str) -> KeyTest:
+        count = 2 if operator == "BETWEEN" else 1
+        values = [universe.key_value(self.dice, design, name) for _ in range(count)]
+        return KeyTest(name, operator, tuple(values))
+
+    def batch_get(self) -> o.BatchGet:
+        gets = [self.get_of(self.design(), None) for _ in range(self.dice.randint(1, 5))]
+        return self.spoiled(o.BatchGet(gets=tuple(distinct(gets))))
+
+    def batch_write(self) -> o.BatchWrite:
+        writes: list[o.Put | o.Delete] = []
+        for _ in range(self.dice.randint(1, 6)):
+            design = self.design()
+            made = self.put_of if self.chance(0.75) else self.delete_of
+            writes.append(made(design, (None,)))
+        plain = [replace(write, condition=None) for write in distinct(writes)]
+        return self.spoiled(o.BatchWrite(writes=tuple(plain)))
+
+    def stock(self) -> o.BatchWrite:
+        """A shelf full of items for the operations that follow."""
+        puts = [self.put_of(self.design(), (None,)) for _ in range(20)]
+        return o.BatchWrite(writes=tuple(replace(put, condition=None) for put in distinct(puts)))
+
+    def transact_get(self) -> o.TransactGet:
+        gets = [self.get_of(self.design(), None) for _ in range(self.dice.randint(1, 4))]
+        modern = [replace(get, style=replace(get.style, legacy=False)) for get in distinct(gets)]
+        return self.spoiled(o.TransactGet(gets=tuple(modern)))
+
+    def transact_write(self) -> o.TransactWrite:
+        made = [self.action(self.design()) for _ in range(self.dice.randint(1, 4))]
+        writes = [replace(write, style=replace(write.style, legacy=False)) for write in made]
+        token = f"token-{self.dice.randrange(10**9)}" if self.chance(0.5) else None
+        return self.spoiled(o.TransactWrite(writes=tuple(distinct(writes)), token=token))
+
+    def action(self, design: Design) -> o.Write:
+        match self.dice.choice(("put", "put", "update", "update", "delete", "check")):
+            case "put":
+                return self.put_of(design, (None,))
+            case "update":
+                return self.update_of(design, (None,))
+            case "delete":
+                return self.delete_of(design, (None,))
+            case _:
+                return self.check_of(design)
+
+    def replay(self) -> o.Replay:
+        return o.Replay(changed=self.chance(0.4))
+
+
+def selections(index: Index | None, has_projection: bool) -> tuple[str | None, ...]:
+    if has_projection:
+        return (None, "SPECIFIC_ATTRIBUTES")
+    everything = index is None or not index.is_global or index.projection == "ALL"
+    allowed = [None, "COUNT", *(["ALL_ATTRIBUTES"] if everything else [])]
+    return (*allowed, *(["ALL_PROJECTED_ATTRIBUTES"] if index else []))
+
+
+ItemCall = TypeVar("ItemCall", bound=o.OnItem)
+
+
+def distinct(calls: list[ItemCall]) -> list[ItemCall]:
+    """No item twice: batches and transactions refuse that."""
+    first: dict[object, ItemCall] = {}
+    for call in calls:
+        first.setdefault((call.design.name, key_of(call.design, call.names())), call)
+    return list(first.values())
+
+
+def key_of(design: Design, names: Item) -> tuple[object, ...]:
+    values = decode_item({name: names[name] for name in design.keys})
+    return tuple(values.values())
