@@ -1,0 +1,1 @@
+"""How fast and how small the engine is, beside others that do the same work."""

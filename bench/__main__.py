@@ -1,0 +1,89 @@
+"""`make bench`: every figure of the engine's speed and size, each beside its bar, in one run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench import beside_dynalite, beside_moto, durable, growth, in_process
+from bench.figure import Figure, NotHere
+from bench.report import Report
+from bench.scale import FULL, QUICK, Scale
+from bench.server import dynalite_script
+
+FIGURES = Path("docs/figures/bench.json")
+
+
+class Section(StrEnum):
+    in_process = "in-process"
+    moto = "moto"
+    dynalite = "dynalite"
+    durable = "durable"
+    growth = "growth"
+
+
+TITLES = {
+    Section.in_process: "In process, beside bare SQLite (CPU time)",
+    Section.moto: "In process, beside moto (CPU time)",
+    Section.dynalite: "Over HTTP, beside dynalite (CPU time of the server)",
+    Section.durable: "Durable writes",
+    Section.growth: "Growth (CPU time)",
+}
+
+
+def main(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Seconds instead of minutes; saves no figures.")
+    ] = False,
+    only: Annotated[
+        list[Section] | None, typer.Option(help="Only this part; saves no figures.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help=f"Where to save.  \\[default: {FIGURES}]")
+    ] = None,
+) -> None:
+    """Measures, shows a table and saves a JSON file. Exits with 1 if a bar is missed."""
+    screen = Console()
+    if not screen.is_terminal:
+        screen.width = 130
+    report = run(QUICK if quick else FULL, only or list(Section), screen)
+    report.show(screen)
+    if output or not (quick or only):
+        report.save(output or FIGURES)
+    if report.missed and not quick:
+        raise SystemExit(1)
+
+
+def run(scale: Scale, sections: list[Section], screen: Console) -> Report:
+    report = Report(scale, dynalite=dynalite_script())
+    with tempfile.TemporaryDirectory(prefix="bigtime-bench-") as folder:
+        figures = measurements(scale, Path(folder), report.dynalite, screen)
+        for section in sections:
+            screen.print(f"measuring: {TITLES[section]}", style="dim")
+            try:
+                report.collect(TITLES[section], figures[section]())
+            except NotHere as reason:
+                report.skipped[TITLES[section]] = str(reason)
+    return report
+
+
+def measurements(
+    scale: Scale, folder: Path, dynalite: Path | None, screen: Console
+) -> dict[Section, Callable[[], Iterable[Figure]]]:
+    return {
+        Section.in_process: lambda: in_process.measure(scale, folder),
+        Section.moto: lambda: beside_moto.measure(scale),
+        Section.dynalite: lambda: beside_dynalite.measure(scale, folder, dynalite),
+        Section.durable: lambda: durable.measure(scale, folder),
+        Section.growth: lambda: growth.measure(scale, folder, screen),
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,93 @@
+"""The engine beside moto, both in this process.
+
+The bar is for what a program without boto3 pays: one call of the engine, beside one call of
+moto, which can only be reached through boto3. boto3 itself takes most of the time of a small
+call, so the same client on both sides stands there too, without a bar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from bench import workload
+from bench.figure import Bar, Figure
+from bench.race import Contender, race
+from bench.scale import Scale
+from bigtime.engine import Engine
+from bigtime.wire import Request
+
+BAR = Bar("at least", 20, "x")
+
+Ask: TypeAlias = Callable[[Request], Any]
+Asks: TypeAlias = dict[str, Ask]
+
+
+def measure(scale: Scale) -> Iterator[Figure]:
+    items = scale.moto_items
+    numbers = workload.some(items, scale.moto_operations)
+    groups = workload.some(items // workload.GROUP, scale.moto_operations)
+    with moto_client() as moto, Engine.memory(housekeeping=False) as engine:
+        asks: Asks = {
+            "engine": engine,
+            "boto3": through(engine.boto3_client()),
+            "moto": through(moto),
+        }
+        for name in ("engine", "moto"):
+            asks[name](workload.create_table("by_day"))
+            for request in workload.filling(workload.orders(items)):
+                asks[name](request)
+        gets = [workload.get(number) for number in numbers]
+        yield from figures("GetItem, 1 KB, in process", asks, gets, scale)
+        queries = [workload.query(group) for group in groups]
+        what = f"Query of 25 of {items:,} items by GSI, in process"
+        yield from figures(what, asks, queries, scale)
+
+
+def figures(what: str, asks: Asks, requests: list[Request], scale: Scale) -> Iterator[Figure]:
+    check_same_work(asks, requests[0])
+    contenders = {
+        name: Contender(asking(ask, requests), len(requests)) for name, ask in asks.items()
+    }
+    seen = race(contenders, scale.moto_rounds)
+    yield Figure(what, seen["engine"], "us", seen["moto"], "for moto", faster(seen, "engine"), BAR)
+    label = f"{what}, through boto3"
+    yield Figure(label, seen["boto3"], "us", seen["moto"], "for moto", faster(seen, "boto3"))
+
+
+def faster(seen: dict[str, float], name: str) -> float:
+    return seen["moto"] / seen[name]
+
+
+def asking(ask: Ask, requests: list[Request]) -> Callable[[], None]:
+    def run() -> None:
+        for request in requests:
+            ask(request)
+
+    return run
+
+
+def check_same_work(asks: Asks, request: Request) -> None:
+    answers = [ask(request) for ask in asks.values()]
+    shown = [(answer.get("Item"), answer.get("Items")) for answer in answers]
+    if any(one != shown[0] for one in shown):
+        raise AssertionError(f"{request.operation} is not answered alike by {', '.join(asks)}")
+
+
+@contextmanager
+def moto_client() -> Iterator[Any]:
+    import boto3
+    from moto import mock_aws
+
+    with mock_aws():
+        yield boto3.Session("none", "none", region_name="us-east-1").client("dynamodb")
+
+
+def through(client: Any) -> Ask:
+    """Requests by a boto3 client's own methods."""
+    methods = {
+        operation: getattr(client, method)
+        for method, operation in client.meta.method_to_api_mapping.items()
+    }
+    return lambda request: methods[request.operation](**request.params)

@@ -1,0 +1,89 @@
+"""A figure: what was measured, what stood beside it, and the bar it had to reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+class NotHere(Exception):
+    """Something that a measurement needs is missing; the message says what."""
+
+
+Sense = Literal["at most", "at least", "under"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    sense: Sense
+    limit: float
+    unit: str
+
+    def is_met(self, value: float) -> bool:
+        match self.sense:
+            case "at most":
+                return value <= self.limit
+            case "at least":
+                return value >= self.limit
+            case "under":
+                return value < self.limit
+
+    def __str__(self) -> str:
+        return f"{self.sense} {amount(self.limit, self.unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """The bar is for the ratio if it is counted in times, and else for our own amount."""
+
+    what: str
+    ours: float
+    unit: str
+    other: float | None = None
+    beside: str = ""
+    ratio: float | None = None
+    bar: Bar | None = None
+
+    @property
+    def judged(self) -> float:
+        return self.ratio if self.ratio is not None and self.in_times else self.ours
+
+    @property
+    def in_times(self) -> bool:
+        return self.bar is None or self.bar.unit == "x"
+
+    @property
+    def is_met(self) -> bool | None:
+        return None if self.bar is None else self.bar.is_met(self.judged)
+
+    @property
+    def seen(self) -> str:
+        ours = amount(self.ours, self.unit)
+        if self.ratio is None:
+            return ours
+        beside = f"{amount(self.other, self.unit)} {self.beside}".strip()
+        return f"{amount(self.ratio, 'x')} ({ours} beside {beside})"
+
+    def row(self) -> dict[str, Any]:
+        """The figure as the JSON file keeps it; `what`, `bar` and `seen` are for the README."""
+        return {
+            "what": self.what,
+            "bar": "" if self.bar is None else str(self.bar),
+            "seen": self.seen,
+            "ours": self.ours,
+            "unit": self.unit,
+            "other": self.other,
+            "beside": self.beside,
+            "ratio": self.ratio,
+            "judged": self.judged,
+            "sense": self.bar and self.bar.sense,
+            "limit": self.bar and self.bar.limit,
+            "met": self.is_met,
+        }
+
+
+def amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    digits = 0 if value >= 100 or value == int(value) else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f}{'' if unit in ('', 'x') else ' '}{unit}"

@@ -1,0 +1,80 @@
+"""What a fresh process pays: to open a file and read one item, and to read all of them.
+
+Run as a program of its own (`python -m bench.fresh open|scan PATH`), which prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bench import workload
+from bigtime.engine import Engine
+from bigtime.wire import Request
+
+
+def in_fresh_process(task: str, path: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.fresh", task, str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    answer: dict[str, float] = orjson.loads(done.stdout)
+    return answer
+
+
+def open_file(path: str) -> dict[str, float]:
+    cpu, wall = time.process_time(), time.perf_counter()
+    engine = Engine.open(path)
+    engine(workload.get(0))
+    seen = {
+        "cpu_ms": (time.process_time() - cpu) * 1e3,
+        "wall_ms": (time.perf_counter() - wall) * 1e3,
+    }
+    engine.close()
+    return seen
+
+
+def scan_file(path: str) -> dict[str, float]:
+    items = pages = 0
+    params: dict[str, Any] = {"TableName": workload.TABLE}
+    with Engine.open(path) as engine:
+        before = peak_megabytes()
+        cpu = time.process_time()
+        while True:
+            page = engine(Request("Scan", params))
+            items += page["Count"]
+            pages += 1
+            if "LastEvaluatedKey" not in page:
+                break
+            params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+        cpu = time.process_time() - cpu
+    return {
+        "items": items,
+        "pages": pages,
+        "cpu_seconds": cpu,
+        "before_mb": before,
+        "peak_mb": peak_megabytes(),
+    }
+
+
+def peak_megabytes() -> float:
+    """The most memory this process ever held.
+
+    Linux hands `ru_maxrss` down from the process that started this one; VmHWM is its own.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+TASKS: dict[str, Callable[[str], dict[str, float]]] = {"open": open_file, "scan": scan_file}
+
+if __name__ == "__main__":
+    print(orjson.dumps(TASKS[sys.argv[1]](sys.argv[2])).decode())

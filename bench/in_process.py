@@ -1,0 +1,112 @@
+"""The engine in process, beside bare SQLite statements.
+
+The bare statement is the floor: the same point read or insert by the same library, with the same
+keys, blobs, log and cache. What the engine takes beyond it is the price of being DynamoDB. Both
+files are checkpointed between rounds, by one rule, and on nobody's time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+from bench import workload
+from bench.bare import BareFile, blobs, packed
+from bench.figure import Bar, Figure
+from bench.race import Contender, race
+from bench.scale import Scale
+from bigtime.engine import Engine
+from bigtime.wire import Request
+
+
+def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
+    path = folder / "orders.db"
+    with (
+        Engine.open(path, durability="relaxed", housekeeping=False) as engine,
+        closing(BareFile(folder / "bare.db")) as bare,
+    ):
+        engine(workload.create_table("by_day"))
+        for request in workload.filling(workload.orders(scale.items)):
+            engine(request)
+        bare.fill(workload.orders(scale.items))
+        yield get_item(engine, bare, scale)
+        yield query(engine, scale)
+        fresh = count(scale.items)
+        yield put_item(engine, bare, scale, fresh)
+        yield transact_write_items(engine, scale, fresh)
+
+
+def get_item(engine: Engine, bare: BareFile, scale: Scale) -> Figure:
+    numbers = workload.some(scale.items, scale.operations * 4)
+    gets = [workload.get(number) for number in numbers]
+    keys = [blobs(workload.key(number)) for number in numbers]
+    seen = race(
+        {
+            "engine": Contender(lambda: ask_all(engine, gets), len(gets)),
+            "bare": Contender(lambda: bare.read_all(keys), len(keys)),
+        },
+        scale.rounds,
+    )
+    return beside_bare("GetItem, 1 KB, in process", seen, Bar("at most", 3, "x"))
+
+
+def put_item(engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int]) -> Figure:
+    puts: list[Request] = []
+    rows: list[tuple[bytes, bytes, bytes]] = []
+
+    def new_orders() -> None:
+        numbers = [next(fresh) for _ in range(scale.operations)]
+        items = [workload.order(number) for number in numbers]
+        puts[:] = [workload.put(number) for number in numbers]
+        rows[:] = [(*blobs(item), packed(item)) for item in items]
+        engine.tidy()
+        bare.tidy()
+
+    seen = race(
+        {
+            "engine": Contender(lambda: ask_all(engine, puts), scale.operations, new_orders),
+            "bare": Contender(lambda: bare.insert_all(rows), scale.operations),
+        },
+        scale.rounds,
+    )
+    return beside_bare("PutItem, 1 KB, one GSI, relaxed, in process", seen, Bar("at most", 4, "x"))
+
+
+def query(engine: Engine, scale: Scale) -> Figure:
+    groups = workload.some(scale.items // workload.GROUP, scale.operations // 5)
+    queries = [workload.query(group) for group in groups]
+    contender = Contender(lambda: ask_all(engine, queries), len(queries))
+    microseconds = race({"engine": contender}, scale.rounds)["engine"]
+    return Figure(
+        "Query of 25 items by GSI, in process", microseconds, "us", bar=Bar("at most", 250, "us")
+    )
+
+
+def transact_write_items(engine: Engine, scale: Scale, fresh: Iterator[int]) -> Figure:
+    purchases: list[Request] = []
+
+    def new_purchases() -> None:
+        numbers = [next(fresh) for _ in range(scale.operations // 2)]
+        purchases[:] = [workload.buy(number, counter=number % 50) for number in numbers]
+        engine.tidy()
+
+    contender = Contender(lambda: ask_all(engine, purchases), scale.operations // 2, new_purchases)
+    microseconds = race({"engine": contender}, scale.rounds)["engine"]
+    return Figure(
+        "TransactWriteItems of 2, without the sync, in process",
+        microseconds,
+        "us",
+        bar=Bar("at most", 250, "us"),
+    )
+
+
+def ask_all(ask: Callable[[Request], object], requests: list[Request]) -> None:
+    for request in requests:
+        ask(request)
+
+
+def beside_bare(what: str, seen: dict[str, float], bar: Bar) -> Figure:
+    ours, other = seen["engine"], seen["bare"]
+    return Figure(what, ours, "us", other, "for bare SQLite", ours / other, bar)

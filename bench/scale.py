@@ -1,0 +1,63 @@
+"""How much of everything a run measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Counts of items, operations and rounds; the best round is the figure."""
+
+    name: str
+    rounds: int
+    items: int
+    operations: int
+    moto_items: int
+    moto_operations: int
+    moto_rounds: int
+    served_items: int
+    served_operations: int
+    durable_writes: int
+    slow_writes: int
+    slow_rounds: int
+    small_items: int
+    large_items: int
+    fresh_starts: int
+
+
+FULL = Scale(
+    name="full",
+    rounds=15,
+    items=10_000,
+    operations=500,
+    moto_items=1_000,
+    moto_operations=25,
+    moto_rounds=7,
+    served_items=2_000,
+    served_operations=500,
+    durable_writes=4_000,
+    slow_writes=640,
+    slow_rounds=5,
+    small_items=10_000,
+    large_items=1_000_000,
+    fresh_starts=5,
+)
+
+QUICK = Scale(
+    name="quick",
+    rounds=3,
+    items=2_000,
+    operations=200,
+    moto_items=200,
+    moto_operations=5,
+    moto_rounds=3,
+    served_items=200,
+    served_operations=40,
+    durable_writes=800,
+    slow_writes=160,
+    slow_rounds=3,
+    small_items=1_000,
+    large_items=10_000,
+    fresh_starts=1,
+)

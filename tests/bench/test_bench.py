@@ -1,0 +1,114 @@
+"""The bench measures what it says: its short form runs, and its witness can be believed."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import workload
+from bench.durable import write
+from bench.figure import Bar, Figure
+from bench.race import Contender, race
+from bench.sync_witness import Witness
+from bigtime.engine.values import item_size
+
+ROOT = Path(__file__).parents[2]
+GENEROUS = 2.0
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    file = tmp_path_factory.mktemp("bench") / "bench.json"
+    command = [sys.executable, "-m", "bench", "--quick", "--output", str(file)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures: dict[str, Any] = json.loads(file.read_text())
+    return figures
+
+
+def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
+    assert {"python", "sqlite", "apsw", "moto"} <= set(run["versions"])
+    assert run["machine"] and run["date"] and run["scale"]["large_items"]
+    for row in run["rows"]:
+        assert row["what"] and row["seen"] and isinstance(row["bar"], str)
+    assert sum(row["met"] is not None for row in run["rows"]) >= 15
+
+
+def test_a_run_names_no_machine_and_no_path(run: dict[str, Any]) -> None:
+    text = json.dumps(run)
+    assert str(ROOT) not in text and str(Path.home()) not in text
+    assert not any(socket.gethostname() == word for word in text.replace('"', " ").split())
+
+
+def test_what_is_not_measured_is_said(run: dict[str, Any]) -> None:
+    sections = {row["section"] for row in run["rows"]} | set(run["skipped"])
+    assert len(sections) == 5
+
+
+def test_every_bar_holds_with_room_for_a_busy_machine(run: dict[str, Any]) -> None:
+    missed = [row for row in run["rows"] if row["met"] is not None and not nearly_met(row)]
+    assert missed == []
+
+
+def nearly_met(row: dict[str, Any]) -> bool:
+    if row["sense"] == "at least":
+        return bool(row["judged"] >= row["limit"] / GENEROUS)
+    return bool(row["judged"] <= row["limit"] * GENEROUS)
+
+
+def test_the_witness_sees_every_durable_write_synced_before_its_acknowledgement(
+    tmp_path: Path,
+) -> None:
+    done = write(Witness(), tmp_path / "full.db", threads=4, writes=40)
+    assert done.early == 0 and 0 < done.syncs <= 40
+
+
+def test_the_witness_catches_acknowledgements_without_a_sync(tmp_path: Path) -> None:
+    done = write(Witness(), tmp_path / "relaxed.db", threads=4, writes=40, durability="relaxed")
+    assert done.early == 40
+
+
+@given(st.lists(st.floats(0.001, 10), min_size=2, max_size=20))
+def test_a_contender_is_judged_by_its_best_round(seconds: list[float]) -> None:
+    # The first round is for warming up, and does not count.
+    ticks = clock_of(seconds)
+    contender = Contender(lambda: None, operations=4, clock=lambda: next(ticks))
+    best = race({"one": contender}, rounds=len(seconds) - 1)["one"]
+    assert best == pytest.approx(min(seconds[1:]) / 4 * 1e6, rel=1e-6, abs=1e-3)
+
+
+def clock_of(rounds: list[float]) -> Iterator[float]:
+    for seconds in rounds:
+        yield 0.0
+        yield seconds
+
+
+@given(st.floats(0.1, 1e6), st.floats(0.1, 1e6))
+def test_a_bar_is_met_on_one_side_of_its_limit(limit: float, value: float) -> None:
+    assert Bar("at most", limit, "us").is_met(value) == (value <= limit)
+    assert Bar("at least", limit, "us").is_met(value) == (value >= limit)
+    assert Bar("under", limit, "us").is_met(value) == (value < limit)
+
+
+def test_a_bar_in_times_judges_the_ratio_and_any_other_our_own_amount() -> None:
+    ratio = Figure("GetItem", 12.0, "us", 6.0, "for bare SQLite", 2.0, Bar("at most", 3, "x"))
+    amount = Figure("Query", 180.0, "us", bar=Bar("at most", 150, "us"))
+    assert (ratio.judged, ratio.is_met) == (2.0, True)
+    assert (amount.judged, amount.is_met) == (180.0, False)
+    assert ratio.seen == "2x (12 us beside 6 us for bare SQLite)"
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_every_order_is_one_kilobyte(number: int, place: int) -> None:
+    assert item_size(workload.order(number, place)) == workload.ITEM_BYTES
