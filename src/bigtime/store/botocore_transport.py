@@ -1,0 +1,82 @@
+"""Any endpoint of DynamoDB, blocking, through the HTTP session that botocore's clients use."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.awsrequest import AWSPreparedRequest, HeadersDict
+from botocore.credentials import Credentials
+from botocore.exceptions import (
+    BotoCoreError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    ProxyConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+from botocore.httpsession import URLLib3Session
+
+from bigtime.store.endpoint import Call, Endpoint, response_in
+from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
+from bigtime.wire import Request, Response
+
+# Without it, Nagle's algorithm and the kernel's late acknowledgements make a request take 40 ms.
+# (botocore's stubs have other types than botocore, for this, the time-outs and the headers.)
+NO_DELAY: Any = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+
+
+class BotocoreTransport:
+    """`transport(request)` sends it to a region, or to the endpoint at a URL, and waits."""
+
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        url: str | None = None,
+        credentials: Credentials | None = None,
+        connect_seconds: float = 3.0,
+        read_seconds: float = 10.0,
+        concurrency: int = 16,
+    ) -> None:
+        self.endpoint = Endpoint(region, url=url, credentials=credentials)
+        self.concurrency = concurrency
+        self.connect_seconds = connect_seconds
+        self.read_seconds = read_seconds
+        proxy = self.endpoint.proxy
+        proxies = {urlsplit(self.endpoint.url).scheme: proxy} if proxy else None
+        seconds: Any = (connect_seconds, read_seconds)
+        self._http = URLLib3Session(
+            verify=self.endpoint.authorities,
+            proxies=proxies,
+            timeout=seconds,
+            max_pool_connections=concurrency,
+            socket_options=NO_DELAY,
+        )
+
+    def __call__(self, request: Request) -> Response:
+        call = self.endpoint.call(request)
+        try:
+            answer = self._http.send(prepared(call))
+        except BotoCoreError as error:
+            raise self._trouble(request, call, error) from error
+        return response_in(request, answer.status_code, answer.headers, answer.content)
+
+    def _trouble(self, request: Request, call: Call, error: BotoCoreError) -> TransportError:
+        match error:
+            case ConnectTimeoutError():
+                return no_connection(call.url, self.connect_seconds)
+            case ReadTimeoutError():
+                return no_answer(call.url, request.operation, self.read_seconds)
+            case EndpointConnectionError() | ProxyConnectionError() | SSLError():
+                return unreachable(call.url, error)
+        return cut_off(call.url, request.operation, error)
+
+    def close(self) -> None:
+        self._http.close()
+
+
+def prepared(call: Call) -> AWSPreparedRequest:
+    headers: Any = HeadersDict(call.headers)
+    return AWSPreparedRequest("POST", call.url, headers, call.body, stream_output=False)

@@ -1,0 +1,228 @@
+"""Consuming a stream: every record handled at least once, in order per key.
+
+What is to be done about a record is steps, and so is the consuming itself; a store runs both.
+
+1. A round gives every readable shard one turn, together: at once over a network, in turn in
+   process. A shard is readable once its parents are done.
+2. A turn is one page of a shard: its records are handled one after the other, and then the place
+   after the last is saved. A crash in between has the page handled again, so handlers must bear
+   that: "at least once".
+3. A handler that raises ends the round, and the error is the caller's. Nothing is skipped: the
+   next start begins with the same page.
+4. A new consumer starts at the oldest record that there is, and so does one that was away for
+   longer than the day for which DynamoDB keeps records; that is logged, for records are lost.
+5. Only one process at a time may run a consumer of a name: two would handle everything twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from bigtime.store.checkpoints import Checkpoint, Checkpoints
+from bigtime.store.driver import Runnable
+from bigtime.store.shards import Shard, list_shards, readable
+from bigtime.wire import (
+    ExpiredIteratorException,
+    Now,
+    Request,
+    ResourceNotFoundException,
+    Response,
+    Steps,
+    Together,
+    TrimmedDataAccessException,
+)
+
+log = logging.getLogger("bigtime.store")
+
+LIST_EVERY = timedelta(minutes=1)
+QUIET_ROUNDS = 3
+
+Handler: TypeAlias = Callable[[Response], Runnable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One turn of one shard: how much was handled, and how old its last record was."""
+
+    consumer: str
+    stream: str
+    shard: str
+    records: int
+    lag_seconds: float
+    more: bool
+    """Whether there is more to read now, or may be."""
+
+
+ReadingHook: TypeAlias = Callable[[Reading], None]
+
+
+class Reader:
+    """A shard that is being read."""
+
+    def __init__(self, consumption: Consumption, shard: Shard, saved: Checkpoint | None) -> None:
+        self.consumption = consumption
+        self.shard = shard
+        self.checkpoint = saved or Checkpoint(shard.stream)
+        self.iterator: str | None = None
+
+    def turn(self) -> Steps[Reading]:
+        page = yield from self.page()
+        for record in page["Records"]:
+            yield from self.consumption.handle(record)
+        yield from self.advance(page)
+        return (yield from self.reading(page["Records"]))
+
+    def page(self) -> Steps[Response]:
+        while True:
+            try:
+                if self.iterator is None:
+                    self.iterator = yield from self.place()
+                page: Response = yield Request(
+                    "GetRecords",
+                    {"ShardIterator": self.iterator, "Limit": self.consumption.page_size},
+                )
+                return page
+            except ExpiredIteratorException:
+                self.iterator = None
+            except TrimmedDataAccessException:
+                self.warn("was left for too long, and records are lost: goes on from the oldest")
+                self.iterator = None
+                self.checkpoint = Checkpoint(self.shard.stream)
+            except ResourceNotFoundException:
+                self.warn("is gone, with whatever was not read")
+                return {"Records": []}
+
+    def place(self) -> Steps[str]:
+        """An iterator that stands after the last record handled."""
+        params = {"StreamArn": self.shard.stream, "ShardId": self.shard.id}
+        if self.checkpoint.sequence is None:
+            params["ShardIteratorType"] = "TRIM_HORIZON"
+        else:
+            params["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
+            params["SequenceNumber"] = self.checkpoint.sequence
+        given: Response = yield Request("GetShardIterator", params)
+        iterator: str = given["ShardIterator"]
+        return iterator
+
+    def advance(self, page: Response) -> Steps[None]:
+        """Saves the place after the page, then stands there."""
+        records, following = page["Records"], page.get("NextShardIterator")
+        if records or following is None:
+            last = records[-1]["dynamodb"]["SequenceNumber"] if records else None
+            checkpoint = Checkpoint(
+                self.shard.stream, last or self.checkpoint.sequence, done=following is None
+            )
+            yield from self.consumption.save(self.shard, checkpoint)
+            self.checkpoint = checkpoint
+        self.iterator = following
+
+    def reading(self, records: list[Response]) -> Steps[Reading]:
+        lag = 0.0
+        if records:
+            now: datetime = yield Now()
+            lag = now.timestamp() - records[-1]["dynamodb"]["ApproximateCreationDateTime"]
+        return Reading(
+            self.consumption.name,
+            self.shard.stream,
+            self.shard.id,
+            len(records),
+            max(lag, 0.0),
+            # An empty page says nothing of a closed shard: only its end does.
+            more=bool(records) or self.checkpoint.done or self.shard.closed,
+        )
+
+    def warn(self, what: str) -> None:
+        log.warning("consumer %s: shard %s %s", self.consumption.name, self.shard.id, what)
+
+
+class Consumption:
+    """What a consumer does, as steps. It remembers where it stands in each shard."""
+
+    def __init__(
+        self,
+        name: str,
+        stream: str,
+        handle: Handler,
+        *,
+        checkpoints: Checkpoints,
+        hooks: Sequence[ReadingHook],
+        page_size: int,
+    ) -> None:
+        self.name = name
+        self.stream = stream
+        self.handle = handle
+        self.checkpoints = checkpoints
+        self.hooks = tuple(hooks)
+        self.page_size = page_size
+        self.readers: dict[str, Reader] = {}
+        self.saved: dict[str, Checkpoint] | None = None
+        self.listed_at: datetime | None = None
+
+    def drain(self) -> Steps[int]:
+        """Rounds until there is nothing left; the number of records handled.
+
+        A page of DynamoDB's may be empty and the next not, so an open shard counts as read only
+        after a few empty ones.
+        """
+        handled = quiet = 0
+        while quiet < QUIET_ROUNDS:
+            readings = yield from self.round()
+            handled += sum(reading.records for reading in readings)
+            quiet = 0 if any(reading.more for reading in readings) else quiet + 1
+        return handled
+
+    def round(self) -> Steps[list[Reading]]:
+        """One turn of every readable shard."""
+        now: datetime = yield Now()
+        if self.must_list(now):
+            yield from self.find_shards()
+            self.listed_at = now
+        turns = tuple(reader.turn() for reader in self.readers.values())
+        readings: list[Reading] = yield Together(turns)
+        for reading in readings:
+            for hook in self.hooks:
+                hook(reading)
+        return readings
+
+    def must_list(self, now: datetime) -> bool:
+        """A shard that ends has children; nothing else brings new ones soon."""
+        return (
+            self.listed_at is None
+            or now - self.listed_at >= LIST_EVERY
+            or not self.readers
+            or any(reader.checkpoint.done for reader in self.readers.values())
+        )
+
+    def find_shards(self) -> Steps[None]:
+        """Finds what there is to read now, and forgets what is no longer there."""
+        if self.saved is None:
+            self.saved = yield from self.checkpoints.load(self.name)
+        shards = yield from list_shards(self.stream)
+        done = {id for id, checkpoint in self.saved.items() if checkpoint.done}
+        self.readers = {shard.id: self.reader_of(shard) for shard in readable(shards, done)}
+        yield from self.forget_all_but(shards)
+
+    def reader_of(self, shard: Shard) -> Reader:
+        assert self.saved is not None
+        reader = self.readers.get(shard.id) or Reader(self, shard, self.saved.get(shard.id))
+        reader.shard = shard
+        return reader
+
+    def save(self, shard: Shard, checkpoint: Checkpoint) -> Steps[None]:
+        assert self.saved is not None
+        yield from self.checkpoints.save(self.name, shard.id, checkpoint)
+        self.saved[shard.id] = checkpoint
+
+    def forget_all_but(self, shards: Sequence[Shard]) -> Steps[None]:
+        """A shard that is gone needs no checkpoint; those of other streams are not ours."""
+        assert self.saved is not None
+        streams = {shard.stream for shard in shards}
+        listed = {shard.id for shard in shards}
+        for id, checkpoint in list(self.saved.items()):
+            if checkpoint.stream in streams and id not in listed:
+                yield from self.checkpoints.forget(self.name, id)
+                del self.saved[id]

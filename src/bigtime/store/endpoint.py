@@ -1,0 +1,166 @@
+"""An endpoint of DynamoDB: where requests go and as whom, and what its answers say.
+
+Both transports over the network share this and add only the socket. A request's parameters are
+DynamoDB's JSON already, so they go out as they are: botocore's client, which would turn every
+value into Python's types and back, is not used. What is botocore's: the search for credentials
+and their renewal, the signature, the address of a region.
+
+An endpoint over plain HTTP is not Amazon's. It is signed for with made-up credentials, so that a
+developer's real session token never crosses an open wire.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import botocore.session
+import orjson
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials, RefreshableCredentials
+from botocore.exceptions import BotoCoreError
+from botocore.utils import get_environ_proxies
+
+from bigtime import __version__
+from bigtime.store.errors import GarbledAnswer, NoCredentials, NotConnected, error_in
+from bigtime.store.shards import STREAM_READS
+from bigtime.wire import Request, Response
+
+LOCAL = Credentials("local", "local")
+LOCAL_REGION = "us-east-1"
+# A proxy may change these, so no signature covers them.
+UNSIGNED = {
+    "User-Agent": f"bigtime/{__version__}",
+    # AWS's checksum is of the bytes that cross, so they are to cross as they are.
+    "Accept-Encoding": "identity",
+}
+
+
+class Call(NamedTuple):
+    """One HTTP POST, signed."""
+
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Endpoint:
+    """Makes calls of requests, and responses of answers. Safe for threads."""
+
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        url: str | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self.session = botocore.session.Session()
+        self._url = url
+        self._given = credentials
+        self._lock = Lock()
+        self.region = region or self.session.get_config_variable("region") or ""
+        if not self.region and url:
+            self.region = LOCAL_REGION
+        if not self.region:
+            raise ValueError("No region is named, and botocore finds none in its settings.")
+
+    @cached_property
+    def url(self) -> str:
+        return self._url_of("dynamodb")
+
+    @cached_property
+    def streams_url(self) -> str:
+        return self._url_of("dynamodbstreams")
+
+    def _url_of(self, service: str) -> str:
+        url = self._url
+        if url is None:
+            # A client knows every rule for a region's address, and every setting for another one.
+            with self._lock:
+                url = self.session.create_client(service, region_name=self.region).meta.endpoint_url
+        return url if urlsplit(url).path else f"{url}/"
+
+    @cached_property
+    def proxy(self) -> str | None:
+        """The proxy that the environment sets before this endpoint."""
+        scheme = urlsplit(self.url).scheme
+        proxy: str | None = get_environ_proxies(self.url).get(scheme)
+        return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+    @property
+    def authorities(self) -> Any:
+        """The bundle of certificates to trust, where a setting names one; else True."""
+        return self.session.get_config_variable("ca_bundle") or True
+
+    @cached_property
+    def credentials(self) -> Credentials:
+        if self._given is not None:
+            return self._given
+        if self.url.startswith("http:"):
+            return LOCAL
+        with self._lock:
+            found = self.session.get_credentials()
+        if found is None:
+            raise NoCredentials(
+                "There are no AWS credentials: botocore finds none in the environment, in its "
+                "files or from this machine's role.",
+                uncertain=False,
+            )
+        return found
+
+    @property
+    def may_block(self) -> bool:
+        """Whether the next call may have to ask another machine for credentials first."""
+        if "credentials" not in self.__dict__:
+            return self._given is None
+        found = self.credentials
+        return isinstance(found, RefreshableCredentials) and found.refresh_needed()
+
+    def call(self, request: Request) -> Call:
+        """The request as an HTTP call, signed as of now."""
+        streams = request.operation in STREAM_READS
+        service = "DynamoDBStreams_20120810" if streams else "DynamoDB_20120810"
+        url = self.streams_url if streams else self.url
+        body = orjson.dumps(request.params, default=dict)
+        signed = AWSRequest(
+            method="POST",
+            url=url,
+            data=body,
+            headers={
+                "Content-Type": "application/x-amz-json-1.0",
+                "X-Amz-Target": f"{service}.{request.operation}",
+            },
+        )
+        self.sign(signed)
+        return Call(url, {**dict(signed.headers.items()), **UNSIGNED}, body)
+
+    def sign(self, request: AWSRequest) -> None:
+        try:
+            frozen = self.credentials.get_frozen_credentials()
+        except BotoCoreError as error:
+            message = f"The AWS credentials cannot be renewed: {error}"
+            raise NotConnected(message, uncertain=False) from error
+        SigV4Auth(frozen, "dynamodb", self.region).add_auth(request)
+
+
+def response_in(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Response:
+    """The response that an answer holds; raises the error that it holds."""
+    checksum = headers.get("x-amz-crc32")
+    if checksum is not None and int(checksum) != zlib.crc32(body):
+        raise GarbledAnswer(
+            f"The answer to {request.operation} does not match its checksum.", uncertain=True
+        )
+    if status != 200:
+        raise error_in(status, body)
+    try:
+        response: Response = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise GarbledAnswer(
+            f"The answer to {request.operation} is no JSON.", uncertain=True
+        ) from None
+    return response

@@ -1,0 +1,139 @@
+"""What can go wrong between a store and DynamoDB, and the reading of what DynamoDB says.
+
+An answer is either DynamoDB's, and then its error is a `DynamoDBError`, or there was none that can
+be trusted, and then it is a `TransportError`. A failure leaves a question open when the request
+may have been carried out all the same: `is_uncertain` tells, and retries depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from bigtime import wire
+from bigtime.wire import (
+    ConditionalCheckFailedException,
+    DynamoDBError,
+    InternalServerError,
+    TransactionCanceledException,
+)
+
+
+class TransportError(Exception):
+    """No answer of DynamoDB's came; `uncertain` if the request may have been carried out."""
+
+    def __init__(self, message: str, *, uncertain: bool) -> None:
+        super().__init__(f"{message} It may have been carried out." if uncertain else message)
+        self.uncertain = uncertain
+
+
+class NotConnected(TransportError):
+    """Nothing was sent: the endpoint cannot be reached."""
+
+
+class NoCredentials(TransportError):
+    """Nothing was sent: there is nobody to sign as."""
+
+
+class ConnectionLost(TransportError):
+    """The connection ended before the answer."""
+
+
+class TimedOut(TransportError, TimeoutError):
+    """No connection, or no answer, in the time allowed."""
+
+
+class GarbledAnswer(TransportError):
+    """What came is not what DynamoDB sent: the checksum differs, or it is no JSON."""
+
+
+def unreachable(url: str, error: Exception) -> NotConnected:
+    return NotConnected(f"{url} cannot be reached: {error}", uncertain=False)
+
+
+def no_connection(url: str, seconds: float) -> TimedOut:
+    return TimedOut(f"{url} took no connection in {seconds:g} s.", uncertain=False)
+
+
+def no_answer(url: str, operation: str, seconds: float) -> TimedOut:
+    return TimedOut(f"{url} did not answer {operation} in {seconds:g} s.", uncertain=True)
+
+
+def cut_off(url: str, operation: str, error: Exception) -> ConnectionLost:
+    return ConnectionLost(
+        f"The connection to {url} ended before the answer to {operation}: {error}.", uncertain=True
+    )
+
+
+class UnmodelledError(DynamoDBError):
+    """An error of DynamoDB's that has no class here; its name is kept in `code`."""
+
+    def __init__(self, code: str, message: str | None = None) -> None:
+        super().__init__(message)
+        self.name = code
+
+    @property
+    def code(self) -> str:
+        return self.name
+
+
+class ServerFailure(InternalServerError):
+    """DynamoDB failed, over a network.
+
+    The engine in process changes nothing when it says so. AWS leaves it open: "the operation may
+    have succeeded or failed" (Programming.Errors.html, on status 500 after a write).
+    """
+
+    def __init__(self, code: str, message: str | None = None) -> None:
+        super().__init__(message)
+        self.name = code
+
+    @property
+    def code(self) -> str:
+        return self.name
+
+
+MODELLED: dict[str, type[DynamoDBError]] = {
+    name: value
+    for name, value in vars(wire).items()
+    if isinstance(value, type) and issubclass(value, DynamoDBError)
+}
+
+
+def is_uncertain(error: Exception) -> bool:
+    """Whether the failed request may have been carried out."""
+    return isinstance(error, ServerFailure) or (
+        isinstance(error, TransportError) and error.uncertain
+    )
+
+
+def error_in(status: int, body: bytes) -> DynamoDBError:
+    """The error in an answer that is not a success."""
+    said = object_in(body)
+    # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", at times with ":http://..." on.
+    code = str(said.get("__type", "")).rpartition("#")[2].partition(":")[0]
+    message: str | None = said.get("message", said.get("Message"))
+    if status >= 500:
+        return ServerFailure(code or f"HTTP {status}", message)
+    return dynamodb_error(code or f"HTTP {status}", message, said)
+
+
+def object_in(body: bytes) -> dict[str, Any]:
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        said = None
+    # A proxy or a load balancer answers in words of its own.
+    return said if isinstance(said, dict) else {"message": body[:200].decode("utf-8", "replace")}
+
+
+def dynamodb_error(code: str, message: str | None, said: dict[str, Any]) -> DynamoDBError:
+    kind = MODELLED.get(code)
+    if kind is None:
+        return UnmodelledError(code, message)
+    if issubclass(kind, TransactionCanceledException):
+        return kind(said.get("CancellationReasons", []))
+    if issubclass(kind, ConditionalCheckFailedException):
+        return kind(message, item=said.get("Item"))
+    return kind(message)

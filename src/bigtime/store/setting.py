@@ -1,0 +1,155 @@
+"""The one setting that chooses where an application's data is.
+
+`BIGTIME_STORE` is one of
+
+    file:shop.db              the engine in this process, on a file
+    memory:                   the engine in this process; the data goes with it
+    dynamodb:af-south-1       Amazon DynamoDB in a region
+    http://127.0.0.1:8000     an endpoint that speaks DynamoDB
+
+The environment is read when a store is opened without a setting, and never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from bigtime.store.async_store import AsyncStore
+from bigtime.store.store import Store
+
+if TYPE_CHECKING:
+    from bigtime.engine import Engine
+
+VARIABLE = "BIGTIME_STORE"
+CHOICES = (
+    "file:shop.db (a file), memory: (nothing is kept), dynamodb:af-south-1 (a region of AWS) "
+    "or http://127.0.0.1:8000 (an endpoint)"
+)
+REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
+
+Kind: TypeAlias = Literal["file", "memory", "dynamodb", "endpoint"]
+
+
+class SettingError(ValueError):
+    """A setting that names no store; the message says what would."""
+
+
+class Setting(NamedTuple):
+    """A kind of store, and its path, region or URL."""
+
+    kind: Kind
+    place: str
+
+
+def open_store(setting: str | None = None, **options: Any) -> Store:
+    """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
+
+    The options are those of `Store`.
+    """
+    kind, place = read_setting(chosen(setting))
+    if kind in ("file", "memory"):
+        engine = open_engine(place)
+        return Store(engine, closes=[engine.close], **options)
+
+    from bigtime.store.botocore_transport import BotocoreTransport
+
+    transport = BotocoreTransport(**destination(kind, place))
+    return Store(transport, closes=[transport.close], **options)
+
+
+def open_async_store(setting: str | None = None, **options: Any) -> AsyncStore:
+    """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
+    kind, place = read_setting(chosen(setting))
+    if kind in ("file", "memory"):
+        engine = open_engine(place)
+        return AsyncStore(engine, closes=[partial(asyncio.to_thread, engine.close)], **options)
+
+    from bigtime.store.http_transport import HttpTransport
+
+    transport = HttpTransport(**destination(kind, place))
+    return AsyncStore(transport, closes=[transport.close], **options)
+
+
+def chosen(setting: str | None) -> str:
+    text = os.environ.get(VARIABLE, "") if setting is None else setting
+    if not text.strip():
+        raise SettingError(f"No store is chosen: set {VARIABLE} to {CHOICES}.")
+    return text.strip()
+
+
+def read_setting(text: str) -> Setting:
+    """The store that a setting names; a `SettingError` says what is wrong with it."""
+    scheme, colon, place = text.partition(":")
+    match scheme.lower(), colon:
+        case "file", ":":
+            return Setting("file", file_in(place))
+        case "memory", ":":
+            return Setting("memory", nothing_in(place))
+        case "dynamodb", ":":
+            return Setting("dynamodb", region_in(place))
+        case "http" | "https", ":":
+            return Setting("endpoint", endpoint_in(text))
+    raise SettingError(f"{text!r} names no store: it may be {CHOICES}.")
+
+
+def file_in(place: str) -> str:
+    if not place:
+        raise SettingError("file: needs a path after it, as in file:shop.db.")
+    if place.startswith("//"):
+        raise SettingError(f"file: takes a plain path, not a URL: file:{place.lstrip('/')}, say.")
+    if Path(place).is_dir():
+        raise SettingError(f"file:{place} is a directory; name a file in it.")
+    return place
+
+
+def nothing_in(place: str) -> str:
+    if place:
+        raise SettingError(f"memory: takes nothing after it; to keep the data, file:{place}.")
+    return place
+
+
+def region_in(place: str) -> str:
+    if not REGION.fullmatch(place):
+        raise SettingError(
+            f"dynamodb:{place} names no region of AWS: one looks like dynamodb:af-south-1."
+        )
+    return place
+
+
+def endpoint_in(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        complete = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        complete = False
+    if not complete or parts.username or parts.path.strip("/") or parts.query or parts.fragment:
+        raise SettingError(f"{text!r} is no endpoint: one looks like http://127.0.0.1:8000.")
+    return text.rstrip("/")
+
+
+def open_engine(path: str) -> Engine:
+    """The engine on that file, which is made if it is missing; in memory, if there is no path."""
+    import apsw
+
+    from bigtime.engine import Engine
+    from bigtime.engine.file import FileFormatError
+
+    if not path:
+        return Engine.memory()
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return Engine.open(path)
+    except OSError as error:
+        raise SettingError(f"file:{path} cannot be opened: {error.strerror}.") from error
+    except (apsw.Error, FileFormatError) as error:
+        raise SettingError(f"file:{path} cannot be opened: {error}") from error
+
+
+def destination(kind: Kind, place: str) -> dict[str, Any]:
+    return {"region": place} if kind == "dynamodb" else {"url": place}

@@ -1,0 +1,166 @@
+"""The store that blocks: runs steps on the caller's thread."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from bigtime.store.driver import (
+    Clock,
+    Driver,
+    Hook,
+    Randomness,
+    Runnable,
+    Wanted,
+    at_once,
+    utc_now,
+)
+from bigtime.store.retries import Retries
+from bigtime.wire import Request, Response, Steps, Together, Transport
+
+T = TypeVar("T")
+
+DEFAULT_RETRIES = Retries()
+
+
+class Abandoned(BaseException):
+    """Ends steps whose group is over; the group itself tells why."""
+
+
+class Group:
+    """Steps that run together: the first error ends them all."""
+
+    def __init__(self, outer: Group | None) -> None:
+        self.outer = outer
+        self.errors: list[BaseException] = []
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.errors) or (self.outer is not None and self.outer.is_over)
+
+
+class Store(Driver):
+    """Runs steps on a transport: an engine, or an endpoint. Safe for threads.
+
+    `closes` are called, last first, when the store is closed.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        clock: Clock = utc_now,
+        randomness: Randomness = os.urandom,
+        retries: Retries = DEFAULT_RETRIES,
+        hooks: Sequence[Hook] = (),
+        sleep: Callable[[float], None] = time.sleep,
+        closes: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        super().__init__(clock=clock, randomness=randomness, retries=retries, hooks=hooks)
+        self.transport = transport
+        self.sleep = sleep
+        self._closes = list(closes)
+        self._threads: ThreadPoolExecutor | None = None
+        if (others := at_once(transport) - 1) > 0:  # the caller's thread is one of them
+            self._threads = ThreadPoolExecutor(others, "bigtime-together")
+            self._closes.append(self._threads.shutdown)
+
+    def run(self, steps: Runnable[T]) -> T:
+        """Carries the steps out; returns what they return, raises what they raise."""
+        return self._run(iter(steps), None)
+
+    def _run(self, steps: Steps[T], group: Group | None) -> T:
+        run = self._begin(steps)
+        try:
+            wanted = run.answer(None)
+            while wanted is not None:
+                if group is not None and group.is_over:
+                    raise Abandoned
+                try:
+                    answer = self._perform(wanted, group)
+                except Exception as error:
+                    wanted = run.fail(error)
+                else:
+                    wanted = run.answer(answer)
+            return run.result
+        finally:
+            steps.close()
+
+    def _perform(self, wanted: Wanted, group: Group | None) -> object:
+        return self.send(wanted) if isinstance(wanted, Request) else self._together(wanted, group)
+
+    def send(self, request: Request) -> Response:
+        """One request, repeated as the store's retries allow."""
+        attempt = 0
+        while True:
+            attempt += 1
+            started = perf_counter()
+            try:
+                response = self.transport(request)
+            except Exception as error:
+                pause = self._failed(request, attempt, started, error)
+                if pause is None:
+                    raise
+            else:
+                self._succeeded(request, attempt, started, response)
+                return response
+            self.sleep(pause)
+
+    def _together(self, together: Together, outer: Group | None) -> list[Any]:
+        if self._threads is None or len(together.steps) < 2:
+            return [self._run(steps, outer) for steps in together.steps]
+        group = Group(outer)
+        try:
+            results = self._at_once(together.steps, group, self._threads)
+        except BaseException as interrupt:
+            group.errors.append(interrupt)
+            raise
+        if group.errors:
+            raise group.errors[0]
+        if group.is_over:
+            raise Abandoned
+        return results
+
+    def _at_once(
+        self, steps: Sequence[Steps[Any]], group: Group, threads: ThreadPoolExecutor
+    ) -> list[Any]:
+        """The caller's thread takes the first, and then whatever no other thread has begun.
+
+        So steps in steps never wait for a thread that waits for them.
+        """
+        others = [threads.submit(copy_context().run, self._member, one, group) for one in steps[1:]]
+        results = [self._member(steps[0], group)]
+        for one, other in zip(steps[1:], others, strict=True):
+            results.append(self._member(one, group) if other.cancel() else other.result())
+        return results
+
+    def _member(self, steps: Steps[Any], group: Group) -> Any:
+        if not group.is_over:
+            try:
+                return self._run(steps, group)
+            except Abandoned:
+                pass
+            except BaseException as error:
+                group.errors.append(error)
+        return None
+
+    def close(self) -> None:
+        while self._closes:
+            self._closes.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
