@@ -1,0 +1,58 @@
+"""Two filters that always come together, status and time, are one sort key."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from bigtime.model.batch import put_many
+from bigtime.model.create_table import setup
+from bigtime.model.entity import Entity
+from bigtime.model.keys import Keys
+from bigtime.model.query import query
+from bigtime.model.system import System
+from bigtime.model.table import Table, global_index
+from bigtime.model.within import between
+from bigtime.store import open_store
+
+ORDERS = Table("Orders", "OrderId", indexes=[global_index("ByStatus", "Customer", "StatusDate")])
+
+
+class Status(StrEnum):
+    CANCELLED = "CANCELLED"
+    SHIPPED = "SHIPPED"
+
+
+class Order(Entity, table=ORDERS):
+    keys = Keys(main="{order_id}", ByStatus=("{customer}", "{status}#{ordered_at:seconds}"))
+    order_id: str
+    customer: str
+    status: Status
+    ordered_at: datetime
+
+
+def day(month: int, day: int) -> datetime:
+    return datetime(2019, month, day, tzinfo=UTC)
+
+
+with open_store("memory:") as store:
+    store.run(setup(System("orders", (ORDERS,))))
+    rows = [
+        ("a", Status.CANCELLED, day(6, 30)),
+        ("b", Status.CANCELLED, day(7, 1)),
+        ("c", Status.SHIPPED, day(8, 1)),
+        ("d", Status.CANCELLED, day(9, 30)),
+        ("e", Status.CANCELLED, day(10, 2)),
+    ]
+    store.run(
+        put_many(
+            Order(order_id=order_id, customer="2b5a41c0", status=status, ordered_at=at)
+            for order_id, status, at in rows
+        )
+    )
+    summer = Order.within(
+        "ByStatus",
+        customer="2b5a41c0",
+        status=Status.CANCELLED,
+        ordered_at=between(day(7, 1), day(10, 1)),
+    )
+    for order in store.run(query(summer)):
+        print(order.order_id, order.status, order.ordered_at.date())

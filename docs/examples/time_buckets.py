@@ -1,0 +1,50 @@
+"""A partition a day, so that none takes every write; the latest are found by walking the days."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from bigtime.model.buckets import buckets, newest_first
+from bigtime.model.create_table import setup
+from bigtime.model.entity import Entity
+from bigtime.model.keys import Keys
+from bigtime.model.ksuid import Ksuid
+from bigtime.model.op import Steps
+from bigtime.model.page import Page, Position
+from bigtime.model.pattern import pattern
+from bigtime.model.put import put
+from bigtime.model.system import System
+from bigtime.model.table import Table, global_index
+from bigtime.store import open_store
+
+DEALS = Table("Deals", "PK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])
+OPENED = date(2026, 3, 1)
+
+
+class Deal(Entity, table=DEALS):
+    keys = Keys(main="DEAL#{deal_id}", GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"))
+    deal_id: Ksuid
+    brand: str
+    title: str
+    created_at: datetime
+
+
+@pattern("Fetch Latest Deals for Brand", index="GSI2")
+def latest_deals(brand: str, after: Position | None = None) -> Steps[Page[Deal]]:
+    """Walks the days, newest first, to the day we opened; five empty days end a page."""
+    days = buckets(Deal, "GSI2", brand=brand)
+    return (yield from newest_first(days, limit=3, after=after, since=OPENED))
+
+
+today = datetime(2026, 3, 10, 12, tzinfo=UTC)
+ages = {"lamp": 0, "mug": 1, "pen": 1, "rug": 3, "sofa": 9}
+
+with open_store("memory:", clock=lambda: today) as store:
+    store.run(setup(System("deals", (DEALS,))))
+    for hour, (title, age) in enumerate(ages.items()):
+        at = today - timedelta(days=age, hours=hour)
+        store.run(put(Deal(deal_id=Ksuid.make(at), brand="APPLE", title=title, created_at=at)))
+
+    page = store.run(latest_deals("APPLE"))
+    print([deal.title for deal in page])
+    while page.position:
+        page = store.run(latest_deals("APPLE", page.position))
+        print([deal.title for deal in page])

@@ -1,0 +1,48 @@
+"""A partition too hot for all its writes is spread over several, and read as if it were one."""
+
+from datetime import UTC, datetime, timedelta
+
+from bigtime.model.batch import put_many
+from bigtime.model.create_table import setup
+from bigtime.model.entity import Entity
+from bigtime.model.keys import Keys
+from bigtime.model.op import Steps
+from bigtime.model.page import Page, Position
+from bigtime.model.pattern import pattern
+from bigtime.model.shards import gather, sharded, shards
+from bigtime.model.system import System
+from bigtime.model.table import Table, global_index
+from bigtime.store import open_store
+
+POLLS = Table("Polls", "PK", indexes=[global_index("ByTime", "ShardPK", "CastAt")])
+
+
+class Vote(Entity, table=POLLS):
+    keys = Keys(main="VOTE#{poll}#{voter}", ByTime=("POLL#{poll}#{shard}", "{cast_at:seconds}"))
+    poll: str
+    voter: str
+    cast_at: datetime
+    shard: int = sharded(4, by="voter")
+
+
+@pattern("Latest Votes", index="ByTime")
+def latest_votes(poll: str, after: Position | None = None) -> Steps[Page[Vote]]:
+    """Asks every shard, and merges what they say by time."""
+    everywhere = shards(Vote, "ByTime", poll=poll)
+    return (yield from gather(everywhere, newest_first=True, limit=5, after=after))
+
+
+start = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+with open_store("memory:") as store:
+    store.run(setup(System("polls", (POLLS,))))
+    votes = [
+        Vote(poll="best-deal", voter=f"voter-{n}", cast_at=start + timedelta(seconds=n))
+        for n in range(8)
+    ]
+    store.run(put_many(votes))
+    print("shards:", sorted({vote.shard for vote in votes}))
+
+    first = store.run(latest_votes("best-deal"))
+    rest = store.run(latest_votes("best-deal", first.position))
+    print([vote.voter for vote in first], [vote.voter for vote in rest])

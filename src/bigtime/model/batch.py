@@ -1,0 +1,172 @@
+"""Many items at once, without conditions: get, put and delete.
+
+DynamoDB takes 100 keys to read and 25 items to write in one request, each key once. It may leave
+some of them undone, because an answer would be too long or because it is busy; these are asked
+again, up to `ROUNDS` times. Requests go side by side, as many as the store finds worth it.
+
+A batch is no transaction: when it fails, some of it may be done. What was done can be done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
+
+from bigtime.model.entity import Entity, Key
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.layout import Layout
+from bigtime.model.op import Steps, now, together
+from bigtime.model.put import Put
+from bigtime.model.table import Table
+from bigtime.model.write import Guard
+from bigtime.wire import Item, Request, Response
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+Identity: TypeAlias = tuple[Any, ...]
+"""A table and the key of an item in it, to be compared."""
+
+MOST_READ = 100
+MOST_WRITTEN = 25
+ROUNDS = 10
+
+
+class Unfinished(DomainError):
+    """The database is too busy to do all of it now; what was done may be done again."""
+
+
+def get_many(
+    keys: Iterable[Key[E]], *, consistent: bool = False, deleted: bool = False
+) -> Steps[list[E | None]]:
+    """The items of many keys, in the order of the keys; None for each that is missing.
+
+    `deleted=True` also finds what was deleted softly.
+    """
+    wanted = [(identity(key), key) for key in keys]
+    found: dict[Identity, Item] = {}
+    chunks = chunked(list(dict(wanted).values()), MOST_READ)
+    answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
+    for items in answers:
+        found |= items
+    return [entity_of(key, found.get(place), deleted=deleted) for place, key in wanted]
+
+
+def put_many(entities: Iterable[E]) -> Steps[list[E]]:
+    """Writes many entities, whatever was there, and gives them back as they were stored.
+
+    Of two with the same key the later one stays.
+    """
+    puts = [unguarded(entity) for entity in entities]
+    for put in puts:
+        check_no_invariant(put.layout)
+    if any(put.needs_clock for put in puts):
+        moment = yield from now()
+        puts = [put.stamped(moment) for put in puts]
+    yield from write_many(
+        (put.entity.own_key(), {"PutRequest": {"Item": put.layout.to_item(put.entity)}})
+        for put in puts
+    )
+    return [put.entity for put in puts]
+
+
+def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
+    """Deletes many items; one that is not there is fine."""
+    keys = list(keys)
+    for key in keys:
+        check_no_invariant(key.entity.layout)
+        check_no_soft_delete(key.entity.layout)
+    yield from write_many((key, {"DeleteRequest": {"Key": key.item}}) for key in keys)
+
+
+def check_no_invariant(layout: Layout) -> None:
+    """A batch is no transaction: what would need one is refused, not skipped."""
+    if layout.keeper is not None:
+        raise DesignError(
+            f"{layout.entity.__name__} has an invariant, which a batch cannot keep; put or delete"
+            " each one by itself"
+        )
+
+
+def check_no_soft_delete(layout: Layout) -> None:
+    if layout.roles.deleted:
+        raise DesignError(
+            f"{layout.entity.__name__} is deleted softly, which a batch cannot do; delete each one"
+            " by itself"
+        )
+
+
+def identity(key: Key[Any]) -> Identity:
+    return identity_of(key.entity.layout.table, key.item)
+
+
+def identity_of(table: Table, item: Item) -> Identity:
+    """A number has many spellings, and comes back in another than it was sent in."""
+    values = (item[one.name] for one in table.main.attributes)
+    contents = (
+        Decimal(content) if tag == "N" else content
+        for value in values
+        for tag, content in value.items()
+    )
+    return table.name, *contents
+
+
+def entity_of(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
+    layout = key.entity.layout
+    entity: E | None = None if item is None else layout.from_item(item)
+    return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
+
+
+def unguarded(entity: E) -> Put[E]:
+    if entity.layout.roles.version is not None:
+        raise DesignError(
+            f"{type(entity).__name__} has a version, which a batch cannot check; use put() or"
+            " transact()"
+        )
+    return Put(entity, Guard())
+
+
+def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    """The items of up to a hundred keys, by their identity."""
+    tables = {key.entity.layout.table.name: key.entity.layout.table for key in keys}
+    asked: dict[str, Any] = {
+        name: {"Keys": [], **({"ConsistentRead": True} if consistent else {})} for name in tables
+    }
+    for key in keys:
+        asked[key.entity.layout.table.name]["Keys"].append(key.item)
+    found: dict[Identity, Item] = {}
+
+    def keep(response: Response) -> Any:
+        for name, items in response["Responses"].items():
+            found.update((identity_of(tables[name], item), item) for item in items)
+        return response.get("UnprocessedKeys")
+
+    yield from until_done("BatchGetItem", asked, keep)
+    return found
+
+
+def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
+    last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
+    yield from together(*map(write_chunk, chunked(list(last.values()), MOST_WRITTEN)))
+
+
+def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
+    """Up to twenty-five writes."""
+    asked: dict[str, Any] = {}
+    for table, write in writes:
+        asked.setdefault(table, []).append(write)
+    yield from until_done("BatchWriteItem", asked, lambda response: response["UnprocessedItems"])
+
+
+def until_done(operation: str, asked: Any, undone: Callable[[Response], Any]) -> Steps[None]:
+    """Asks, and asks again for what was left undone."""
+    for _ in range(ROUNDS):
+        response = yield Request(operation, {"RequestItems": asked})
+        asked = undone(response)
+        if not asked:
+            return
+    raise Unfinished()
+
+
+def chunked(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (values[start : start + size] for start in range(0, len(values), size))

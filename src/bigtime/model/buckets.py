@@ -1,0 +1,263 @@
+"""Time buckets: one query over many partitions.
+
+A deal's index partition is its UTC day, so that no partition takes every write:
+`GSI1=("DEALS#{created_at:day}", "DEAL#{deal_id}")`. Reading "the latest 25" therefore walks the
+days, newest first, until it has enough:
+
+1. the first day is today, or the day of the last deal that the reader has seen;
+2. that day is bounded by the last deal seen, no other day is;
+3. each day is asked only for what is still missing;
+4. after `patience` empty days in a row the walk stops with a position, so that a reader can tell
+   "nothing more" from "nothing yet": only a walk that has an end, `since`, comes to know it.
+
+    page = yield from newest_first(buckets(Deal, "GSI2", brand="APPLE"), limit=25, after=position)
+
+Days, hours and months go the same way, and so does the other direction: from `since` to today.
+A position is a bucket and an item in it, so what is inserted or deleted meanwhile moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from bigtime.model.condition import Condition
+from bigtime.model.encoding import Encoding, unwrapped
+from bigtime.model.errors import DesignError
+from bigtime.model.keys import EntityKey
+from bigtime.model.op import Steps, now
+from bigtime.model.page import Page, Position, place_in
+from bigtime.model.parts import Field, fields_of
+from bigtime.model.query import Query, query, viewed
+from bigtime.model.table import MAIN
+from bigtime.model.within import Within, key_in
+from bigtime.wire import Item
+
+if TYPE_CHECKING:
+    from bigtime.model.entity import Entity
+    from bigtime.model.view import View
+
+E = TypeVar("E", bound="Entity")
+V = TypeVar("V", bound="View")
+
+PATIENCE = 5
+SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets(Generic[E]):
+    """The partitions of an index that differ only in their bucket of time."""
+
+    entity: type[E]
+    index: str
+    fields: Mapping[str, Any]
+    field: str
+    encoding: Encoding
+
+    def at(self, moment: Any) -> Within[E]:
+        """The partition of one bucket."""
+        return self.entity.within(self.index, **{**self.fields, self.field: moment})
+
+    def after(self, *, newest_first: bool = True, **fields: Any) -> Position:
+        """The position after an item, told by its fields; whether it is there does not matter."""
+        layout = self.entity.layout
+        known = {**self.fields, **fields}
+        key: Item = {}
+        for name in (MAIN, self.index):
+            attributes = layout.keys[name].attributes(known)
+            if attributes is None:
+                lacking = [one for one in layout.keys[name].fields if known.get(one) is None]
+                raise DesignError(f"{self.entity.__name__}: after also needs {', '.join(lacking)}")
+            key |= attributes
+        return self.position(known[self.field], key, newest_first=newest_first)
+
+    def position(self, moment: Any, key: Item | None, *, newest_first: bool) -> Position:
+        bound = self.fingerprint(newest_first=newest_first)
+        return Position(bound, {"bucket": self.encoding.encode(moment), "key": key})
+
+    def start(self, moment: date) -> Any:
+        """Where the bucket of a moment starts, or that of a day."""
+        assert self.encoding.bucket is not None
+        kind = unwrapped(self.entity.model_fields[self.field].annotation)
+        return self.encoding.bucket.start(as_kind(kind, moment))
+
+    def beside(self, bucket: Any, *, newest_first: bool) -> Any:
+        """The next bucket of the walk."""
+        assert self.encoding.bucket is not None
+        step = self.encoding.bucket.previous if newest_first else self.encoding.bucket.next
+        return step(bucket)
+
+    def fingerprint(self, *, newest_first: bool) -> str:
+        """That of any bucket will do, if it is always the same one."""
+        return self.at(self.start(SOME_MOMENT)).fingerprint("buckets", newest_first)
+
+
+def as_kind(kind: type[date], moment: date) -> date:
+    """A day as the moment it begins at, or a moment as its day, in UTC."""
+    if isinstance(moment, datetime) == issubclass(kind, datetime):
+        return moment
+    if isinstance(moment, datetime):
+        return moment.astimezone(UTC).date()
+    return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+
+
+def buckets(entity: type[E], index: str, /, **fields: Any) -> Buckets[E]:
+    """The buckets of an index: all fields of its partition but the time, and what else it takes."""
+    key = key_in(entity.layout, index)
+    found = bucket_fields(key)
+    if len(found) != 1:
+        texts = ", ".join(repr(part.template.text) for part in key.hash)
+        raise DesignError(
+            f"{entity.__name__}: the partition key {texts} of index {index} has {len(found)}"
+            " buckets, and a walk needs one, such as {created_at:day}"
+        )
+    if found[0].name in fields:
+        raise DesignError(
+            f"{entity.__name__}: {found[0].name} is what the walk over {index} fills in; to ask one"
+            f" bucket, use {entity.__name__}.within"
+        )
+    return Buckets(entity, index, fields, found[0].name, found[0].encoding)
+
+
+def bucket_fields(key: EntityKey) -> list[Field]:
+    fields = (field for part in key.hash for field in fields_of(part.template.parts))
+    return [field for field in fields if field.encoding.bucket is not None]
+
+
+@overload
+def newest_first(
+    walked: Buckets[E],
+    *,
+    limit: int,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    patience: int = ...,
+    since: date | None = ...,
+) -> Steps[Page[E]]: ...
+@overload
+def newest_first(
+    walked: Buckets[Any],
+    *,
+    limit: int,
+    only: type[V],
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    patience: int = ...,
+    since: date | None = ...,
+) -> Steps[Page[V]]: ...
+def newest_first(
+    walked: Buckets[Any],
+    *,
+    limit: int,
+    after: Position | None = None,
+    filter: Condition | None = None,
+    only: type[View] | None = None,
+    patience: int = PATIENCE,
+    since: date | None = None,
+) -> Steps[Page[Any]]:
+    """From today back, to the bucket of `since` if there is such an end."""
+    walk = Walk(walked, True, limit, filter, only, patience)
+    return (yield from walk.steps(after, first=None, last=since))
+
+
+@overload
+def oldest_first(
+    walked: Buckets[E],
+    *,
+    since: date,
+    limit: int,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    patience: int = ...,
+) -> Steps[Page[E]]: ...
+@overload
+def oldest_first(
+    walked: Buckets[Any],
+    *,
+    since: date,
+    limit: int,
+    only: type[V],
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    patience: int = ...,
+) -> Steps[Page[V]]: ...
+def oldest_first(
+    walked: Buckets[Any],
+    *,
+    since: date,
+    limit: int,
+    after: Position | None = None,
+    filter: Condition | None = None,
+    only: type[View] | None = None,
+    patience: int = PATIENCE,
+) -> Steps[Page[Any]]:
+    """From the bucket of `since` to today."""
+    walk = Walk(walked, False, limit, filter, only, patience)
+    return (yield from walk.steps(after, first=since, last=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One page's way through the buckets. The end that is not told is today."""
+
+    buckets: Buckets[Any]
+    newest_first: bool
+    limit: int
+    filter: Condition | None
+    only: type[View] | None
+    patience: int
+
+    def steps(
+        self, after: Position | None, *, first: date | None, last: date | None
+    ) -> Steps[Page[Any]]:
+        bucket, key = yield from self.beginning(after, first)
+        end = yield from self.end(last)
+        found: list[Any] = []
+        empty = 0
+        while not self.is_beyond(bucket, end):
+            missing = self.limit - len(found)
+            taken = yield from self.asked(bucket, missing).taking(key, missing)
+            found += taken.values
+            if not taken.ended:
+                return Page(found, self.position(bucket, taken.last))
+            if len(found) == self.limit and bucket != end:
+                return Page(found, self.position(bucket, taken.last))
+            empty = 0 if taken.found else empty + 1
+            bucket, key = self.buckets.beside(bucket, newest_first=self.newest_first), None
+            if empty == self.patience and not self.is_beyond(bucket, end):
+                return Page(found, self.position(bucket, None))
+        return Page(found)
+
+    def is_beyond(self, bucket: Any, end: Any) -> bool:
+        if end is None:
+            return False
+        return bool(bucket < end if self.newest_first else bucket > end)
+
+    def beginning(self, after: Position | None, first: date | None) -> Steps[tuple[Any, Any]]:
+        """Rules 1 and 2: a bucket, and the item in it to start after."""
+        place = None
+        if after is not None:
+            place = place_in(after, self.buckets.fingerprint(newest_first=self.newest_first))
+        if place is not None:
+            return self.buckets.encoding.decode(place["bucket"]), place["key"]
+        moment = first if first is not None else (yield from now())
+        return self.buckets.start(moment), None
+
+    def end(self, last: date | None) -> Steps[Any]:
+        """The last bucket of the walk; None when it has no end."""
+        if self.newest_first:
+            return None if last is None else self.buckets.start(last)
+        return self.buckets.start((yield from now()))
+
+    def asked(self, bucket: Any, missing: int) -> Query[Any]:
+        return query(
+            viewed(self.buckets.at(bucket), self.only),
+            newest_first=self.newest_first,
+            limit=missing,
+            filter=self.filter,
+        )
+
+    def position(self, bucket: Any, key: Item | None) -> Position:
+        return self.buckets.position(bucket, key, newest_first=self.newest_first)

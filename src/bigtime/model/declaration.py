@@ -1,0 +1,134 @@
+"""What happens when an entity is declared: it is checked, compiled, and entered in its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from bigtime.model.attribute import check_names, field_annotation, may_be_none, unwrapped
+from bigtime.model.errors import DesignError
+from bigtime.model.keys import Keys
+from bigtime.model.layout import Layout, Roles
+from bigtime.model.neighbours import check_neighbours, continued_by
+from bigtime.model.table import MAIN, Table
+
+if TYPE_CHECKING:
+    from bigtime.model.entity import Entity
+
+
+def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> None:
+    """Compiles an entity, checks it beside its neighbours, and enters it in its table."""
+    check_rules(entity)
+    layout = Layout(entity, table, keys, roles)
+    check_names(entity.__name__, layout.names)
+    check_roles(layout)
+    check_reserved(layout)
+    entity.layout = layout
+    layouts = [other.layout for other in table.entities] + [layout]
+    layout.compile(frozenset())
+    check_unchanging(layout)
+    check_unmapped(layout)
+    for one in layouts:
+        continued = continued_by(one, layouts)
+        before = one.keys
+        one.compile(continued)
+        if one.is_used and before != one.keys:
+            raise DesignError(
+                f"{entity.__name__} continues a key of {one.entity.__name__}, which is in use"
+                " already; declare all entities of a table before using any"
+            )
+    check_neighbours(layout, layouts[:-1])
+    table.entities.append(entity)
+
+
+def check_rules(entity: type[Entity]) -> None:
+    """What is said of a field must be in its type, for keys and updates are checked by that."""
+    for name in entity.model_fields:
+        if name in OWN_NAMES:
+            raise DesignError(f"{entity.__name__}.{name}: every entity has a {name}; rename it")
+    decorators = entity.__pydantic_decorators__
+    decorated = [
+        *(one.info.fields for one in decorators.field_validators.values()),
+        *(one.info.fields for one in decorators.validators.values()),
+    ]
+    if decorated:
+        names = ", ".join(name for fields in decorated for name in fields)
+        raise DesignError(
+            f"{entity.__name__}: a decorator checks {names}, but not in keys and updates; write it"
+            " into the type, as in Annotated[str, AfterValidator(check)]"
+        )
+    for option in ("str_strip_whitespace", "str_to_lower", "str_to_upper"):
+        if entity.model_config.get(option):
+            raise DesignError(
+                f"{entity.__name__}: {option} would not apply to keys and updates; write it into"
+                " the type, as in Annotated[str, StringConstraints(to_lower=True)]"
+            )
+
+
+OWN_NAMES = ("keys", "layout", "key", "key_of", "own_key", "within")
+
+
+def check_roles(layout: Layout) -> None:
+    entity = layout.entity
+    for role, name in layout.roles.named().items():
+        if name not in layout.names:
+            raise DesignError(f"{entity.__name__}: {role}={name!r} is not one of its fields")
+        wanted = int if role == "version" else datetime
+        annotation = field_annotation(entity, name)
+        if unwrapped(annotation)[0] is not wanted:
+            raise DesignError(f"{entity.__name__}.{name}: {role} must be a {wanted.__name__}")
+        if role == "deleted" and not may_be_none(annotation):
+            raise DesignError(f"{entity.__name__}.{name}: {role} must be None while it is not")
+
+
+def check_reserved(layout: Layout) -> None:
+    """Attributes that have a meaning for the whole table."""
+    entity, table = layout.entity, layout.table
+    for name, stored in layout.names.items():
+        where = f"{entity.__name__}.{name} is stored as {stored!r}"
+        if stored == table.type_attribute:
+            raise DesignError(f"{where}, which says what an item is; rename one of the two")
+        if stored == table.ttl and layout.declared_forms[name].tag != "N":
+            raise DesignError(
+                f"{where}, by which items expire, and must be a number of seconds; declare it as"
+                " Annotated[datetime, EpochSeconds]"
+            )
+
+
+def check_unchanging(layout: Layout) -> None:
+    """The fields that operations fill by themselves cannot be in a key that never changes."""
+    for role, name in changing(layout.roles):
+        if name in layout.keys[MAIN].fields:
+            raise DesignError(
+                f"{layout.entity.__name__}: {role}={name!r} changes with every write, and the main"
+                " key, of which it is a part, never does"
+            )
+
+
+def check_unmapped(layout: Layout) -> None:
+    """An index holds whatever has its attributes, whether or not somebody meant it to.
+
+    One of the table's own key attributes, an inverted index, holds everything and is meant to.
+    """
+    stored = {name: layout.forms[field].tag for field, name in layout.names.items()}
+    main = {one.name: one.type for one in layout.table.main.attributes}
+    held = {**stored, **main}
+    for index in layout.table.indexes:
+        if index.name in layout.keys or all(one.name in main for one in index.attributes):
+            continue
+        if all(one.name in held for one in index.attributes):
+            raise DesignError(
+                f"{layout.entity.__name__} has all key attributes of index {index.name}, which"
+                " would hold it; give it a key there, or rename a field"
+            )
+        for one in index.attributes:
+            if held.get(one.name, one.type) != one.type:
+                raise DesignError(
+                    f"{layout.entity.__name__}: {one.name} is a key of index {index.name} and of"
+                    f" type {one.type}, not {held[one.name]}; rename the field"
+                )
+
+
+def changing(roles: Roles) -> Iterator[tuple[str, str]]:
+    return ((role, name) for role, name in roles.named().items() if role != "created")

@@ -1,0 +1,117 @@
+"""Entities: what a table holds, declared as pydantic models with the keys they are found by.
+
+    class Brand(Entity, table=BIG_TIME_DEALS):
+        keys = Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
+        brand: BrandName
+        like_count: int = 0
+
+The class is checked when it is made, alone and beside the others of its table. What the
+operations need of it is its `layout`, compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bigtime.model.declaration import lay_out
+from bigtime.model.errors import DesignError
+from bigtime.model.keys import Keys
+from bigtime.model.layout import Layout, Roles
+from bigtime.model.reader import entity_reader
+from bigtime.model.table import Table
+from bigtime.model.within import Within, key_in, within
+from bigtime.wire import Item
+
+E = TypeVar("E", bound="Entity")
+
+Secret = Field(repr=False)
+"""Keeps a field out of `repr`, and so out of logs: `hash: Annotated[str, Secret]`."""
+
+SecretText = Annotated[str, Secret]
+
+
+class Key(Generic[E]):
+    """Which item of which entity: the fields of its main key, checked and encoded."""
+
+    __slots__ = ("entity", "fields", "item")
+
+    def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
+        self.entity = entity
+        self.fields = fields
+        self.item: Item = entity.layout.key_item(fields)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.fields.items())
+        return f"{self.entity.__name__}.key({given})"
+
+
+class Entity(BaseModel):
+    """The base of all entities. Instances do not change: an update makes a new one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(Keys,))
+
+    keys: ClassVar[Keys]
+    layout: ClassVar[Layout]
+
+    def __init_subclass__(cls, **declared: Any) -> None:
+        """Takes what the next method is given: pydantic calls it when the fields are known."""
+        super().__init_subclass__()
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls,
+        *,
+        table: Table | None = None,
+        created: str | None = None,
+        updated: str | None = None,
+        version: str | None = None,
+        deleted: str | None = None,
+        **more: Any,
+    ) -> None:
+        """`created`, `updated`, `version` and `deleted` name the fields that have those roles."""
+        super().__pydantic_init_subclass__(**more)
+        if table is None:
+            check_abstract(cls)
+            return
+        if "keys" not in cls.__dict__:
+            raise DesignError(f"{cls.__name__} declares no keys; add `keys = Keys(main=...)`")
+        roles = Roles(created=created, updated=updated, version=version, deleted=deleted)
+        lay_out(cls, table, cls.keys, roles)
+
+    @classmethod
+    def key(cls, *values: Any, **named: Any) -> Key[Self]:
+        """The main key: the fields of its templates, in their order or by name."""
+        return Key(cls, cls.layout.key_fields(values, named))
+
+    @classmethod
+    def within(cls, index: str, /, **fields: Any) -> Within[Self]:
+        """The entity's items in one partition of an index, or a stretch of it; `main` is the table.
+
+        The partition's fields take values. Those of the sort key take them from the left, and
+        the last may be a comparison: `less_than(x)`, `between(a, b)`, `begins_with(text)`.
+        """
+        layout = cls.layout
+        return within(layout, entity_reader((layout,), key_in(layout, index).index), index, fields)
+
+    @classmethod
+    def key_of(cls, item: Item) -> Key[Self]:
+        """The main key that an item has."""
+        return Key(cls, cls.layout.key_told_by(item))
+
+    def own_key(self) -> Key[Self]:
+        names = self.layout.keys["main"].fields
+        return Key(type(self), {name: getattr(self, name) for name in names})
+
+
+def check_abstract(entity: type[Entity]) -> None:
+    """Without a table, a class is only something for others to inherit from."""
+    if "keys" in entity.__dict__:
+        raise DesignError(f"{entity.__name__} has keys but no table; add `table=` to its class")
+    if any("layout" in vars(one) for one in entity.__mro__):
+        raise DesignError(
+            f"{entity.__name__} inherits from an entity, and is none itself; give it a table and"
+            " keys of its own, or let both inherit from a class without them"
+        )

@@ -1,0 +1,85 @@
+"""KSUIDs: ids that sort by the second they were made in.
+
+Twenty bytes, the second since 2014-05-13 in four and sixteen of payload, written in 27 base-62
+digits. The digits are in ASCII order, so ids sort as text as they do in time; ids of one second
+sort by payload, which says nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pydantic_core import core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+EPOCH: Final = 1_400_000_000
+LENGTH: Final = 27
+PAYLOAD_BYTES: Final = 16
+DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+VALUES: Final = {digit: value for value, digit in enumerate(DIGITS)}
+LAST: Final = "aWgEPTl1tmebfsQzFP4bxwgy80V"
+
+
+class Ksuid(str):
+    """A KSUID in its text form."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:
+        if len(text) != LENGTH or not (text.isascii() and text.isalnum()):
+            raise ValueError(f"a KSUID is {LENGTH} base-62 digits, not {text!r}")
+        if text > LAST:
+            raise ValueError(f"{text!r} is beyond the last KSUID")
+        return super().__new__(cls, text)
+
+    @classmethod
+    def make(cls, at: datetime, payload: bytes | None = None) -> Self:
+        """The id of a moment; `payload` decides it among the others of its second."""
+        payload = secrets.token_bytes(PAYLOAD_BYTES) if payload is None else payload
+        if len(payload) != PAYLOAD_BYTES:
+            raise ValueError(f"a KSUID's payload is {PAYLOAD_BYTES} bytes, not {len(payload)}")
+        if at.utcoffset() is None:
+            raise ValueError(f"{at.isoformat()} has no time zone: make it as datetime.now(UTC) is")
+        second = int(at.timestamp()) - EPOCH
+        if not 0 <= second < 1 << 32:
+            raise ValueError(f"{at.isoformat()} is outside the years that a KSUID can hold")
+        return super().__new__(cls, text_of(second << 128 | int.from_bytes(payload)))
+
+    @property
+    def at(self) -> datetime:
+        """The second it was made in."""
+        return datetime.fromtimestamp((number_of(self) >> 128) + EPOCH, UTC)
+
+    @property
+    def payload(self) -> bytes:
+        return (number_of(self) & ((1 << 128) - 1)).to_bytes(PAYLOAD_BYTES)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            cls,
+            core_schema.str_schema(),
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+
+def number_of(text: str) -> int:
+    number = 0
+    for digit in text:
+        number = number * 62 + VALUES[digit]
+    return number
+
+
+def text_of(number: int) -> str:
+    digits = []
+    for _ in range(LENGTH):
+        number, digit = divmod(number, 62)
+        digits.append(DIGITS[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,81 @@
+"""Steps and operations: what a pattern is made of.
+
+A pattern is a generator. It yields what it wants done and is sent what came of it; whoever drives
+it knows where the requests go, and whether to wait for them or to await them. The pattern itself
+knows neither, so one body serves both.
+
+An operation is a value: it holds one request, and how to read the response. `yield from` on it
+performs it, `explain` shows it, `transact` puts it in a transaction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import datetime
+from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
+
+from bigtime.wire import Bytes, Now, Request, Response, Steps, Together
+
+__all__ = ["Op", "Runnable", "Steps", "now", "random_bytes", "steps_of", "together"]
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+
+
+class Op(ABC, Generic[T]):
+    """One request, and what its response means."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def request(self) -> Request: ...
+
+    @abstractmethod
+    def decode(self, response: Response) -> T: ...
+
+    def failure(self, error: Exception) -> Exception:
+        """What the caller is told of an error: the domain's word for it, where there is one."""
+        return error
+
+    def __iter__(self) -> Steps[T]:
+        try:
+            response = yield self.request()
+        except Exception as error:
+            told = self.failure(error)
+            raise told from (None if told is error else error)
+        return self.decode(response)
+
+
+Runnable: TypeAlias = Op[T] | Steps[T]
+
+
+def now() -> Steps[datetime]:
+    """The store's clock."""
+    moment = yield Now()
+    return cast(datetime, moment)
+
+
+def random_bytes(count: int) -> Steps[bytes]:
+    """The store's source of randomness."""
+    drawn = yield Bytes(count)
+    return cast(bytes, drawn)
+
+
+def steps_of(runnable: Runnable[T]) -> Steps[T]:
+    return iter(runnable) if isinstance(runnable, Op) else runnable
+
+
+@overload
+def together(first: Runnable[A], second: Runnable[B], /) -> Steps[tuple[A, B]]: ...
+@overload
+def together(
+    first: Runnable[A], second: Runnable[B], third: Runnable[C], /
+) -> Steps[tuple[A, B, C]]: ...
+@overload
+def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
+def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
+    """Runs several, at once where that saves waiting; the first error is raised as itself."""
+    results = yield Together(tuple(steps_of(one) for one in runnables))
+    return tuple(results)

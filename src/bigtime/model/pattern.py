@@ -1,0 +1,76 @@
+"""Access patterns: a name in the chart, and the generator that does what the name says.
+
+    @pattern("Fetch Deal", index="Main table")
+    def fetch_deal(deal_id: DealId) -> Steps[Deal]:
+        \"\"\"GetItem on the deal's id.\"\"\"
+        return (yield from get(Deal.key(deal_id), missing=UnknownDeal))
+
+The decorator does not change the function: it makes a value of it that can be called, listed,
+charted, explained and charged. A system finds its patterns in its modules; nothing registers
+itself anywhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from bigtime.model.errors import DesignError
+from bigtime.model.op import Steps
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(Generic[P, T]):
+    """One row of an access-pattern chart, and how to run it."""
+
+    title: str
+    index: str
+    function: Callable[P, Steps[T]]
+    sample: Mapping[str, Any]
+    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
+        return self.function(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        """As it is called from Python and from the command line."""
+        return self.function.__name__
+
+    @property
+    def notes(self) -> str:
+        return " ".join((inspect.getdoc(self.function) or "").split())
+
+    @property
+    def parameters(self) -> tuple[inspect.Parameter, ...]:
+        return tuple(inspect.signature(self.function, eval_str=True).parameters.values())
+
+
+def pattern(
+    title: str,
+    *,
+    index: str,
+    sample: Mapping[str, Any] | None = None,
+    accepted: Mapping[str, str] | None = None,
+) -> Callable[[Callable[P, Steps[T]]], Pattern[P, T]]:
+    """Makes a pattern of a generator; `sample` are arguments for a dry run.
+
+    `index` is what the chart says: `Main table`, an index's name, or several with commas.
+    `accepted` are findings of `bigtime check` that are as they should be, and why:
+    `{"scan": "every user gets the message"}`.
+    """
+
+    def make(function: Callable[P, Steps[T]]) -> Pattern[P, T]:
+        if not inspect.isgeneratorfunction(function):
+            raise DesignError(
+                f"{function.__name__} is not a generator: a pattern yields its operations with"
+                " `yield from`"
+            )
+        return Pattern(title, index, function, dict(sample or {}), dict(accepted or {}))
+
+    return make

@@ -1,0 +1,169 @@
+"""Sequences: numbers that count up, each given out once.
+
+    ISSUES = sequence(Project, "last_issue", missing=UnknownProject)
+
+    number = yield from ISSUES.next(project)
+    yield from create(Issue(project=project, number=number, ...))
+
+The number comes from a field of an item, which is added to and read in one request; so two never
+get the same. One that is then not used leaves a gap. In a key it is padded, `ISSUE#{number:08}`,
+to sort as a number; where the id itself is text, `ISSUES.next_id(project)` pads it.
+
+Told which items have the numbers, `verify` finds a sequence that is behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from bigtime.model.audit import Audit, Found, Violation, of_kind
+from bigtime.model.batch import Identity, get_many, identity
+from bigtime.model.change import Add, At, Set
+from bigtime.model.condition import attr
+from bigtime.model.entity import Entity, Key
+from bigtime.model.errors import Conflict, DesignError, ValueRefused
+from bigtime.model.invariant import Reserved, declare, referred, referred_key
+from bigtime.model.op import Steps
+from bigtime.model.update import Update, update
+from bigtime.model.write import ErrorLike, Fields, Write
+
+E = TypeVar("E", bound=Entity)
+
+
+class Sequence(Reserved, Generic[E]):
+    """The next number of an item's own."""
+
+    def __init__(self, entity: type[E], field: str, width: int, missing: ErrorLike | None) -> None:
+        super().__init__(entity, frozenset({field}), "a sequence")
+        self.field = field
+        self.width = width
+        self.missing = missing
+        self.used: tuple[type[Entity], str, Mapping[str, str]] | None = None
+
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        """It may begin anywhere, and then goes its own way."""
+        return iter(()) if before is None else super().attendants(before, after)
+
+    def next(self, *key: Any) -> Steps[int]:
+        """The next number of the item with this key."""
+        numbers = yield from self.take(1, *key)
+        return numbers[0]
+
+    def next_id(self, *key: Any) -> Steps[str]:
+        """The next number as text that sorts as the number does."""
+        number = yield from self.next(*key)
+        return self.padded(number)
+
+    def take(self, count: int, *key: Any) -> Steps[range]:
+        """The next numbers, so many at once."""
+        if count < 1:
+            raise ValueRefused(f"a sequence gives 1 number or more, not {count}")
+        counter: E = yield from self.added(self.entity.key(*key), count)
+        last: int = getattr(counter, self.field)
+        return range(last - count + 1, last + 1)
+
+    def added(self, key: Key[Any], count: int) -> Update[Any]:
+        change = At(self.field, Add(count))
+        if self.missing is None:
+            return update(key, change, upsert=True).but(trusted=True)
+        return update(key, change, if_exists=self.missing).but(trusted=True)
+
+    def padded(self, number: int) -> str:
+        text = str(number).zfill(self.width)
+        if number < 0 or len(text) > self.width:
+            raise ValueRefused(f"{number} does not fit the {self.width} digits of {self}")
+        return text
+
+    def __str__(self) -> str:
+        return f"the sequence {self.entity.__name__}.{self.field}"
+
+    def audits(self) -> Iterable[Audit]:
+        return (SequenceAudit(self),) if self.used else ()
+
+
+def sequence(
+    entity: type[E],
+    field: str,
+    *,
+    width: int = 8,
+    missing: ErrorLike | None = None,
+    numbers: tuple[type[Entity], str] | None = None,
+    by: Mapping[str, str] | None = None,
+) -> Sequence[E]:
+    """Declares that a field of an item is the last number it has given out.
+
+    `missing` is raised where there is no item; without it, one is made. `numbers` are the entity
+    and the field that have the numbers, `by` the fields that tell whose they are, where they are
+    not called as in the key.
+    """
+    layout = entity.layout
+    layout.check_field(field)
+    if layout.forms[field].tag != "N":
+        raise DesignError(f"{entity.__name__}.{field} counts up; declare it as `{field}: int = 0`")
+    made = Sequence(entity, field, width, missing)
+    if numbers is not None:
+        child, number = numbers
+        child.layout.check_field(number)
+        made.used = child, number, referred(child, entity, by)
+    declare(made)
+    return made
+
+
+# Finding and mending
+
+
+@dataclass(frozen=True)
+class SequenceBehind(Violation):
+    """A number is in use that a sequence has yet to give out."""
+
+    sequence: Sequence[Any]
+    owner: Key[Any]
+    found: int
+    highest: int
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.sequence.field} is {self.found}, and {self.highest} is in use"
+
+    def mend(self) -> Steps[None]:
+        field = self.sequence.field
+        behind = attr(field).missing() | (attr(field) < self.highest)
+        ahead = update(self.owner, At(field, Set(self.highest)), when=behind, otherwise=Conflict)
+        yield from ahead.but(trusted=True)
+
+
+class SequenceAudit(Audit):
+    """No number is in use that is yet to come."""
+
+    def __init__(self, sequence: Sequence[Any]) -> None:
+        self.sequence = sequence
+        self.highest: dict[Identity, tuple[Key[Any], int]] = {}
+
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        assert self.sequence.used is not None
+        child, number, names = self.sequence.used
+        for one in of_kind(found, child):
+            key = referred_key(self.sequence.entity, names, one.__dict__)
+            value = getattr(one, number)
+            if key is not None and value is not None:
+                place = identity(key)
+                _, before = self.highest.get(place, (key, value))
+                self.highest[place] = key, max(before, value)
+        return []
+        yield
+
+    def end(self) -> Steps[list[Violation]]:
+        """The counters are read last, so that numbers given out meanwhile do no harm."""
+        keys = [key for key, _ in self.highest.values()]
+        counters = yield from get_many(keys, consistent=True, deleted=True)
+        return list(self.behind(counters))
+
+    def behind(self, counters: list[Any]) -> Iterator[Violation]:
+        sequence = self.sequence
+        for (key, highest), counter in zip(self.highest.values(), counters, strict=True):
+            last = 0 if counter is None else getattr(counter, sequence.field)
+            if last < highest:
+                table = sequence.entity.layout.table.name
+                yield SequenceBehind(table, key.item, sequence, key, last, highest)

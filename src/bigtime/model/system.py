@@ -1,0 +1,74 @@
+"""A system: a design (tables with their entities) and the patterns over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from bigtime.model.entity import Entity
+from bigtime.model.errors import DesignError
+from bigtime.model.pattern import Pattern
+from bigtime.model.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What charts, checks, the command line and the cost report read.
+
+    `accepted` are findings of `bigtime check` about its tables that are as they should be, and
+    why: `{"hot-partition FrontPage": "one item, read from a cache"}`.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    modules: tuple[ModuleType, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for table in self.tables:
+            check_mapped(table)
+
+    @property
+    def entities(self) -> tuple[type[Entity], ...]:
+        return tuple(entity for table in self.tables for entity in table.entities)
+
+    @property
+    def patterns(self) -> dict[str, Pattern[Any, Any]]:
+        """By name, in the order in which the modules declare them."""
+        return {one.name: one for module in self.modules for one in patterns_in(module)}
+
+    def table(self, name: str) -> Table:
+        for table in self.tables:
+            if table.name == name:
+                return table
+        known = ", ".join(table.name for table in self.tables)
+        raise DesignError(f"system {self.name} has no table {name!r}; it has {known}")
+
+    def pattern(self, name: str) -> Pattern[Any, Any]:
+        found = self.patterns.get(name)
+        if found is None:
+            raise DesignError(
+                f"system {self.name} has no pattern {name!r}; it has {', '.join(self.patterns)}"
+            )
+        return found
+
+
+def patterns_in(module: ModuleType) -> Iterator[Pattern[Any, Any]]:
+    for value in vars(module).values():
+        if isinstance(value, Pattern) and value.function.__module__ == module.__name__:
+            yield value
+
+
+def check_mapped(table: Table) -> None:
+    """An index that no entity maps would be paid for and never hold anything."""
+    if not table.entities:
+        raise DesignError(f"table {table.name} has no entity; declare one, or drop the table")
+    mapped = {name for entity in table.entities for name in entity.layout.keys}
+    for index in table.indexes:
+        if index.name not in mapped:
+            raise DesignError(
+                f"table {table.name}: no entity maps index {index.name}; give one a key there, or"
+                " drop the index"
+            )

@@ -1,0 +1,154 @@
+"""Transactions: several writes at one moment or none, and several reads of one moment.
+
+When a transaction is cancelled, the first action whose condition failed says what is raised: the
+error that was named where that condition was written. Nobody reads cancellation reasons.
+
+A write of an entity with invariants brings along the writes that keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar, overload
+
+from bigtime.model.entity import Entity, Key
+from bigtime.model.errors import Conflict, DesignError
+from bigtime.model.get import found
+from bigtime.model.op import Op, Steps, now
+from bigtime.model.write import Write
+from bigtime.wire import Request, Response, TransactionCanceledException
+
+A = TypeVar("A", bound=Entity)
+B = TypeVar("B", bound=Entity)
+C = TypeVar("C", bound=Entity)
+
+MAX_ACTIONS = 100
+
+
+class Transact(Op[tuple[Any, ...]]):
+    """Writes that happen together. `asked` of them have results, the others only help."""
+
+    __slots__ = ("asked", "token", "writes")
+
+    def __init__(
+        self, writes: tuple[Write[Any], ...], token: str | None, *, asked: int | None = None
+    ) -> None:
+        if not 1 <= len(writes) <= MAX_ACTIONS:
+            raise DesignError(
+                f"a transaction has 1 to {MAX_ACTIONS} actions, not {len(writes)}; split it"
+            )
+        self.writes = writes
+        self.token = token
+        self.asked = len(writes) if asked is None else asked
+
+    def request(self) -> Request:
+        params: dict[str, Any] = {
+            "TransactItems": [{one.action_name: one.action()} for one in self.writes]
+        }
+        if self.token is not None:
+            params["ClientRequestToken"] = self.token
+        return Request("TransactWriteItems", params)
+
+    def decode(self, response: Response) -> tuple[Any, ...]:
+        return tuple(one.outcome(None) for one in self.writes[: self.asked])
+
+    def failure(self, error: Exception) -> Exception:
+        if not isinstance(error, TransactionCanceledException):
+            return error
+        for write, reason in zip(self.writes, error.reasons, strict=True):
+            if reason["Code"] == "ConditionalCheckFailed":
+                return write.guard.error(reason.get("Item"))
+        if any(reason["Code"] == "TransactionConflict" for reason in error.reasons):
+            return Conflict()
+        return error
+
+    def stamped(self, moment: datetime) -> Transact:
+        stamped = tuple(one.stamped(moment) for one in self.writes)
+        return Transact(stamped, self.token, asked=self.asked)
+
+    def __iter__(self) -> Steps[tuple[Any, ...]]:
+        if not any(one.needs_clock for one in self.writes):
+            return (yield from Op.__iter__(self))
+        if self.token is not None:
+            raise DesignError(
+                "a token is for a request that is the same each time, and these writes are told"
+                " the time by the store; say it yourself: transact(..., token=..., at=...)"
+            )
+        return (yield from Op.__iter__(self.stamped((yield from now()))))
+
+
+def transact(*writes: Write[Any], token: str | None = None, at: datetime | None = None) -> Transact:
+    """All of the writes or none.
+
+    The same `token` within ten minutes has no second effect, if the writes are the same too; `at`
+    then is the time to write, where they write one.
+    """
+    kept = [one.kept() for one in writes]
+    others = joined(other for _, *others in kept for other in others)
+    made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
+    return made if at is None else made.stamped(at)
+
+
+def joined(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
+    """DynamoDB takes one action per item, so those that add to one item are made one."""
+    apart: list[Write[Any]] = []
+    for write in writes:
+        for place, other in enumerate(apart):
+            both = other.joined(write)
+            if both is not None:
+                apart[place] = both
+                break
+        else:
+            apart.append(write)
+    return apart
+
+
+class TransactGet(Op[tuple[Any, ...]]):
+    """Items read at one moment."""
+
+    __slots__ = ("deleted", "keys")
+
+    def __init__(self, keys: tuple[Key[Any], ...], *, deleted: bool = False) -> None:
+        if not 1 <= len(keys) <= MAX_ACTIONS:
+            raise DesignError(f"a transaction reads 1 to {MAX_ACTIONS} items, not {len(keys)}")
+        self.keys = keys
+        self.deleted = deleted
+
+    def request(self) -> Request:
+        gets = [
+            {"Get": {"TableName": one.entity.layout.table.name, "Key": one.item}}
+            for one in self.keys
+        ]
+        return Request("TransactGetItems", {"TransactItems": gets})
+
+    def decode(self, response: Response) -> tuple[Any, ...]:
+        return tuple(
+            found(key, one, deleted=self.deleted)
+            for key, one in zip(self.keys, response["Responses"], strict=True)
+        )
+
+    def failure(self, error: Exception) -> Exception:
+        if isinstance(error, TransactionCanceledException):
+            return Conflict()
+        return error
+
+
+@overload
+def get_together(one: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
+@overload
+def get_together(
+    one: Key[A], two: Key[B], /, *, deleted: bool = ...
+) -> Op[tuple[A | None, B | None]]: ...
+@overload
+def get_together(
+    one: Key[A], two: Key[B], three: Key[C], /, *, deleted: bool = ...
+) -> Op[tuple[A | None, B | None, C | None]]: ...
+@overload
+def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...
+def get_together(*keys: Key[Any], deleted: bool = False) -> Op[Any]:
+    """The items of several keys, as they were at one moment; None for each that is missing.
+
+    `deleted=True` also finds what was deleted softly.
+    """
+    return TransactGet(keys, deleted=deleted)

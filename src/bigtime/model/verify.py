@@ -1,0 +1,158 @@
+"""Verifying that a system's items are what its declarations say, and mending what is not.
+
+    violations = yield from verify(DEALS)
+    for violation in violations:
+        yield from repair(violation)
+
+Every table is read once, whole. Each item must be readable as its entity; its type and its index
+keys must be what its fields make of them; and every declared invariant must hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bigtime.model.audit import (
+    Audit,
+    CannotMend,
+    Found,
+    Mend,
+    Violation,
+    each_page,
+    key_in,
+    layout_in,
+)
+from bigtime.model.errors import ItemMismatch, ValueRefused
+from bigtime.model.invariant import invariants_of
+from bigtime.model.layout import Layout
+from bigtime.model.op import Steps
+from bigtime.model.system import System
+from bigtime.model.table import Table
+from bigtime.model.write import same
+from bigtime.wire import AttributeValue, Item
+
+__all__ = ["CannotMend", "Misplaced", "StaleKeys", "Unreadable", "Violation", "repair", "verify"]
+
+
+def verify(system: System) -> Steps[list[Violation]]:
+    """All that is wrong in a system's tables."""
+    invariants = [one for entity in system.entities for one in invariants_of(entity.layout)]
+    audits: list[Audit] = [KeyAudit(), *(audit for one in invariants for audit in one.audits())]
+    violations: list[Violation] = []
+    for table in system.tables:
+        yield from each_page(table, looking(table, audits, violations))
+    for audit in audits:
+        violations += yield from audit.end()
+    return violations
+
+
+def repair(violation: Violation) -> Steps[None]:
+    """Mends what is wrong; raises Conflict when it has changed meanwhile."""
+    yield from violation.mend()
+
+
+def looking(
+    table: Table, audits: list[Audit], violations: list[Violation]
+) -> Callable[[list[Item]], Steps[None]]:
+    layout_of = layout_in(table)
+
+    def look(items: list[Item]) -> Steps[None]:
+        found: list[Found] = []
+        for item in items:
+            layout = layout_of(item)
+            try:
+                if layout is None:
+                    raise ItemMismatch("it is of no entity of the table", item)
+                found.append(Found(layout, item, layout.from_item(item)))
+            except ItemMismatch as error:
+                violations.append(Unreadable(table.name, key_in(table, item), str(error)))
+        for audit in audits:
+            violations.extend((yield from audit.see(found)))
+
+    return look
+
+
+@dataclass(frozen=True)
+class Unreadable(Violation):
+    """An item that no entity of its table can be."""
+
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"cannot be read: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Misplaced(Violation):
+    """An item whose main key is not the one that its fields make."""
+
+    right: Item
+
+    @property
+    def sentence(self) -> str:
+        return f"should be at {self.right}"
+
+
+@dataclass(frozen=True)
+class StaleKeys(Violation):
+    """Index keys, or the type, that are not what an item's fields make of them."""
+
+    layout: Layout
+    found: Mapping[str, AttributeValue | None]
+    right: Mapping[str, AttributeValue | None]
+    fields: Mapping[str, AttributeValue | None]
+
+    @property
+    def sentence(self) -> str:
+        differences = (
+            f"{name} is {self.found[name]}, not {self.right[name]}" for name in self.right
+        )
+        return "; ".join(differences)
+
+    def mend(self) -> Steps[None]:
+        """Only over the keys that were found, and the fields that they should be made of."""
+        seen = {**self.fields, **self.found}
+        yield from Mend(self.layout, self.key, self.right, seen)
+
+
+class KeyAudit(Audit):
+    """Every item lies where its fields say: in the table, and in each index."""
+
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        checked = (violation_of(one) for one in found)
+        return [violation for violation in checked if violation is not None]
+        yield
+
+
+def violation_of(found: Found) -> Violation | None:
+    layout, item = found.layout, found.item
+    table, key = layout.table, key_in(layout.table, found.item)
+    try:
+        right = layout.to_item(found.entity)
+    except ValueRefused as error:
+        return Unreadable(table.name, key, str(error))
+    place = key_in(table, right)
+    if not all(same(place[name], key[name]) for name in key):
+        return Misplaced(table.name, key, place)
+    names = {one.name for index in table.indexes for one in index.attributes} | {*layout.type_item}
+    wrong = sorted(name for name in names if not same(item.get(name), right.get(name)))
+    if not wrong:
+        return None
+    return StaleKeys(
+        table.name,
+        key,
+        layout,
+        {name: item.get(name) for name in wrong},
+        {name: right.get(name) for name in wrong},
+        fields_of_keys(layout, item),
+    )
+
+
+def fields_of_keys(layout: Layout, item: Item) -> dict[str, AttributeValue | None]:
+    """The attributes that index keys are made of."""
+    names = {name for key in layout.keys.values() for name in key.fields}
+    own = {one.name for one in layout.table.main.attributes}
+    stored = sorted(layout.names[name] for name in names if layout.names[name] not in own)
+    return {name: item.get(name) for name in stored}

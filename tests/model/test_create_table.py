@@ -1,0 +1,195 @@
+"""Tables are made as they are declared, and only what is missing is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.model.attribute import EpochSeconds
+from bigtime.model.create_table import (
+    Progress,
+    Throughput,
+    create_table_request,
+    setup,
+    time_to_live_request,
+)
+from bigtime.model.diff import diff
+from bigtime.model.entity import Entity
+from bigtime.model.keys import Keys
+from bigtime.model.system import System
+from bigtime.model.table import Table, binary, global_index, local_index, number
+from bigtime.store import Store
+from bigtime.wire import Request, Response
+from tests.model.deals import BIG_TIME_DEALS, SYSTEM
+
+EVERYTHING = Table(
+    "Everything",
+    "PK",
+    number("SK"),
+    indexes=[
+        global_index("Many", ["a", number("b")], ["c", binary("d")], include=["e", "f"]),
+        global_index("Plain", "c"),
+        local_index("Local", "a", keys_only=True),
+    ],
+    ttl="expires",
+    stream="NEW_IMAGE",
+    deletion_protection=True,
+    tags={"Team": "shop"},
+)
+
+
+class Thing(Entity, table=EVERYTHING):
+    keys = Keys(
+        main=("THING#{name}", "{n}"),
+        Many=(("A#{x}", "{b}"), ("C#{x}", "{d}")),
+        Plain="C#{x}",
+        Local=("THING#{name}", "A#{x}"),
+    )
+    name: str
+    n: int
+    x: str | None = None
+    b: int | None = None
+    d: bytes | None = None
+    e: str = ""
+    f: str = ""
+    expires: Annotated[datetime, EpochSeconds] | None = None
+
+
+THINGS = System("things", (EVERYTHING,))
+
+
+def keyed(*attributes: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"AttributeName": name, "KeyType": kind} for name, kind in attributes]
+
+
+def test_a_request_has_all_that_is_declared_and_no_more() -> None:
+    request = create_table_request(EVERYTHING)
+    assert request.operation == "CreateTable"
+    assert request.params == {
+        "TableName": "Everything",
+        "AttributeDefinitions": [
+            {"AttributeName": "PK", "AttributeType": "S"},
+            {"AttributeName": "SK", "AttributeType": "N"},
+            {"AttributeName": "a", "AttributeType": "S"},
+            {"AttributeName": "b", "AttributeType": "N"},
+            {"AttributeName": "c", "AttributeType": "S"},
+            {"AttributeName": "d", "AttributeType": "B"},
+        ],
+        "KeySchema": keyed(("PK", "HASH"), ("SK", "RANGE")),
+        "BillingMode": "PAY_PER_REQUEST",
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "Many",
+                "KeySchema": keyed(("a", "HASH"), ("b", "HASH"), ("c", "RANGE"), ("d", "RANGE")),
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["e", "f"]},
+            },
+            {
+                "IndexName": "Plain",
+                "KeySchema": keyed(("c", "HASH")),
+                "Projection": {"ProjectionType": "ALL"},
+            },
+        ],
+        "LocalSecondaryIndexes": [
+            {
+                "IndexName": "Local",
+                "KeySchema": keyed(("PK", "HASH"), ("a", "RANGE")),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        "DeletionProtectionEnabled": True,
+        "Tags": [{"Key": "Team", "Value": "shop"}],
+    }
+
+
+def test_throughput_is_for_the_table_and_its_global_indexes() -> None:
+    params = create_table_request(EVERYTHING, throughput=Throughput(5, 2)).params
+    paid = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 2}
+    assert (params["BillingMode"], params["ProvisionedThroughput"]) == ("PROVISIONED", paid)
+    assert all(one["ProvisionedThroughput"] == paid for one in params["GlobalSecondaryIndexes"])
+    assert "ProvisionedThroughput" not in params["LocalSecondaryIndexes"][0]
+
+
+def test_the_time_to_live_is_a_request_of_its_own() -> None:
+    assert time_to_live_request(BIG_TIME_DEALS) is None
+    request = time_to_live_request(EVERYTHING)
+    assert request is not None
+    assert request.params == {
+        "TableName": "Everything",
+        "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "expires"},
+    }
+
+
+@pytest.fixture
+def store(engine: Engine) -> Store:
+    return Store(engine)
+
+
+def test_setup_makes_all_that_is_missing_and_then_nothing(store: Store) -> None:
+    assert store.run(setup(THINGS)) == Progress(
+        made=["table Everything", "time to live of Everything"]
+    )
+    assert store.run(diff(THINGS)) == []
+    assert store.run(setup(THINGS)) == Progress()
+
+
+def test_setup_adds_indexes_and_a_stream_to_a_table_that_lacks_them(store: Store) -> None:
+    bare = {
+        name: value
+        for name, value in create_table_request(BIG_TIME_DEALS).params.items()
+        if name not in ("GlobalSecondaryIndexes", "StreamSpecification")
+    }
+    keys = [one for one in bare["AttributeDefinitions"] if one["AttributeName"] in ("PK", "SK")]
+    store.transport(Request("CreateTable", {**bare, "AttributeDefinitions": keys}))
+    progress = store.run(setup(SYSTEM))
+    assert progress.pending == []
+    assert progress.made == [
+        "index GSI1 of BigTimeDeals",
+        "index GSI2 of BigTimeDeals",
+        "index UserIndex of BigTimeDeals",
+        "stream of BigTimeDeals",
+    ]
+    assert store.run(diff(SYSTEM)) == []
+
+
+class Slow:
+    """A database that takes its time: a table is being made for the first few looks at it."""
+
+    def __init__(self, engine: Engine, looks: int) -> None:
+        self.engine = engine
+        self.looks = looks
+
+    def __call__(self, request: Request) -> Response:
+        response = self.engine(request)
+        if request.operation == "DescribeTable" and self.looks:
+            self.looks -= 1
+            response["Table"]["TableStatus"] = "CREATING"
+        return response
+
+
+def runs(store: Store) -> Iterator[Progress]:
+    while True:
+        progress = store.run(setup(THINGS))
+        yield progress
+        if not progress.pending:
+            return
+
+
+def test_setup_goes_on_where_it_had_to_wait(engine: Engine) -> None:
+    told = [(one.made, bool(one.pending)) for one in runs(Store(Slow(engine, looks=3)))]
+    assert told[0] == (["table Everything"], True)
+    assert told[-1] == (["time to live of Everything"], False)
+
+
+def test_a_table_that_somebody_else_makes_meanwhile_is_taken_as_it_is(engine: Engine) -> None:
+    def racing(request: Request) -> Any:
+        if request.operation == "CreateTable":
+            engine(request)
+        return engine(request)
+
+    progress = Store(racing).run(setup(THINGS))
+    assert progress.made == ["time to live of Everything"]

@@ -1,0 +1,360 @@
+"""Which items a query reads: the conditions that fields become, and what cannot be asked."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bigtime.engine import Engine
+from bigtime.model.entity import Entity
+from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.query import all_of, query
+from bigtime.model.within import (
+    Comparison,
+    Within,
+    at_least,
+    at_most,
+    begins_with,
+    between,
+    less_than,
+    more_than,
+)
+from tests.model.designs import (
+    CART,
+    NOON,
+    PLACES,
+    SHOP,
+    TRENDING,
+    Customer,
+    Deal,
+    Line,
+    Measurement,
+    Message,
+    Order,
+    Shop,
+    Status,
+    Team,
+    TrendingDeal,
+    User,
+    Vote,
+    fill,
+    ksuid,
+    opened,
+)
+
+ID = ksuid(NOON, 7)
+HALF = Decimal("9.5")
+
+
+def conditions(within: Within[Any]) -> list[tuple[str, ...]]:
+    return [
+        (one.attribute, one.operator, *(next(iter(value.values())) for value in one.operands))
+        for one in within.conditions
+    ]
+
+
+@pytest.mark.parametrize(
+    ("within", "expected"),
+    [
+        (
+            Deal.within("GSI2", brand="APPLE", created_at=NOON),
+            [("GSI2PK", "=", "BRAND#APPLE#2026-03-10T00:00:00")],
+        ),
+        (
+            Deal.within("GSI1", created_at=NOON, deal_id=less_than(ID)),
+            [("GSI1PK", "=", "DEALS#2026-03-10T00:00:00"), ("GSI1SK", "<", f"DEAL#{ID}")],
+        ),
+        (
+            Deal.within("main", deal_id=ID),
+            [("PK", "=", f"DEAL#{ID}"), ("SK", "=", f"DEAL#{ID}")],
+        ),
+        (
+            Message.within("main", username="alex"),
+            [("PK", "=", "MESSAGES#alex")],
+        ),
+        (
+            Order.within("main", username="alex"),
+            [("PK", "=", "CUSTOMER#alex"), ("SK", "begins_with", "#ORDER#")],
+        ),
+        (
+            Order.within("main", username="alex", order_id=less_than(ID)),
+            [("PK", "=", "CUSTOMER#alex"), ("SK", "between", "#ORDER#", f"#ORDER#{ID}")],
+        ),
+        (
+            Customer.within("main", username="alex"),
+            [("PK", "=", "CUSTOMER#alex"), ("SK", "=", "CUSTOMER#alex")],
+        ),
+        (
+            User.within("UserIndex", username="alex"),
+            [("UserIndex", "=", "USER#alex")],
+        ),
+        (
+            Shop.within("main", country="US", state="NE", city="Omaha"),
+            [("PK", "=", "COUNTRY#US"), ("SK", "begins_with", "SHOP#NE#Omaha#")],
+        ),
+        (
+            Shop.within("main", country="US", state="NE", city=begins_with("Om")),
+            [("PK", "=", "COUNTRY#US"), ("SK", "begins_with", "SHOP#NE#Om")],
+        ),
+        (
+            Team.within("main", org="o", team=at_least("m")),
+            [("PK", "=", "ORG#o"), ("SK", "between", "TEAM#m", "TEAM$")],
+        ),
+        (
+            TrendingDeal.within("main", category_id="tv", engagement_score=more_than(90)),
+            [("category_id", "=", "tv"), ("engagement_score", ">", "90")],
+        ),
+        (
+            TrendingDeal.within(
+                "ByMaker", maker="LG", country="KR", model="C4", year=at_most(2024)
+            ),
+            [
+                ("maker", "=", "MAKER#LG"),
+                ("country", "=", "KR"),
+                ("model", "=", "C4"),
+                ("year", "<=", "2024"),
+            ],
+        ),
+        (
+            TrendingDeal.within("main", category_id="tv", engagement_score=less_than(HALF)),
+            [("category_id", "=", "tv"), ("engagement_score", "<", "9.5")],
+        ),
+        (
+            TrendingDeal.within("ByMaker", maker="LG", country="KR", model=begins_with("C")),
+            [("maker", "=", "MAKER#LG"), ("country", "=", "KR"), ("model", "begins_with", "C")],
+        ),
+        (
+            Vote.within("ByTime", poll="p", shard=3, cast_at=between(NOON, NOON)),
+            [("shard_key", "=", "POLL#p#3"), ("cast_at", "=", "2026-03-10T12:00:00Z")],
+        ),
+    ],
+)
+def test_fields_become_conditions(within: Within[Any], expected: list[tuple[str, ...]]) -> None:
+    assert conditions(within) == expected
+
+
+class TestBucketInThePartitionAndTimeInTheSortKey:
+    def test_a_plain_value_says_which_bucket(self) -> None:
+        within = Measurement.within("main", sensor="s", at=NOON)
+        assert conditions(within) == [("PK", "=", "SENSOR#s#2026-03-10T12:00:00")]
+
+    def test_a_comparison_says_that_and_where_in_it(self) -> None:
+        within = Measurement.within("main", sensor="s", at=at_least(NOON))
+        assert conditions(within) == [
+            ("PK", "=", "SENSOR#s#2026-03-10T12:00:00"),
+            ("SK", ">=", "2026-03-10T12:00:00.000000Z"),
+        ]
+
+    def test_a_comparison_over_several_buckets_is_refused(self) -> None:
+        with pytest.raises(ValueRefused, match=r"over several partitions.*newest_first"):
+            Measurement.within("main", sensor="s", at=between(NOON, NOON + timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("entity", "index", "fields", "error", "words"),
+    [
+        (Deal, "GSI9", {}, DesignError, "BigTimeDeals has no index 'GSI9'; it has main, GSI1"),
+        (User, "GSI1", {}, DesignError, "User is not in index GSI1; it is in main, UserIndex"),
+        (Deal, "GSI2", {"brand": "A"}, DesignError, r"within\('GSI2'\) also needs created_at"),
+        (Deal, "GSI2", {"brand": "A"}, DesignError, r"to walk its buckets, ask newest_first"),
+        (Deal, "GSI2", {"created_at": NOON}, DesignError, r"also needs brand: its partition key"),
+        (Message, "main", {"username": "a", "subject": "x"}, DesignError, "takes username, "),
+        (Message, "main", {"username": None}, ValueRefused, "username is None"),
+        (Message, "main", {"username": begins_with("a")}, DesignError, "takes a value, no compar"),
+        (
+            Shop, "main", {"country": "US", "city": "Omaha"}, DesignError,
+            "city cannot be asked without a plain value for every field before it",
+        ),
+        (
+            Shop, "main", {"country": "US", "state": begins_with("N"), "city": "Omaha"},
+            DesignError, "city cannot be asked",
+        ),
+        (
+            TrendingDeal, "main", {"category_id": "x", "engagement_score": begins_with("1")},
+            ValueRefused, r"TrendingDeal.within\('main'\): .*a number, which has no beginning",
+        ),
+        (
+            TrendingDeal, "main", {"category_id": "x", "engagement_score": between(2, 1)},
+            ValueRefused, "lower value first",
+        ),
+        (
+            TrendingDeal, "main", {"category_id": "x", "engagement_score": "90"},
+            ValueRefused, "field 'engagement_score' takes a number, not '90'",
+        ),
+        (
+            TrendingDeal, "main", {"category_id": "x", "engagement_score": at_least(9.5)},
+            ValueRefused, "takes a number, not 9.5",
+        ),
+        (
+            TrendingDeal, "ByMaker", {"maker": "LG", "country": "KR", "year": 3}, DesignError,
+            "year cannot be asked",
+        ),
+        (
+            Order, "main", {"username": "a", "order_id": between("2" * 27, "1" * 27)},
+            ValueRefused, r"Order.within\('main'\): between takes the lower value first",
+        ),
+        (
+            Order, "main", {"username": "a", "order_id": begins_with("b")},
+            ValueRefused, r"Order.within\('main'\): field 'order_id'.*is not text",
+        ),
+        (Deal, "main", {"deal_id": "short"}, ValueRefused, r"Deal.within\('main'\): .*KSUID"),
+    ],
+)  # fmt: skip
+def test_what_a_key_cannot_answer_is_refused_before_any_request(
+    entity: type[Entity], index: str, fields: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        entity.within(index, **fields)
+
+
+LETTERS = "#$%& Aa~é"
+COMPARISONS: dict[str, Any] = {
+    "=": lambda a, b: a == b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def matches(value: Any, asked: Any) -> bool:
+    if not isinstance(asked, Comparison):
+        return bool(value == asked)
+    if asked.operator == "between":
+        return bool(asked.operands[0] <= value <= asked.operands[1])
+    if asked.operator == "begins_with":
+        return bool(value.startswith(asked.operands[0]))
+    return bool(COMPARISONS[asked.operator](value, asked.operands[0]))
+
+
+def comparisons(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Comparison]:
+    pairs = st.tuples(values, values).map(sorted).map(lambda pair: between(*pair))
+    plain = st.sampled_from([less_than, at_most, more_than, at_least])
+    return pairs | st.builds(lambda make, value: make(value), plain, values)
+
+
+words = st.text(LETTERS, max_size=3)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> dict[str, Any]:
+    """Values for some of the first fields, and perhaps a comparison of the next."""
+    names = ["state", "city", "zip_code"]
+    given_values = draw(st.integers(0, 3))
+    asked: dict[str, Any] = {name: draw(words) for name in names[:given_values]}
+    if given_values < 3 and draw(st.booleans()):
+        prefixes = st.text(LETTERS, min_size=1, max_size=2).map(begins_with)
+        asked[names[given_values]] = draw(comparisons(words) | prefixes)
+    return asked
+
+
+@given(
+    st.lists(st.tuples(words, words, words), max_size=12, unique=True), questions(), st.booleans()
+)
+def test_a_question_finds_exactly_what_it_describes_in_order(
+    places: list[tuple[str, str, str]], asked: dict[str, Any], newest_first: bool
+) -> None:
+    shops = [
+        Shop(country="US", state=state, city=city, zip_code=zip_code)
+        for state, city, zip_code in places
+    ]
+    with Engine.memory() as engine:
+        store = opened(engine, PLACES)
+        fill(store, [*shops, Shop(country="CA", state="a", city="a", zip_code="a")])
+        within = Shop.within("main", country="US", **asked)
+        found = store.run(all_of(within, newest_first=newest_first))
+    expected = [
+        shop
+        for shop in shops
+        if all(matches(getattr(shop, name), value) for name, value in asked.items())
+    ]
+    expected.sort(key=lambda shop: (shop.state, shop.city, shop.zip_code), reverse=newest_first)
+    assert found == expected
+
+
+@given(st.lists(st.integers(-20, 20), max_size=8, unique=True), comparisons(st.integers(-20, 20)))
+def test_numbers_compare_as_numbers(scores: list[int], asked: Comparison) -> None:
+    deals = [TrendingDeal(category_id="tv", engagement_score=score) for score in scores]
+    with Engine.memory() as engine:
+        store = opened(engine, TRENDING)
+        fill(store, deals)
+        within = TrendingDeal.within("main", category_id="tv", engagement_score=asked)
+        found = store.run(all_of(within))
+    assert [one.engagement_score for one in found] == sorted(
+        score for score in scores if matches(score, asked)
+    )
+
+
+@given(
+    st.lists(st.tuples(words.filter(len), st.integers(0, 9)), max_size=10, unique=True),
+    st.data(),
+)
+def test_keys_of_several_attributes(made: list[tuple[str, int]], data: st.DataObject) -> None:
+    asked: dict[str, Any] = {}
+    if data.draw(st.booleans()):
+        asked["model"] = data.draw(words.filter(len))
+        if data.draw(st.booleans()):
+            asked["year"] = data.draw(st.integers(0, 9) | comparisons(st.integers(0, 9)))
+    deals = [
+        TrendingDeal(
+            category_id="tv", engagement_score=n, maker="LG", country="KR", model=model, year=year
+        )
+        for n, (model, year) in enumerate(made)
+    ]
+    with Engine.memory() as engine:
+        store = opened(engine, TRENDING)
+        fill(store, deals)
+        within = TrendingDeal.within("ByMaker", maker="LG", country="KR", **asked)
+        found = store.run(all_of(within))
+        first = store.run(query(within, limit=2))
+        rest = store.run(query(within, after=first.position)).items if first.position else []
+    expected = sorted(
+        (model, year)
+        for model, year in made
+        if all(matches({"model": model, "year": year}[name], one) for name, one in asked.items())
+    )
+    assert [(one.model, one.year) for one in found] == expected
+    assert [*first, *rest] == found
+
+
+def test_a_question_does_not_see_neighbours_beyond_its_range(engine: Engine) -> None:
+    store = opened(engine, CART)
+    moments = [NOON + timedelta(hours=hours) for hours in range(6)]
+    fill(
+        store,
+        [
+            Line(account_id="a", status=status, entered_at=at, sku=f"sku{n}")
+            for status in Status
+            for n, at in enumerate(moments)
+        ],
+    )
+    asked = Line.within("main", account_id="a", status=Status.ACTIVE, entered_at=at_least(NOON))
+    assert len(store.run(all_of(asked))) == 6
+    earlier = Line.within(
+        "main", account_id="a", status=Status.SAVED, entered_at=less_than(moments[2])
+    )
+    assert [one.entered_at for one in store.run(all_of(earlier))] == moments[:2]
+
+
+def test_a_bound_that_is_left_out_is_left_out(engine: Engine) -> None:
+    """`less_than` of a last field beside neighbours takes in one key too many, and drops it."""
+    store = opened(engine, SHOP)
+    orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(3)]
+    fill(store, [*orders, Customer(username="alex", email="a@b.c")])
+    asked = Order.within("main", username="alex", order_id=less_than(orders[2].order_id))
+    assert store.run(all_of(asked)) == orders[:2]
+    page = store.run(query(asked, limit=1))
+    rest = store.run(query(asked, limit=2, after=page.position))
+    assert [*page, *rest] == orders[:2]
+
+
+def test_a_time_in_another_zone_asks_the_same() -> None:
+    elsewhere = NOON.astimezone(timezone(timedelta(hours=2)))
+    assert Deal.within("GSI1", created_at=elsewhere).conditions == (
+        Deal.within("GSI1", created_at=NOON).conditions
+    )
