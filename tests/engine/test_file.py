@@ -209,10 +209,10 @@ def test_closing_waits_for_readers_and_refuses_those_who_wait(tmp_path: Path) ->
         file.give_reader(reader)
     come(closing)
     refusals = {str(failure(one)) for one in waiting if failure(one)}
-    assert refusals <= {"The file is closed: open it again."}
+    assert refusals <= {"This engine is closed: open the file again."}
     with pytest.raises(RuntimeError) as caught:
         counted(file)
-    assert str(caught.value) == "The file is closed: open it again."
+    assert str(caught.value) == "This engine is closed: open the file again."
 
 
 def counted(file: File) -> object:

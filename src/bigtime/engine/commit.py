@@ -36,15 +36,13 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.catalogue import Catalogue
-from bigtime.engine.file import File
+from bigtime.engine.file import CLOSED, File
 from bigtime.engine.transaction import Transaction
 from bigtime.wire import DynamoDBError, InternalServerError
 
 T = TypeVar("T")
 Done: TypeAlias = Callable[[Any, BaseException | None], None]
 Work: TypeAlias = Callable[[Transaction], T]
-
-CLOSED = "This engine is closed: open the file again."
 
 
 class Ticket(Generic[T]):

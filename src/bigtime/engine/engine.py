@@ -15,9 +15,10 @@ import apsw
 import orjson
 
 from bigtime.engine import batch, items, query, scan, shapes, streams, tables, transact
-from bigtime.engine.commit import CLOSED, Done, Work
+from bigtime.engine.commit import Done, Work
 from bigtime.engine.database import Database, Settings
 from bigtime.engine.faults import Faults
+from bigtime.engine.file import CLOSED
 from bigtime.engine.housekeeping import Housekeeper
 from bigtime.wire import (
     InternalServerError,
@@ -243,6 +244,7 @@ def shut(owner: int, housekeeper: Housekeeper, database: Database, folder: str |
     """Ends an engine that was closed, or forgotten; in a forked child it is not ours to end."""
     if os.getpid() != owner:
         return
+    database.file.refuse()
     housekeeper.stop()
     database.close()
     if folder:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ APPLICATION_ID = 0x4269_5469  # "BiTi" in the header, so that `file` and doctor 
 FORMAT = 1
 MAX_READERS = 8
 BUSY_MILLISECONDS = 5_000
+CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
 LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
@@ -93,6 +95,10 @@ class File:
             raise
 
     @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+    @property
     def syncs(self) -> bool:
         """Whether a commit waits for the disk."""
         return self.durability == "full"
@@ -132,9 +138,9 @@ class File:
             reader = self._idle.get_nowait()
         except Empty:
             reader = self._open_reader() or self._idle.get()
-        if reader is None:
-            self._idle.put(None)
-            raise RuntimeError("The file is closed: open it again.")
+        if self._closed or reader is None:
+            self._idle.put(reader)
+            raise RuntimeError(CLOSED)
         return reader
 
     def give_reader(self, reader: apsw.Connection) -> None:
@@ -158,15 +164,25 @@ class File:
             finally:
                 reader.execute("COMMIT")
 
+    def refuse(self) -> None:
+        """Gives out no more readers; who waits for one is told that the file is closed."""
+        with self._opening:
+            if not self._closed:
+                self._closed = True
+                self._idle.put(None)
+
     def close(self) -> None:
         """Waits for those who still read, and closes everything."""
-        with self._opening:
-            self._closed = True
-        for _ in self._readers:
+        self.refuse()
+        left = len(self._readers)
+        while left:
             reader = self._idle.get()
-            if reader is not None:
+            if reader is None:
+                self._idle.put(None)
+                time.sleep(0.001)
+            else:
                 reader.close()
-        self._idle.put(None)
+                left -= 1
         self.writer.close()
         os.close(self._lock_file)
 

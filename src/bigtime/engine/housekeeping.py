@@ -104,6 +104,10 @@ class Housekeeper:
         except (apsw.Error, DynamoDBError, OSError) as error:
             # A full disk, say: nothing is lost, and the next round tries again.
             log.warning("housekeeping: %s: %s", chore.__name__, error)
+        except RuntimeError:
+            # The engine is being closed under us, and will stop this thread next.
+            if not self._database.file.is_closed:
+                raise
 
     def _is_elected(self) -> bool:
         if not self._elected:
