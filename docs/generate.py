@@ -101,7 +101,7 @@ def sections(source: str) -> dict[str, str]:
 
 
 def chart(example: str, kind: str) -> str:
-    from bigtime.model.chart import entity_chart, pattern_chart
+    from bigtime.model.charts import entity_chart, pattern_chart
 
     system = system_of(example)
     if kind == "patterns":

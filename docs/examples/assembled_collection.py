@@ -1,12 +1,6 @@
 """A repository lies between its issues and its stars: one query takes it with either."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.collection import collection, partition
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import Entity, Keys, System, Table, collection, partition, put_many, setup
 from bigtime.store import open_store
 
 GITHUB = Table("GitHub", "PK", "SK", type_attribute="Type")

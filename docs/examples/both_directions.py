@@ -3,13 +3,7 @@
 from collections.abc import Iterable
 from datetime import date
 
-from bigtime.model.batch import put_many
-from bigtime.model.collection import collection, partition
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import Entity, Keys, System, Table, collection, partition, put_many, setup
 from bigtime.store import open_store
 
 SAAS = Table("SaaS", "PK", "SK", type_attribute="Type")

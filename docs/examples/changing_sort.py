@@ -1,13 +1,18 @@
 """What changes is no part of the table's key: it sorts an index, which follows every update."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index, number
-from bigtime.model.update import add, update
+from bigtime.model import (
+    Entity,
+    Keys,
+    System,
+    Table,
+    add,
+    global_index,
+    number,
+    put_many,
+    query,
+    setup,
+    update,
+)
 from bigtime.store import open_store
 
 GAME = Table("Game", "Player", indexes=[global_index("Leaders", "Level", number("Score"))])

@@ -2,16 +2,19 @@
 
 from pydantic import BaseModel
 
-from bigtime.model.change import At, Remove
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.naming import pascal_case
-from bigtime.model.put import put
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.update import update
+from bigtime.model import (
+    At,
+    Entity,
+    Keys,
+    Remove,
+    System,
+    Table,
+    get,
+    pascal_case,
+    put,
+    setup,
+    update,
+)
 from bigtime.store import open_store
 
 SHOP = Table("Shop", "PK", naming=pascal_case)

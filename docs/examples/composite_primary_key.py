@@ -1,14 +1,17 @@
 """Parent and children share a partition: four access patterns, each one request."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.collection import collection, partition
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import (
+    Entity,
+    Keys,
+    System,
+    Table,
+    collection,
+    get,
+    partition,
+    put_many,
+    query,
+    setup,
+)
 from bigtime.store import open_store
 
 SAAS = Table("SaaS", "PK", "SK", type_attribute="Type")

@@ -3,14 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.within import between
+from bigtime.model import Entity, Keys, System, Table, between, global_index, put_many, query, setup
 from bigtime.store import open_store
 
 ORDERS = Table("Orders", "OrderId", indexes=[global_index("ByStatus", "Customer", "StatusDate")])

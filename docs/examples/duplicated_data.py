@@ -1,15 +1,18 @@
 """What a page shows is copied onto its item; when the original changes, the copies follow."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.op import Steps, together
-from bigtime.model.pattern import pattern
-from bigtime.model.query import all_of
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.update import update
+from bigtime.model import (
+    Entity,
+    Keys,
+    Steps,
+    System,
+    Table,
+    all_of,
+    pattern,
+    put_many,
+    setup,
+    together,
+    update,
+)
 from bigtime.store import open_store
 
 LIBRARY = Table("Library", "PK", "SK", type_attribute="Type")

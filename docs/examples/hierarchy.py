@@ -1,13 +1,17 @@
 """Country > State > City > ZipCode in one sort key: one index answers at any depth."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.query import count
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.within import Within, begins_with
+from bigtime.model import (
+    Entity,
+    Keys,
+    System,
+    Table,
+    Within,
+    begins_with,
+    count,
+    global_index,
+    put_many,
+    setup,
+)
 from bigtime.store import open_store
 
 SHOPS = Table("Shops", "ShopId", indexes=[global_index("ByPlace", "Country", "Place")])

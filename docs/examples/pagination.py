@@ -2,17 +2,19 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.cursor import Cursors
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.page import CursorError
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import (
+    CursorError,
+    Cursors,
+    Entity,
+    Keys,
+    Ksuid,
+    System,
+    Table,
+    delete,
+    put_many,
+    query,
+    setup,
+)
 from bigtime.store import open_store
 
 SHOP = Table("Shop", "PK", "SK")

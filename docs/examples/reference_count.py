@@ -1,16 +1,19 @@
 """A count on the parent changes in the transaction that adds a child or takes it away."""
 
-from bigtime.model.counted import counted
-from bigtime.model.create_table import setup
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
-from bigtime.model.errors import ItemExists
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.put import create
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.verify import repair, verify
+from bigtime.model import (
+    Entity,
+    ItemExists,
+    Keys,
+    System,
+    Table,
+    counted,
+    create,
+    delete,
+    get,
+    repair,
+    setup,
+    verify,
+)
 from bigtime.store import open_store
 from bigtime.wire import Request
 

@@ -1,13 +1,6 @@
 """The table's key is taken by one question; an index answers another."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
+from bigtime.model import Entity, Keys, System, Table, get, global_index, put_many, query, setup
 from bigtime.store import open_store
 
 DESK = Table("HelpDesk", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])

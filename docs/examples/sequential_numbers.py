@@ -1,16 +1,18 @@
 """The parent gives out numbers, each of them once; a child is created with the next one."""
 
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.errors import DomainError
-from bigtime.model.keys import Keys
-from bigtime.model.op import Steps
-from bigtime.model.pattern import pattern
-from bigtime.model.put import create
-from bigtime.model.query import all_of
-from bigtime.model.sequence import sequence
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import (
+    DomainError,
+    Entity,
+    Keys,
+    Steps,
+    System,
+    Table,
+    all_of,
+    create,
+    pattern,
+    sequence,
+    setup,
+)
 from bigtime.store import open_store
 
 JIRA = Table("Jira", "PK", "SK", type_attribute="Type")

@@ -1,12 +1,6 @@
 """A key with no field in it: one item in all of the application."""
 
-from bigtime.model.change import Add
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.singleton import singleton
-from bigtime.model.system import System
-from bigtime.model.table import Table
+from bigtime.model import Add, Entity, Keys, System, Table, setup, singleton
 from bigtime.store import open_store
 
 DEALS = Table("Deals", "PK")

@@ -1,14 +1,17 @@
 """An index that one type of entity is in: scanning it meets nothing else."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.op import Steps
-from bigtime.model.page import Page
-from bigtime.model.scan import each_page
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
+from bigtime.model import (
+    Entity,
+    Keys,
+    Page,
+    Steps,
+    System,
+    Table,
+    each_page,
+    global_index,
+    put_many,
+    setup,
+)
 from bigtime.store import open_store
 
 DEALS = Table("Deals", "PK", indexes=[global_index("UserIndex", "UserIndex")])

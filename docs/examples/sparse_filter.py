@@ -2,14 +2,7 @@
 
 from datetime import date
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.update import update
+from bigtime.model import Entity, Keys, System, Table, global_index, put_many, query, setup, update
 from bigtime.store import open_store
 
 BILLING = Table("Billing", "PK", indexes=[global_index("Overdue", "OverduePK", "OverdueSK")])

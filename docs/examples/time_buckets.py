@@ -2,17 +2,22 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from bigtime.model.buckets import buckets, newest_first
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.op import Steps
-from bigtime.model.page import Page, Position
-from bigtime.model.pattern import pattern
-from bigtime.model.put import put
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
+from bigtime.model import (
+    Entity,
+    Keys,
+    Ksuid,
+    Page,
+    Position,
+    Steps,
+    System,
+    Table,
+    buckets,
+    global_index,
+    newest_first,
+    pattern,
+    put,
+    setup,
+)
 from bigtime.store import open_store
 
 DEALS = Table("Deals", "PK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])

@@ -4,22 +4,27 @@ import asyncio
 import sys
 import time
 
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.errors import DomainError
-from bigtime.model.explain import explain
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.naming import pascal_case
-from bigtime.model.op import Steps, together
-from bigtime.model.page import Page, Position
-from bigtime.model.pattern import pattern
-from bigtime.model.put import create, put
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.transact import transact
-from bigtime.model.update import add
+from bigtime.model import (
+    DomainError,
+    Entity,
+    Keys,
+    Page,
+    Position,
+    Steps,
+    System,
+    Table,
+    add,
+    create,
+    explain,
+    get,
+    pascal_case,
+    pattern,
+    put,
+    query,
+    setup,
+    together,
+    transact,
+)
 from bigtime.store import open_async_store, open_store
 
 DEALS = Table("BigTimeDeals", "PK", "SK", naming=pascal_case, type_attribute="Type")

@@ -1,14 +1,6 @@
 """A username is unique as a key; an e-mail address is, as the key of a marker beside it."""
 
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.errors import DomainError
-from bigtime.model.keys import Keys
-from bigtime.model.put import create
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.unique import unique
-from bigtime.model.update import update
+from bigtime.model import DomainError, Entity, Keys, System, Table, create, setup, unique, update
 from bigtime.store import open_store
 
 SHOP = Table("Shop", "PK")

@@ -2,16 +2,22 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.op import Steps
-from bigtime.model.page import Page, Position
-from bigtime.model.pattern import pattern
-from bigtime.model.shards import gather, sharded, shards
-from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
+from bigtime.model import (
+    Entity,
+    Keys,
+    Page,
+    Position,
+    Steps,
+    System,
+    Table,
+    gather,
+    global_index,
+    pattern,
+    put_many,
+    setup,
+    sharded,
+    shards,
+)
 from bigtime.store import open_store
 
 POLLS = Table("Polls", "PK", indexes=[global_index("ByTime", "ShardPK", "CastAt")])

@@ -1,15 +1,18 @@
 """As text, 10 sorts before 9; padded it does not, and a key that would missort is refused."""
 
-from bigtime.model.batch import put_many
-from bigtime.model.create_table import setup
-from bigtime.model.entity import Entity
-from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.keys import Keys
-from bigtime.model.put import put
-from bigtime.model.query import query
-from bigtime.model.system import System
-from bigtime.model.table import Table
-from bigtime.model.within import between
+from bigtime.model import (
+    DesignError,
+    Entity,
+    Keys,
+    System,
+    Table,
+    ValueRefused,
+    between,
+    put,
+    put_many,
+    query,
+    setup,
+)
 from bigtime.store import open_store
 
 JIRA = Table("Jira", "PK", "SK")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bigtime.model.chart import chart
+from bigtime.model.charts import chart
 from tests.cli.program import run
 from tests.model.deals import SYSTEM
 

@@ -25,7 +25,7 @@ from bigtime.model.scan import scan_all
 from bigtime.model.table import Table, global_index
 from bigtime.model.transact import transact
 from bigtime.model.update import Add, add, update
-from bigtime.model.verify import verify
+from bigtime.model.verification import verify
 from tests.model.invariants import (
     SHOP,
     SYSTEM,

@@ -17,7 +17,7 @@ from bigtime.model.create_table import (
     setup,
     time_to_live_request,
 )
-from bigtime.model.diff import diff
+from bigtime.model.difference import diff
 from bigtime.model.entity import Entity
 from bigtime.model.keys import Keys
 from bigtime.model.system import System

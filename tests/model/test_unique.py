@@ -23,7 +23,7 @@ from bigtime.model.table import Table
 from bigtime.model.transact import transact
 from bigtime.model.unique import BrokenInvariant, unique
 from bigtime.model.update import Remove, update
-from bigtime.model.verify import verify
+from bigtime.model.verification import verify
 from tests.model.designs import NOON
 from tests.model.invariants import (
     EMAILS,

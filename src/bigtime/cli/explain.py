@@ -16,7 +16,7 @@ from bigtime.cli.engine import refuse
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
-    from bigtime.model.explain import Explained, Explanation
+    from bigtime.model.explanation import Explained, Explanation
 
 
 def explain(
@@ -33,7 +33,7 @@ def explain(
 ) -> None:
     """Show a pattern's requests, indexes, capacity and price on sample arguments; nothing runs."""
     from bigtime.model.errors import DesignError
-    from bigtime.model.explain import explain as explained
+    from bigtime.model.explanation import explain as explained
     from bigtime.model.prices import UnknownPrice
     from bigtime.model.sample import sample_arguments
 
@@ -48,7 +48,7 @@ def explain(
 
 
 def show(explanation: Explanation[Any], *, with_requests: bool) -> None:
-    from bigtime.model.explain import price, units
+    from bigtime.model.explanation import price, units
 
     screen = Console(highlight=False)
     screen.print(requests_table(explanation.requests))
@@ -75,7 +75,7 @@ def requests_table(requests: Sequence[Explained]) -> Table:
 
 
 def cells_of(one: Explained) -> tuple[str, ...]:
-    from bigtime.model.explain import units
+    from bigtime.model.explanation import units
 
     written = [charge.index for charge in one.charges if charge.index and charge.write_units]
     also = f"; writes to {', '.join(written)}" if written else ""

@@ -66,7 +66,7 @@ def create(system: SystemName, store: StoreSetting = None) -> None:
 @tables.command()
 def diff(system: SystemName, store: StoreSetting = None) -> None:
     """Tell how the live tables differ from the declared ones; the exit code is 1 if they do."""
-    from bigtime.model.diff import diff as differences
+    from bigtime.model.difference import diff as differences
 
     wanted = system_named(system)
     with opened(store) as database:

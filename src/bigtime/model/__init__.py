@@ -1,1 +1,198 @@
-"""Tables, entities, keys and access patterns as Python declarations; no I/O."""
+"""Tables, entities, keys and access patterns as Python declarations; no I/O.
+
+What a program declares and runs with is imported at once; what a person asks for (charts, costs,
+checks, tables to make) when it is first named.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bigtime.model.batch import Unfinished, delete_many, get_many, put_many
+from bigtime.model.buckets import Buckets, buckets, newest_first, oldest_first
+from bigtime.model.change import Add, Append, At, Discard, IfMissing, Remove, Set
+from bigtime.model.collection import collection, partition
+from bigtime.model.condition import Condition, attr
+from bigtime.model.counted import counted
+from bigtime.model.cursor import Cursors
+from bigtime.model.delete import check, delete, erase, restore
+from bigtime.model.entity import Entity, Key, Secret, SecretText
+from bigtime.model.errors import (
+    ConditionFailed,
+    Conflict,
+    DesignError,
+    DomainError,
+    ItemExists,
+    ItemMismatch,
+    ItemMissing,
+    ValueRefused,
+)
+from bigtime.model.get import get
+from bigtime.model.keys import Keys
+from bigtime.model.ksuid import Ksuid
+from bigtime.model.naming import camel_case, pascal_case, snake_case
+from bigtime.model.op import Op, Steps, now, random_bytes, together
+from bigtime.model.page import CursorError, Page, Position
+from bigtime.model.pattern import Pattern, pattern
+from bigtime.model.put import create, put, replace
+from bigtime.model.query import all_of, count, query
+from bigtime.model.record import Change, decode
+from bigtime.model.scan import each_page, scan, scan_all
+from bigtime.model.sequence import sequence
+from bigtime.model.shards import Shards, any_shard, gather, sharded, shards
+from bigtime.model.singleton import singleton
+from bigtime.model.stored import EpochSeconds, Millis, Seconds
+from bigtime.model.system import System
+from bigtime.model.table import Table, binary, global_index, local_index, number
+from bigtime.model.transact import get_together, transact
+from bigtime.model.unique import unique
+from bigtime.model.update import add, update
+from bigtime.model.view import View
+from bigtime.model.within import (
+    Within,
+    at_least,
+    at_most,
+    begins_with,
+    between,
+    less_than,
+    more_than,
+)
+
+if TYPE_CHECKING:
+    from bigtime.model.charts import chart
+    from bigtime.model.create_table import setup
+    from bigtime.model.difference import diff
+    from bigtime.model.explanation import Explanation, explain
+    from bigtime.model.measurement import Measured, measure
+    from bigtime.model.system_check import check_system, open_findings
+    from bigtime.model.verification import Violation, repair, verify
+
+__all__ = [
+    "Add",
+    "Append",
+    "At",
+    "Buckets",
+    "Change",
+    "Condition",
+    "ConditionFailed",
+    "Conflict",
+    "CursorError",
+    "Cursors",
+    "DesignError",
+    "Discard",
+    "DomainError",
+    "Entity",
+    "EpochSeconds",
+    "Explanation",
+    "IfMissing",
+    "ItemExists",
+    "ItemMismatch",
+    "ItemMissing",
+    "Key",
+    "Keys",
+    "Ksuid",
+    "Measured",
+    "Millis",
+    "Op",
+    "Page",
+    "Pattern",
+    "Position",
+    "Remove",
+    "Seconds",
+    "Secret",
+    "SecretText",
+    "Set",
+    "Shards",
+    "Steps",
+    "System",
+    "Table",
+    "Unfinished",
+    "ValueRefused",
+    "View",
+    "Violation",
+    "Within",
+    "add",
+    "all_of",
+    "any_shard",
+    "at_least",
+    "at_most",
+    "attr",
+    "begins_with",
+    "between",
+    "binary",
+    "buckets",
+    "camel_case",
+    "chart",
+    "check",
+    "check_system",
+    "collection",
+    "count",
+    "counted",
+    "create",
+    "decode",
+    "delete",
+    "delete_many",
+    "diff",
+    "each_page",
+    "erase",
+    "explain",
+    "gather",
+    "get",
+    "get_many",
+    "get_together",
+    "global_index",
+    "less_than",
+    "local_index",
+    "measure",
+    "more_than",
+    "newest_first",
+    "now",
+    "number",
+    "oldest_first",
+    "open_findings",
+    "partition",
+    "pascal_case",
+    "pattern",
+    "put",
+    "put_many",
+    "query",
+    "random_bytes",
+    "repair",
+    "replace",
+    "restore",
+    "scan",
+    "scan_all",
+    "sequence",
+    "setup",
+    "sharded",
+    "shards",
+    "singleton",
+    "snake_case",
+    "together",
+    "transact",
+    "unique",
+    "update",
+    "verify",
+]
+
+TOOLS = {
+    "chart": "charts",
+    "setup": "create_table",
+    "diff": "difference",
+    "Explanation": "explanation",
+    "explain": "explanation",
+    "Measured": "measurement",
+    "measure": "measurement",
+    "check_system": "system_check",
+    "open_findings": "system_check",
+    "Violation": "verification",
+    "repair": "verification",
+    "verify": "verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in TOOLS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{TOOLS[name]}"), name)
+    globals()[name] = value
+    return value

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from bigtime.model.explain import MAIN_TABLE, Explanation, explain
+from bigtime.model.explanation import MAIN_TABLE, Explanation, explain
 from bigtime.model.finding import Finding
 from bigtime.model.pattern import Pattern
 from bigtime.model.sample import CannotSample, sample_arguments

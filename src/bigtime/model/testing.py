@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
-from bigtime.model.explain import Explanation, explain
+from bigtime.model.explanation import Explanation, explain
 from bigtime.model.op import Runnable
 
 T = TypeVar("T")

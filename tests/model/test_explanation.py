@@ -24,11 +24,11 @@ from bigtime.model.delete import check, delete
 from bigtime.model.dry_run import CannotExplain
 from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, DomainError
-from bigtime.model.explain import explain
+from bigtime.model.explanation import explain
 from bigtime.model.get import get
 from bigtime.model.keys import Keys
 from bigtime.model.ksuid import Ksuid
-from bigtime.model.measure import measure
+from bigtime.model.measurement import measure
 from bigtime.model.op import Op, Runnable, Steps, now, random_bytes, together
 from bigtime.model.put import create, put
 from bigtime.model.query import all_of, count, query

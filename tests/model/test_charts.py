@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bigtime.model.chart import chart, entity_chart, index_chart, markdown, pattern_chart
+from bigtime.model.charts import chart, entity_chart, index_chart, markdown, pattern_chart
 from bigtime.model.entity import Entity
 from bigtime.model.keys import Keys
 from bigtime.model.table import Table, global_index, local_index, number

@@ -8,7 +8,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model.create_table import create_table_request, setup
-from bigtime.model.diff import diff
+from bigtime.model.difference import diff
 from bigtime.model.system import System
 from bigtime.store import Store
 from bigtime.wire import Request

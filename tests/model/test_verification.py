@@ -12,7 +12,7 @@ from bigtime.model.errors import Conflict
 from bigtime.model.get import get
 from bigtime.model.put import create
 from bigtime.model.update import update
-from bigtime.model.verify import CannotMend, Violation, repair, verify
+from bigtime.model.verification import CannotMend, Violation, repair, verify
 from bigtime.wire import AttributeValue, Item, Request
 from tests.model.invariants import (
     ISSUES,
