@@ -7,7 +7,7 @@ checks, tables to make) when it is first named.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bigtime.model.batch import Unfinished, delete_many, get_many, put_many
+from bigtime.model.batch import Unfinished, delete_many, get_many, load_many, put_many
 from bigtime.model.buckets import Buckets, buckets, newest_first, oldest_first
 from bigtime.model.change import Add, Append, At, Discard, IfMissing, Remove, Set
 from bigtime.model.collection import collection, partition
@@ -15,6 +15,7 @@ from bigtime.model.condition import Condition, attr
 from bigtime.model.counted import counted
 from bigtime.model.cursor import Cursors
 from bigtime.model.delete import check, delete, erase, restore
+from bigtime.model.demo import Demo, Scale
 from bigtime.model.entity import Entity, Key, Secret, SecretText
 from bigtime.model.errors import (
     ConditionFailed,
@@ -35,6 +36,7 @@ from bigtime.model.page import CursorError, Page, Position
 from bigtime.model.pattern import Pattern, pattern
 from bigtime.model.put import create, put, replace
 from bigtime.model.query import all_of, count, query
+from bigtime.model.reaction import Reaction, reaction
 from bigtime.model.record import Change, decode
 from bigtime.model.scan import each_page, scan, scan_all
 from bigtime.model.sequence import sequence
@@ -77,6 +79,7 @@ __all__ = [
     "Conflict",
     "CursorError",
     "Cursors",
+    "Demo",
     "DesignError",
     "Discard",
     "DomainError",
@@ -96,7 +99,9 @@ __all__ = [
     "Page",
     "Pattern",
     "Position",
+    "Reaction",
     "Remove",
+    "Scale",
     "Seconds",
     "Secret",
     "SecretText",
@@ -141,6 +146,7 @@ __all__ = [
     "get_together",
     "global_index",
     "less_than",
+    "load_many",
     "local_index",
     "measure",
     "more_than",
@@ -156,6 +162,7 @@ __all__ = [
     "put_many",
     "query",
     "random_bytes",
+    "reaction",
     "repair",
     "replace",
     "restore",

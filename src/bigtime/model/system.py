@@ -1,16 +1,20 @@
-"""A system: a design (tables with their entities) and the patterns over it."""
+"""A system: a design (tables with their entities), the patterns over it, and its reactions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
+from bigtime.model.demo import Demo
 from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
+from bigtime.model.reaction import Reaction
 from bigtime.model.table import Table
+
+D = TypeVar("D", Pattern[Any, Any], Reaction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class System:
     tables: tuple[Table, ...]
     modules: tuple[ModuleType, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
+    demo: Demo | None = None
 
     def __post_init__(self) -> None:
         for table in self.tables:
@@ -37,7 +42,11 @@ class System:
     @property
     def patterns(self) -> dict[str, Pattern[Any, Any]]:
         """By name, in the order in which the modules declare them."""
-        return {one.name: one for module in self.modules for one in patterns_in(module)}
+        return {one.name: one for module in self.modules for one in declared(module, Pattern)}
+
+    @property
+    def reactions(self) -> dict[str, Reaction]:
+        return {one.name: one for module in self.modules for one in declared(module, Reaction)}
 
     def table(self, name: str) -> Table:
         for table in self.tables:
@@ -55,9 +64,10 @@ class System:
         return found
 
 
-def patterns_in(module: ModuleType) -> Iterator[Pattern[Any, Any]]:
+def declared(module: ModuleType, kind: type[D]) -> Iterator[D]:
+    """The patterns or reactions that a module makes itself, not those it imports."""
     for value in vars(module).values():
-        if isinstance(value, Pattern) and value.function.__module__ == module.__name__:
+        if isinstance(value, kind) and value.function.__module__ == module.__name__:
             yield value
 
 
