@@ -74,8 +74,11 @@ def pattern_chart(patterns: Iterable[Pattern[..., Any]]) -> str:
 
 
 def parameters_text(pattern: Pattern[..., Any]) -> str:
-    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    names = [pascal_case(one.name) for one in pattern.parameters if one.kind not in variadic]
+    """What it is asked with; keyword-only parameters are how, and not in the chart."""
+    if pattern.takes is not None:
+        return pattern.takes
+    asked = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    names = [pascal_case(one.name) for one in pattern.parameters if one.kind in asked]
     return ", ".join(names) or NOT_APPLICABLE
 
 

@@ -33,6 +33,7 @@ class Pattern(Generic[P, T]):
     function: Callable[P, Steps[T]]
     sample: Mapping[str, Any]
     accepted: Mapping[str, str] = field(default_factory=dict)
+    takes: str | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         return self.function(*args, **kwargs)
@@ -44,7 +45,9 @@ class Pattern(Generic[P, T]):
 
     @property
     def notes(self) -> str:
-        return " ".join((inspect.getdoc(self.function) or "").split())
+        """The first paragraph of its docstring."""
+        first, _, _ = (inspect.getdoc(self.function) or "").partition("\n\n")
+        return " ".join(first.split())
 
     @property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
@@ -57,12 +60,14 @@ def pattern(
     index: str,
     sample: Mapping[str, Any] | None = None,
     accepted: Mapping[str, str] | None = None,
+    takes: str | None = None,
 ) -> Callable[[Callable[P, Steps[T]]], Pattern[P, T]]:
     """Makes a pattern of a generator; `sample` are arguments for a dry run.
 
     `index` is what the chart says: `Main table`, an index's name, or several with commas.
     `accepted` are findings of `bigtime check` that are as they should be, and why:
-    `{"scan": "every user gets the message"}`.
+    `{"scan": "every user gets the message"}`. `takes` is what the chart says of the parameters,
+    where their names do not say it.
     """
 
     def make(function: Callable[P, Steps[T]]) -> Pattern[P, T]:
@@ -71,6 +76,6 @@ def pattern(
                 f"{function.__name__} is not a generator: a pattern yields its operations with"
                 " `yield from`"
             )
-        return Pattern(title, index, function, dict(sample or {}), dict(accepted or {}))
+        return Pattern(title, index, function, dict(sample or {}), dict(accepted or {}), takes)
 
     return make
