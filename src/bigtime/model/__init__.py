@@ -28,7 +28,7 @@ from bigtime.model.errors import (
     ValueRefused,
 )
 from bigtime.model.get import get
-from bigtime.model.keys import Keys
+from bigtime.model.keys import Keys, when
 from bigtime.model.ksuid import Ksuid
 from bigtime.model.naming import camel_case, pascal_case, snake_case
 from bigtime.model.op import Op, Steps, now, random_bytes, together
@@ -179,6 +179,7 @@ __all__ = [
     "unique",
     "update",
     "verify",
+    "when",
 ]
 
 TOOLS = {

@@ -43,7 +43,9 @@ def entity_chart(table: Table) -> str:
 
 def entity_row(entity: type[Entity]) -> list[str]:
     keys = entity.layout.keys
-    others = "; ".join(f"{name} {key_text(key)}" for name, key in keys.items() if name != MAIN)
+    others = "; ".join(
+        f"{while_text(key)}{name} {key_text(key)}" for name, key in keys.items() if name != MAIN
+    )
     return [entity.__name__, *(f"`{part_text(one)}`" for one in keys[MAIN].parts), others]
 
 
@@ -88,6 +90,20 @@ def parameters_text(pattern: Pattern[..., Any]) -> str:
 def key_text(key: EntityKey) -> str:
     halves = (" + ".join(f"`{part_text(one)}`" for one in half) for half in (key.hash, key.range))
     return " / ".join(half for half in halves if half)
+
+
+def while_text(key: EntityKey) -> str:
+    """While what the index holds the entity, if not always."""
+    if not key.only:
+        return ""
+    return f"while {' and '.join(map(values_text, key.only, key.only.values()))} only: "
+
+
+def values_text(name: str, values: tuple[Any, ...]) -> str:
+    spoken = name.replace("_", " ")
+    if values in ((True,), (False,)):
+        return spoken if values[0] else f"not {spoken}"
+    return f"{spoken} is {' or '.join(str(getattr(one, 'value', one)) for one in values)}"
 
 
 def part_text(part: KeyPart) -> str:

@@ -25,21 +25,30 @@ def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> Non
     check_roles(layout)
     check_reserved(layout)
     entity.layout = layout
-    layouts = [other.layout for other in table.entities] + [layout]
+    others = [other.layout for other in table.entities]
     layout.compile(frozenset())
     check_unchanging(layout)
     check_unmapped(layout)
-    for one in layouts:
-        continued = continued_by(one, layouts)
-        before = one.keys
-        one.compile(continued)
-        if one.is_used and before != one.keys:
-            raise DesignError(
-                f"{entity.__name__} continues a key of {one.entity.__name__}, which is in use"
-                " already; declare all entities of a table before using any"
-            )
-    check_neighbours(layout, layouts[:-1])
+    check_kept_out(layout)
+    try:
+        for one in (*others, layout):
+            compile_beside(one, [*others, layout], entity)
+        check_neighbours(layout, others)
+    except DesignError:
+        for one in others:
+            one.compile(continued_by(one, others))
+        raise
     table.entities.append(entity)
+
+
+def compile_beside(layout: Layout, layouts: list[Layout], newcomer: type[Entity]) -> None:
+    before = layout.keys
+    layout.compile(continued_by(layout, layouts))
+    if layout.is_used and before != layout.keys:
+        raise DesignError(
+            f"{newcomer.__name__} continues a key of {layout.entity.__name__}, which is in use"
+            " already; declare all entities of a table before using any"
+        )
 
 
 def check_rules(entity: type[Entity]) -> None:
@@ -128,6 +137,22 @@ def check_unmapped(layout: Layout) -> None:
                     f"{layout.entity.__name__}: {one.name} is a key of index {index.name} and of"
                     f" type {one.type}, not {held[one.name]}; rename the field"
                 )
+
+
+def check_kept_out(layout: Layout) -> None:
+    """An index that holds an entity `when` must have an attribute that can be left out."""
+    main = {one.name for one in layout.table.main.attributes}
+    for key in layout.keys.values():
+        names = {part.attribute.name for part in key.parts} - main - {*layout.names.values()}
+        for other in layout.keys.values():
+            if other.only != key.only:
+                names -= {part.attribute.name for part in other.parts}
+        if key.only and not names:
+            raise DesignError(
+                f"{layout.entity.__name__}: index {key.index.name} holds it whatever when() says,"
+                " for all its key attributes are written anyway; give the index one that is"
+                " neither a field nor a key of another index"
+            )
 
 
 def changing(roles: Roles) -> Iterator[tuple[str, str]]:

@@ -151,7 +151,8 @@ class ImaginaryTables:
                 key = entity.layout.keys[index.name]
                 if number and is_whole(key, told):
                     continue
-                fields = {name: one.at(number) for name, one in told.items()}
+                fields = {name: values[0] for name, values in key.only.items()}
+                fields |= {name: one.at(number) for name, one in told.items()}
                 item = sample_item(entity, fields, number=number, present=key.fields)
                 place = identity_of(table, item)
                 if place in places or len(places) == wanted:

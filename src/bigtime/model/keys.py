@@ -3,13 +3,19 @@
 `Keys(main=("DEAL#{deal_id}", "DEAL#{deal_id}"), GSI1=(...))` has a template per key attribute of
 the table (`main`) and of each index that holds the entity. A half of several attributes is a
 tuple of templates. An index that is not named does not hold the entity.
+
+`GSI1=when(("MESSAGES#{username}", "MESSAGE#{message_id}"), unread=True)` holds it only while a
+field has that value, or one of several. What keeps it out otherwise is that an attribute of the
+index is not written; so there must be one that is neither a field nor a key of anything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from pydantic import ValidationError
 
 from bigtime.model.attribute import Stored
 from bigtime.model.errors import DesignError
@@ -18,20 +24,47 @@ from bigtime.model.template import Template, TemplateError
 from bigtime.wire import AttributeValue, Item
 
 HalfText: TypeAlias = str | tuple[str, ...]
+KeyText: TypeAlias = str | tuple[HalfText, ...]
+Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+Values: TypeAlias = Mapping[str, tuple[Any, ...]]
+
+
+class When:
+    """Templates of an index that holds an entity only while fields have certain values."""
+
+    __slots__ = ("templates", "values")
+
+    def __init__(self, templates: KeyText, values: Values) -> None:
+        self.templates = templates
+        self.values = values
+
+
+def when(templates: KeyText, /, **fields: Any) -> When:
+    """Holds an entity in an index only while each field has its value, or one of a tuple."""
+    if not fields:
+        raise DesignError(
+            "when() is told no field; say while which it holds, as in when(..., unread=True)"
+        )
+    several = {name: one if isinstance(one, tuple) else (one,) for name, one in fields.items()}
+    return When(templates, several)
 
 
 class Keys:
     """Templates by index name; each is a partition template, or that and a sort template."""
 
-    __slots__ = ("declared",)
+    __slots__ = ("declared", "only")
 
-    def __init__(self, main: str | tuple[HalfText, ...], **indexes: str | tuple[HalfText, ...]):
-        self.declared: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-            name: halves(name, given) for name, given in {MAIN: main, **indexes}.items()
-        }
+    def __init__(self, main: KeyText, **indexes: KeyText | When) -> None:
+        self.only = {name: one.values for name, one in indexes.items() if isinstance(one, When)}
+        given = {MAIN: main, **indexes}
+        self.declared = {name: halves(name, templates_in(one)) for name, one in given.items()}
 
 
-def halves(name: str, given: str | tuple[HalfText, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def templates_in(given: KeyText | When) -> KeyText:
+    return given.templates if isinstance(given, When) else given
+
+
+def halves(name: str, given: KeyText) -> Halves:
     pair = (given,) if isinstance(given, str) else given
     if not 1 <= len(pair) <= 2:
         raise DesignError(
@@ -70,11 +103,12 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True)
 class EntityKey:
-    """How an entity lies in one index."""
+    """How an entity lies in one index; `only` while these fields have one of these values."""
 
     index: Index
     hash: tuple[KeyPart, ...]
     range: tuple[KeyPart, ...]
+    only: Values = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[KeyPart, ...]:
@@ -85,8 +119,19 @@ class EntityKey:
         """Every field that takes part, in the order of the templates."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.template.fields))
 
+    @property
+    def fed_by(self) -> frozenset[str]:
+        """Every field that decides where in this index an entity is, and whether."""
+        return frozenset({*self.fields, *self.only})
+
+    def holds(self, fields: Mapping[str, Any]) -> bool:
+        """Whether fields let the entity in, as far as they are told."""
+        return all(fields[name] in allowed for name, allowed in self.only.items() if name in fields)
+
     def attributes(self, fields: Mapping[str, Any]) -> Item | None:
         """The key attributes; None when the entity is not in this index."""
+        if self.only and not self.holds(fields):
+            return None
         item: Item = {}
         for part in self.parts:
             value = part.value(fields)
@@ -131,8 +176,30 @@ def entity_keys(
                 key_part(entity, index, attribute, text, "sort", fields, forms, continued)
                 for attribute, text in zip(index.range, range_texts, strict=True)
             ),
+            checked_values(entity, index, keys.only.get(name, {}), forms),
         )
     return compiled
+
+
+def checked_values(
+    entity: str, index: Index, only: Values, forms: Mapping[str, Stored]
+) -> dict[str, tuple[Any, ...]]:
+    """The values of `when`, as the types of their fields have them."""
+    checked = {}
+    for name, values in only.items():
+        where = f"{entity}, index {index.name}: when({name}=...)"
+        if name not in forms:
+            raise DesignError(f"{where} is not a field; it has {', '.join(forms)}")
+        if None in values:
+            raise DesignError(
+                f"{where} cannot be None: an absent field keeps an entity out of the index whose"
+                " template has it, without when()"
+            )
+        try:
+            checked[name] = tuple(map(forms[name].check, values))
+        except ValidationError as error:
+            raise DesignError(f"{where}: {error.errors()[0]['msg']}") from None
+    return checked
 
 
 def check_counts(

@@ -4,7 +4,8 @@ An index key is made of fields. When an update changes one of them, the key has 
 same request, or the index is left behind:
 
 1. If all fields of the key are known (they are in the main key, or the update sets them), the new
-   key is set with them, or removed when one of them goes.
+   key is set with them, or removed when one of them goes. If the update alone takes the item out
+   of an index that holds it `when`, nothing else has to be known.
 2. If not, the item has to be read first. `update(entity, ...)` has been: its fields are taken,
    under the condition that those which the key needs have not changed since. `update(key, ...)`
    reads the item itself and tries again when somebody was faster.
@@ -266,7 +267,7 @@ def fed_keys(
     """
     changed = fields_in(changes)
     keys = [key for name, key in layout.keys.items() if name != MAIN]
-    fed = [key for key in keys if upsert or not changed.isdisjoint(key.fields)]
+    fed = [key for key in keys if upsert or not changed.isdisjoint(key.fed_by)]
     while fed:
         names = {name for key in fed for name in own_attributes(layout, key)}
         more = [
@@ -291,9 +292,13 @@ def unknown_fields(
     layout: Layout, known: Iterable[str], changes: Mapping[Path, Change], *, upsert: bool = False
 ) -> frozenset[str]:
     """Fields that some fed index key is made of, and that are neither known nor told."""
-    told = {*known, *(path for path, change in changes.items() if change.tells)}
-    fed = fed_keys(layout, changes, upsert=upsert)
-    return frozenset(name for one in fed for name in one.fields if name not in told)
+    told = {
+        path: change.after(None)
+        for path, change in changes.items()
+        if isinstance(path, str) and change.tells
+    }
+    fed = [key for key in fed_keys(layout, changes, upsert=upsert) if key.holds(told)]
+    return frozenset(name for one in fed for name in one.fed_by) - {*known, *told}
 
 
 def kept_fields(key: Key[Any], changes: Mapping[Path, Change]) -> frozenset[str]:

@@ -152,7 +152,7 @@ def violation_of(found: Found) -> Violation | None:
 
 def fields_of_keys(layout: Layout, item: Item) -> dict[str, AttributeValue | None]:
     """The attributes that index keys are made of."""
-    names = {name for key in layout.keys.values() for name in key.fields}
+    names = {name for key in layout.keys.values() for name in key.fed_by}
     own = {one.name for one in layout.table.main.attributes}
     stored = sorted(layout.names[name] for name in names if layout.names[name] not in own)
     return {name: item.get(name) for name in stored}
