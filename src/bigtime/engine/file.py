@@ -76,6 +76,7 @@ class File:
         self._lock_path = path.with_name(path.name + "-lock")
         create_private(path)
         self._lock_file = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._watcher: apsw.Connection | None = None
         # A None in it tells whoever waits that the file was closed.
         self._idle: SimpleQueue[apsw.Connection | None] = SimpleQueue()
         self._closed = False
@@ -164,6 +165,19 @@ class File:
             finally:
                 reader.execute("COMMIT")
 
+    def version(self) -> int:
+        """Another number after every commit, of this process or of another.
+
+        SQLite counts the commits of others for each connection, so it is one of its own.
+        """
+        with self._opening:
+            if self._closed:
+                raise RuntimeError(CLOSED)
+            if self._watcher is None:
+                self._watcher = self._connect()
+            version: int = self._watcher.pragma("data_version")
+            return version
+
     def refuse(self) -> None:
         """Gives out no more readers; who waits for one is told that the file is closed."""
         with self._opening:
@@ -183,6 +197,8 @@ class File:
             else:
                 reader.close()
                 left -= 1
+        if self._watcher is not None:
+            self._watcher.close()
         self.writer.close()
         os.close(self._lock_file)
 
