@@ -149,7 +149,7 @@ class TestUnprocessed:
     def test_is_asked_again_until_it_is_done(self, engine: Engine) -> None:
         transport = Sparing(engine, at_a_time=7)
         opened(engine, BIG_TIME_DEALS)
-        store = Store(transport, clock=lambda: NOON)
+        store = Store(transport, clock=lambda: NOON, sleep=lambda seconds: None)
         store.run(put_many(users(40)))
         transport.calls = 0
         found = store.run(get_many([User.key(f"user{n}") for n in range(40)]))
@@ -158,20 +158,61 @@ class TestUnprocessed:
         store.run(delete_many([User.key(f"user{n}") for n in range(40)]))
         assert store.run(scan_all(User)) == []
 
+    @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+    def test_is_waited_for_up_to_a_bound_that_doubles(self, engine: Engine, share: float) -> None:
+        slept = refused_for_ever(engine, round(share * (2**32 - 1)).to_bytes(4))
+        bounds = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5, 5]
+        assert slept == pytest.approx([share * bound for bound in bounds])
+        assert sum(bounds) < 30
+
+    def test_is_never_waited_for_when_there_is_none(self, engine: Engine) -> None:
+        slept: list[float] = []
+        opened(engine, BIG_TIME_DEALS)
+        store = Store(engine, randomness=unused, sleep=slept.append)
+        store.run(put_many(users(120)))
+        store.run(get_many([User.key(f"user{n}") for n in range(120)]))
+        store.run(delete_many([User.key(f"user{n}") for n in range(120)]))
+        assert slept == []
+
     @pytest.mark.parametrize(
         "steps",
         [
-            lambda: get_many([User.key("u")]),
-            lambda: put_many([User(username="u")]),
-            lambda: delete_many([User.key("u")]),
+            lambda: get_many([User.key(name) for name in "abc"]),
+            lambda: put_many(users(3)),
+            lambda: delete_many([User.key(name) for name in "abc"]),
         ],
     )
     def test_is_an_error_in_the_end(self, engine: Engine, steps: Callable[[], Any]) -> None:
         opened(engine, BIG_TIME_DEALS)
         transport = Sparing(engine, at_a_time=0)
-        with pytest.raises(Unfinished, match="too busy"):
-            Store(transport).run(steps())
-        assert transport.calls == 10
+        with pytest.raises(Unfinished, match=r"3 are still undone .* Run the same again") as caught:
+            Store(transport, sleep=lambda seconds: None).run(steps())
+        assert transport.calls == 12
+        assert "too busy" in str(caught.value)
+
+    def test_is_left_by_the_engine_that_is_told_to(self, engine: Engine) -> None:
+        opened(engine, BIG_TIME_DEALS)
+        engine.faults.seed(1)
+        engine.faults.leave_unprocessed(rate=0.4)
+        slept: list[float] = []
+        store = Store(engine, sleep=slept.append)
+        store.run(put_many(users(60)))
+        assert store.run(get_many([User.key(f"user{n}") for n in range(60)])) == users(60)
+        assert slept
+
+
+def refused_for_ever(engine: Engine, drawn: bytes) -> list[float]:
+    """The pauses of a batch of which nothing is ever done."""
+    opened(engine, BIG_TIME_DEALS)
+    slept: list[float] = []
+    store = Store(Sparing(engine, at_a_time=0), randomness=lambda _: drawn, sleep=slept.append)
+    with pytest.raises(Unfinished):
+        store.run(put_many(users(1)))
+    return slept
+
+
+def unused(count: int) -> bytes:
+    raise AssertionError("nobody has to draw anything")
 
 
 class Sparing:

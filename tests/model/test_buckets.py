@@ -21,6 +21,7 @@ from bigtime.model.put import put
 from bigtime.model.table import Table
 from bigtime.model.within import at_least
 from bigtime.store import Store
+from tests.model.churn import Churn
 from tests.model.designs import (
     BIG_TIME_DEALS,
     NOON,
@@ -245,13 +246,12 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     from_newest: bool,
     patience: int,
 ) -> None:
-    """What is there all the time is seen once; what comes or goes, at most once."""
     since = NOON - timedelta(days=SPAN)
     walk: Any = newest_first if from_newest else oldest_first
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         store = opened(engine, BIG_TIME_DEALS)
         fill(store, [quarter(n) for n in there])
-        ever, always = set(there), set(there)
+        churn = Churn(there)
         seen: list[int] = []
         position: Position | None = None
         ended = False
@@ -264,18 +264,16 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
             assert len(page) <= size
             seen += [int(one.title[5:]) for one in page]
             position, ended = page.position, page.position is None
-            for inserted, n in happening:
-                store.run(put(quarter(n)) if inserted else delete(quarter(n).own_key()))
-                if not ended:
-                    ever, always = ever | ({n} if inserted else set()), always - {n}
+            for comes, n in happening if not ended else ():
+                churn.happens(n, comes=comes)
+                store.run(put(quarter(n)) if comes else delete(quarter(n).own_key()))
     assert seen == sorted(seen, reverse=not from_newest)
-    assert len(seen) == len(set(seen))
-    assert always <= set(seen) <= ever
+    churn.check(seen)
 
 
 @given(st.integers(1, 40), st.integers(1, 12))
 def test_pages_are_exactly_as_long_as_asked(count: int, size: int) -> None:
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         store = opened(engine, BIG_TIME_DEALS)
         fill(store, [quarter(9 * n) for n in range(count)])
         position: Position | None = None

@@ -11,6 +11,7 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model.attribute import EpochSeconds
 from bigtime.model.create_table import (
+    NotReady,
     Progress,
     Throughput,
     create_table_request,
@@ -19,11 +20,12 @@ from bigtime.model.create_table import (
 )
 from bigtime.model.difference import diff
 from bigtime.model.entity import Entity
+from bigtime.model.errors import DesignError
 from bigtime.model.keys import Keys
 from bigtime.model.system import System
 from bigtime.model.table import Table, binary, global_index, local_index, number
 from bigtime.store import Store
-from bigtime.wire import Request, Response
+from bigtime.wire import LimitExceededException, Request, ResourceInUseException, Response
 from tests.model.deals import BIG_TIME_DEALS, SYSTEM
 
 EVERYTHING = Table(
@@ -173,16 +175,97 @@ class Slow:
 
 def runs(store: Store) -> Iterator[Progress]:
     while True:
-        progress = store.run(setup(THINGS))
+        progress = store.run(setup(THINGS, patience_seconds=0))
         yield progress
         if not progress.pending:
             return
 
 
+def impatient(seconds: float) -> None:
+    raise AssertionError("nobody has to wait")
+
+
 def test_setup_goes_on_where_it_had_to_wait(engine: Engine) -> None:
-    told = [(one.made, bool(one.pending)) for one in runs(Store(Slow(engine, looks=3)))]
+    store = Store(Slow(engine, looks=3), sleep=impatient)
+    told = [(one.made, bool(one.pending)) for one in runs(store)]
     assert told[0] == (["table Everything"], True)
     assert told[-1] == (["time to live of Everything"], False)
+
+
+def test_setup_waits_less_and_less_often_until_all_is_ready(engine: Engine) -> None:
+    slept: list[float] = []
+    store = Store(Slow(engine, looks=13), sleep=slept.append)
+    assert store.run(setup(THINGS)) == Progress(
+        made=["table Everything", "time to live of Everything"]
+    )
+    assert slept == [0.25, 0.5, 1, 2, 4, 5, 5]
+    assert store.run(diff(THINGS)) == []
+
+
+def test_setup_waits_for_nothing_on_an_engine(engine: Engine) -> None:
+    store = Store(engine, sleep=impatient)
+    assert store.run(setup(THINGS, SYSTEM)).pending == []
+    assert store.run(setup(THINGS, SYSTEM)) == Progress()
+
+
+@pytest.mark.parametrize("patience", [3.0, 0.1])
+def test_setup_is_not_ready_when_its_patience_is_used_up(engine: Engine, patience: float) -> None:
+    slept: list[float] = []
+    store = Store(Slow(engine, looks=1_000), sleep=slept.append)
+    with pytest.raises(NotReady) as caught:
+        store.run(setup(THINGS, patience_seconds=patience))
+    assert str(caught.value) == (
+        "Not ready yet: table Everything is being made or changed. Run it again later."
+    )
+    assert caught.value.progress.made == ["table Everything"]
+    assert sum(slept) == patience
+
+
+def test_an_index_that_has_to_wait_for_another_is_made_after_it(engine: Engine) -> None:
+    bare = dict(create_table_request(BIG_TIME_DEALS).params)
+    bare["GlobalSecondaryIndexes"] = bare["GlobalSecondaryIndexes"][:1]
+    bare["AttributeDefinitions"] = bare["AttributeDefinitions"][:4]
+    engine(Request("CreateTable", bare))
+    refusals: list[Exception] = [
+        LimitExceededException("Only 1 online index can be created at a time"),
+        ResourceInUseException("Table is being updated: BigTimeDeals"),
+    ]
+
+    def busy(request: Request) -> Response:
+        if request.operation == "UpdateTable" and refusals:
+            raise refusals.pop()
+        return engine(request)
+
+    told = Store(busy).run(setup(BIG_TIME_DEALS, patience_seconds=0))
+    assert told.pending == [
+        "index GSI2 of BigTimeDeals has to wait: Table is being updated: BigTimeDeals"
+    ]
+    slept: list[float] = []
+    made = Store(busy, sleep=slept.append).run(setup(BIG_TIME_DEALS)).made
+    assert made == ["index GSI2 of BigTimeDeals", "index UserIndex of BigTimeDeals"]
+    assert slept == [0.25]
+
+
+class TestWhatIsSetUp:
+    def test_is_a_system_or_tables_or_both_and_each_table_once(self, store: Store) -> None:
+        assert store.run(setup(EVERYTHING)).made[0] == "table Everything"
+        made = store.run(setup(SYSTEM, EVERYTHING, BIG_TIME_DEALS)).made
+        assert made == ["table BigTimeDeals"]
+
+    @pytest.mark.parametrize("wanted", [(), (System("none", ()),)])
+    def test_is_something(self, wanted: Any) -> None:
+        with pytest.raises(DesignError, match="nothing to set up; say what, as in setup"):
+            setup(*wanted)
+
+    def test_is_no_name_and_no_entity(self) -> None:
+        wanted: list[Any] = ["Everything", Thing]
+        for one in wanted:
+            with pytest.raises(DesignError, match="takes a system, or tables"):
+                setup(one)
+
+    def test_is_a_table_that_somebody_uses(self) -> None:
+        with pytest.raises(DesignError, match="table Bare has no entity; declare one"):
+            setup(Table("Bare", "PK"))
 
 
 def test_a_table_that_somebody_else_makes_meanwhile_is_taken_as_it_is(engine: Engine) -> None:

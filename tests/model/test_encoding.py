@@ -28,7 +28,7 @@ from pydantic import (
 )
 from pydantic import Field as Constraint
 
-from bigtime.model.encoding import Encoding, Place, TemplateError, encoding_for, native_type
+from bigtime.model.encoding import Encoding, KeyPlace, TemplateError, encoding_for, native_type
 from bigtime.model.ksuid import Ksuid
 from bigtime.model.language import literal, shared
 
@@ -54,10 +54,10 @@ class Sku(str):
     __slots__ = ()
 
 
-SORT = Place("sort", followed=True)
-SORT_LAST = Place("sort", followed=False)
-PARTITION = Place("partition", followed=True)
-PARTITION_LAST = Place("partition", followed=False)
+SORT = KeyPlace("sort", followed=True)
+SORT_LAST = KeyPlace("sort", followed=False)
+PARTITION = KeyPlace("partition", followed=True)
+PARTITION_LAST = KeyPlace("partition", followed=False)
 PLACES = [SORT, SORT_LAST, PARTITION, PARTITION_LAST]
 
 TRICKY = '\0\x01\x1f !"#$%&2309AFaz~é\ud7ff\ue000\uffff\U0001f600\U0010ffff'
@@ -92,7 +92,7 @@ class Kind:
     values: SearchStrategy[Any]
     rank: Callable[[Any], Any] = lambda value: value
 
-    def encoding(self, place: Place) -> Encoding:
+    def encoding(self, place: KeyPlace) -> Encoding:
         return encoding_for(self.annotation, self.format, place=place)
 
 
@@ -171,7 +171,7 @@ def test_every_text_is_in_the_language(kind: Kind, data: st.DataObject) -> None:
 @pytest.mark.parametrize("place", [SORT, PARTITION], ids=str)
 @given(one=texts, other=texts)
 def test_the_text_of_a_beginning_is_the_beginning_of_the_text(
-    place: Place, one: str, other: str
+    place: KeyPlace, one: str, other: str
 ) -> None:
     encode = encoding_for(str, None, place=place).encode
     assert encode(other).startswith(encode(one)) == other.startswith(one)
@@ -276,7 +276,7 @@ def test_an_ordinary_value_is_written_as_it_reads(
     ],
     ids=str,
 )
-def test_text_escapes_only_what_its_place_asks_for(place: Place, text: str) -> None:
+def test_text_escapes_only_what_its_place_asks_for(place: KeyPlace, text: str) -> None:
     assert encoding_for(str, None, place=place).encode("a b#c$d%\0") == text
 
 

@@ -125,7 +125,7 @@ things = st.builds(
 
 @pytest.fixture(scope="module")
 def everything() -> Any:
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         yield World(engine, EVERYTHING)
 
 
@@ -311,7 +311,7 @@ def test_an_entity_never_changes() -> None:
 
 
 def table_of(**more: Any) -> Table:
-    return Table("T", "PK", "SK", naming=camel_case, **more)
+    return Table("Things", "PK", "SK", naming=camel_case, **more)
 
 
 def no_keys() -> None:
@@ -366,14 +366,14 @@ def ttl_that_is_text() -> None:
 
 
 def field_under_a_key() -> None:
-    class A(Entity, table=Table("T", "name")):
+    class A(Entity, table=Table("Things", "name")):
         keys = Keys(main="USER#{name}#{email}")
         name: str
         email: str
 
 
 def field_under_a_bucket() -> None:
-    class A(Entity, table=Table("T", "id", indexes=[global_index("ByDay", "at")])):
+    class A(Entity, table=Table("Things", "id", indexes=[global_index("ByDay", "at")])):
         keys = Keys(main="{id}", ByDay="{at:day}")
         id: str
         at: datetime
@@ -436,17 +436,24 @@ def field_that_every_entity_has() -> None:
 
 
 def index_that_nobody_meant() -> None:
-    class A(Entity, table=Table("T", "id", indexes=[global_index("ByOwner", "owner", "id")])):
+    class A(Entity, table=Table("Things", "id", indexes=[global_index("ByOwner", "owner", "id")])):
         keys = Keys(main="{id}")
         id: str
         owner: str
 
 
 def index_key_of_another_type() -> None:
-    class A(Entity, table=Table("T", "id", indexes=[global_index("ByN", "x", number("n"))])):
+    class A(Entity, table=Table("Things", "id", indexes=[global_index("ByN", "x", number("n"))])):
         keys = Keys(main="{id}")
         id: str
         n: str
+
+
+def field_without_a_stored_name() -> None:
+    class A(Entity, table=Table("Things", "id", naming=lambda name: name.removeprefix("note"))):
+        keys = Keys(main="{id}")
+        id: str
+        note: str
 
 
 def declared_after_use() -> None:
@@ -488,6 +495,7 @@ def declared_after_use() -> None:
         (field_that_every_entity_has, "A.key: every entity has a key; rename it"),
         (index_that_nobody_meant, "A has all key attributes of index ByOwner"),
         (index_key_of_another_type, "A: n is a key of index ByN and of type N, not S"),
+        (field_without_a_stored_name, "A: note would be stored as '', and a name has 1 to 65,535"),
         (declared_after_use, "B continues a key of A, which is in use already"),
     ],
 )

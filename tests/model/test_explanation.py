@@ -19,6 +19,7 @@ from bigtime.model.batch import delete_many, get_many, put_many
 from bigtime.model.buckets import buckets, newest_first
 from bigtime.model.capacity import Charge, Charged, canonical_item, item_size
 from bigtime.model.collection import collection, partition
+from bigtime.model.condition import attr
 from bigtime.model.create_table import setup
 from bigtime.model.delete import check, delete
 from bigtime.model.dry_run import CannotExplain
@@ -50,8 +51,6 @@ from tests.strategies import items, spelt_numbers
 
 if TYPE_CHECKING:
     from bigtime.model.testing import Cost
-
-pytest_plugins = ["bigtime.model.testing"]
 
 T = TypeVar("T")
 
@@ -314,60 +313,60 @@ def test_a_query_of_more_than_a_megabyte_takes_several_requests() -> None:
 # --- What patterns cost -------------------------------------------------------------------------
 
 
-def test_fetching_a_deal_is_half_a_unit(cost: Cost) -> None:
-    assert cost(deals.fetch_deal(KSUID)).read_units == 0.5
+def test_fetching_a_deal_is_half_a_unit(pattern_cost: Cost) -> None:
+    assert pattern_cost(deals.fetch_deal(KSUID)).read_units == 0.5
 
 
-def test_a_deal_is_written_once_for_itself_and_once_for_each_index(cost: Cost) -> None:
-    created = cost(deals.create_deal(a_deal()))
+def test_a_deal_is_written_once_for_itself_and_once_for_each_index(pattern_cost: Cost) -> None:
+    created = pattern_cost(deals.create_deal(a_deal()))
     assert (created.write_units, created.amplification) == (3.0, 3.0)
-    assert cost(deals.create_deal(a_deal()), sizes={Deal: 1500}).write_units == 6.0
+    assert pattern_cost(deals.create_deal(a_deal()), sizes={Deal: 1500}).write_units == 6.0
 
 
-def test_a_like_is_a_transaction_of_two(cost: Cost) -> None:
-    liked = cost(deals.like_brand("APPLE", "alex"))
+def test_a_like_is_a_transaction_of_two(pattern_cost: Cost) -> None:
+    liked = pattern_cost(deals.like_brand("APPLE", "alex"))
     assert (liked.write_units, liked.read_units) == (4.0, 0.0)
     assert liked.indexes == ("Main table",)
     assert liked.dollars == Decimal("0.0000025")
 
 
-def test_reading_a_message_takes_it_out_of_its_index(cost: Cost) -> None:
-    read = cost(deals.mark_as_read("alex", KSUID), holding=[a_message()])
+def test_reading_a_message_takes_it_out_of_its_index(pattern_cost: Cost) -> None:
+    read = pattern_cost(deals.mark_as_read("alex", KSUID), holding=[a_message()])
     assert {(one.index, one.write_units) for one in read.charges} == {(None, 1.0), ("GSI1", 1.0)}
 
 
-def test_steps_that_run_together_are_all_counted(cost: Cost) -> None:
-    page = cost(deals.fetch_brand("APPLE"))
+def test_steps_that_run_together_are_all_counted(pattern_cost: Cost) -> None:
+    page = pattern_cost(deals.fetch_brand("APPLE"))
     assert page.indexes == ("Main table", "GSI2")
     assert len(page.result[1]) == 25
 
 
-def test_steps_that_delete_until_nothing_is_found_come_to_an_end(cost: Cost) -> None:
-    forgotten = cost(deals.forget_watchers("APPLE"))
+def test_steps_that_delete_until_nothing_is_found_come_to_an_end(pattern_cost: Cost) -> None:
+    forgotten = pattern_cost(deals.forget_watchers("APPLE"))
     assert forgotten.result == 5
-    assert cost(deals.forget_watchers("APPLE"), found=12).result == 12
+    assert pattern_cost(deals.forget_watchers("APPLE"), found=12).result == 12
 
 
-def test_what_is_written_is_read_again(cost: Cost) -> None:
+def test_what_is_written_is_read_again(pattern_cost: Cost) -> None:
     def twice() -> Steps[Brand]:
         yield from add(Brand.key("APPLE"), like_count=2)
         return (yield from add(Brand.key("APPLE"), like_count=3))
 
-    assert cost(twice()).result.like_count == 5
+    assert pattern_cost(twice()).result.like_count == 5
 
 
-def test_the_clock_and_the_dice_of_a_dry_run_always_fall_the_same(cost: Cost) -> None:
+def test_the_clock_and_the_dice_of_a_dry_run_always_fall_the_same(pattern_cost: Cost) -> None:
     def draw() -> Steps[tuple[datetime, bytes, bytes]]:
         return (yield from now()), (yield from random_bytes(16)), (yield from random_bytes(3))
 
-    assert cost(draw()).result == cost(draw()).result
-    assert cost(draw()).result[0] == MOMENT
+    assert pattern_cost(draw()).result == pattern_cost(draw()).result
+    assert pattern_cost(draw()).result[0] == MOMENT
 
 
-def test_a_pattern_that_ends_in_an_error_has_no_cost_to_assert(cost: Cost) -> None:
+def test_a_pattern_that_ends_in_an_error_has_no_cost_to_assert(pattern_cost: Cost) -> None:
     like = BrandLike(brand="APPLE", username="alex")
     with pytest.raises(AlreadyLiked):
-        cost(deals.like_brand("APPLE", "alex"), holding=[like, Brand(brand="APPLE")])
+        pattern_cost(deals.like_brand("APPLE", "alex"), holding=[like, Brand(brand="APPLE")])
 
 
 def test_explain_shows_how_far_it_got() -> None:
@@ -454,7 +453,58 @@ def test_an_explanation_reads_as_sentences() -> None:
         "  indexes make it 2 times the writes\n"
         "  assuming a Message of 194 bytes, then 122\n"
     )
-    assert '"TableName": "BigTimeDeals"' in text
+    assert text.endswith(
+        f'  Key: PK = {{"S": "MESSAGES#alex"}}, SK = {{"S": "MESSAGE#{KSUID}"}}\n'
+        "  UpdateExpression: REMOVE #n0, #n1, #n2\n"
+        "  ConditionExpression: attribute_exists(#n3)\n"
+        "  names: #n0 = UnreadBy, #n1 = GSI1PK, #n2 = GSI1SK, #n3 = PK\n"
+        "  ReturnValuesOnConditionCheckFailure: ALL_OLD\n"
+        "  ReturnValues: ALL_NEW"
+    )
+
+
+def lines_of(steps: Any, **assumed: Any) -> list[str]:
+    """What is said of the first request, below its heading and what it assumes."""
+    return str(explain(steps, **assumed).requests[0]).split("\n")[2:]
+
+
+def test_a_request_is_shown_in_lines() -> None:
+    stretch = Parcel.within("main", depot="north", parcel=between("a", "b"))
+    assert lines_of(
+        query(stretch, limit=3, newest_first=True, filter=attr("label") == "x"), tables=[PARCELS]
+    ) == [
+        "  KeyConditionExpression: #n0 = :v0 AND #n1 BETWEEN :v1 AND :v2",
+        "  FilterExpression: #n2 = :v3",
+        "  names: #n0 = depot, #n1 = parcel, #n2 = label",
+        '  values: :v0 = {"S": "north"}, :v1 = {"S": "a"}, :v2 = {"S": "b"}, :v3 = {"S": "x"}',
+        "  ScanIndexForward: false",
+        "  Limit: 3",
+    ]
+
+
+def test_of_a_long_batch_the_first_few_are_shown() -> None:
+    some = [Parcel.key("north", str(number)) for number in range(5)]
+    assert lines_of(get_many(some, consistent=True), tables=[PARCELS]) == [
+        "  in Parcels",
+        "    ConsistentRead: true",
+        *(
+            f'    Key: depot = {{"S": "north"}}, parcel = {{"S": "{number}"}}'
+            for number in range(3)
+        ),
+        "    and 2 more",
+    ]
+    assert lines_of(delete_many(some), tables=[PARCELS])[-1] == "    and 2 more"
+
+
+def transaction_of(some: list[Parcel]) -> Any:
+    return transact(*map(create, some))
+
+
+@given(st.lists(parcels, min_size=1, max_size=5), st.sampled_from([put_many, transaction_of]))
+def test_no_line_is_longer_than_it_must_be(some: list[Parcel], write: Any) -> None:
+    distinct = list({(one.depot, one.parcel): one for one in some}.values())
+    for line in lines_of(write(distinct), tables=[PARCELS]):
+        assert len(line) <= 102 or line.count(" = ") < 2
 
 
 def test_an_explanation_has_every_request_as_it_would_be_sent() -> None:

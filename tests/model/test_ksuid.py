@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from bigtime.model.ksuid import EPOCH, LAST, LENGTH, Ksuid, number_of, text_of
+from bigtime.model.ksuid import KSUID_EPOCH, LAST, LENGTH, Ksuid, number_of, text_of
 
-FIRST_SECOND = datetime.fromtimestamp(EPOCH, UTC)
-LAST_SECOND = datetime.fromtimestamp(EPOCH + 2**32 - 1, UTC)
+FIRST_SECOND = datetime.fromtimestamp(KSUID_EPOCH, UTC)
+LAST_SECOND = datetime.fromtimestamp(KSUID_EPOCH + 2**32 - 1, UTC)
 
 moments = st.datetimes(
     FIRST_SECOND.replace(tzinfo=None), LAST_SECOND.replace(tzinfo=None), timezones=st.just(UTC)

@@ -30,7 +30,7 @@ def declare(table: Table, name: str, *main: str, **indexes: tuple[str, ...]) -> 
 
 
 def table() -> Table:
-    return Table("T", "PK", "SK", indexes=[global_index("G", "GPK", "GSK")])
+    return Table("Things", "PK", "SK", indexes=[global_index("GSI1", "GPK", "GSK")])
 
 
 def last(entity: type[Entity], index: str = "main") -> bool:
@@ -71,7 +71,7 @@ def test_entities_of_one_partition_may_sort_apart() -> None:
 
 
 def test_numbers_as_keys_are_shared_by_any_two_entities() -> None:
-    shared = Table("T", "PK", number("SK"))
+    shared = Table("Things", "PK", number("SK"))
     declare(shared, "First", "A#{a}", "{n}")
     with pytest.raises(DesignError, match="SK = any"):
         declare(shared, "Second", "A#{b}", "{n}")
@@ -90,14 +90,14 @@ def test_a_main_key_needs_one_exact_field_unless_it_has_none(main: tuple[str, st
 
 
 def test_an_attribute_of_two_indexes_has_one_template() -> None:
-    inverted = Table("T", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
+    inverted = Table("Things", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
     declare(inverted, "Fine", "A#{a}", "B#{b}", Inverted=("B#{b}", "A#{a}"))
     with pytest.raises(DesignError, match="attribute SK is a key of two indexes"):
         declare(inverted, "Wrong", "C#{a}", "D#{b}", Inverted=("D#{c}", "C#{a}"))
 
 
 def test_an_attribute_that_some_index_sorts_by_is_encoded_to_sort_everywhere() -> None:
-    inverted = Table("T", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
+    inverted = Table("Things", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
     entity = declare(inverted, "Link", "A#{a}#{c}", "B#{b}", Inverted=("B#{b}", "A#{a}#{c}"))
     key = entity.key(a="x y", c="z", b="b")
     assert key.item["PK"] == {"S": "A#x$20y#z"}
@@ -141,15 +141,15 @@ class TestStrays:
 
     def test_an_index_is_checked_where_partitions_are_shared(self) -> None:
         shared = table()
-        declare(shared, "First", "A#{a}", "A", G=("G#{b}", "ORDER#{id}"))
-        declare(shared, "Apart", "B#{a}", "B", G=("OTHER#{b}", "ORDER#LATEST"))
-        with pytest.raises(DesignError, match="Second and First share partitions of G"):
-            declare(shared, "Second", "C#{a}", "C", G=("G#{b}", "ORDER#LATEST"))
+        declare(shared, "First", "A#{a}", "A", GSI1=("G#{b}", "ORDER#{id}"))
+        declare(shared, "Apart", "B#{a}", "B", GSI1=("OTHER#{b}", "ORDER#LATEST"))
+        with pytest.raises(DesignError, match="Second and First share partitions of GSI1"):
+            declare(shared, "Second", "C#{a}", "C", GSI1=("G#{b}", "ORDER#LATEST"))
 
     def test_a_feed_of_two_entities_is_on_purpose(self) -> None:
         shared = table()
-        declare(shared, "Post", "POST#{id}", "POST", G=("FEED#{a}", "{at}"))
-        declare(shared, "Comment", "COMMENT#{id}", "COMMENT", G=("FEED#{a}", "{at}"))
+        declare(shared, "Post", "POST#{id}", "POST", GSI1=("FEED#{a}", "{at}"))
+        declare(shared, "Comment", "COMMENT#{id}", "COMMENT", GSI1=("FEED#{a}", "{at}"))
 
 
 class TestContinued:
@@ -165,11 +165,11 @@ class TestContinued:
     def test_what_stands_in_another_index_continues_nothing(self) -> None:
         shared = table()
         one = declare(shared, "One", "P#{a}", "TEAM#{b}")
-        declare(shared, "Other", "Q#{a}", "X", G=("P#{a}", "TEAM#{b}#MEMBER#{c}"))
+        declare(shared, "Other", "Q#{a}", "X", GSI1=("P#{a}", "TEAM#{b}#MEMBER#{c}"))
         assert not last(one)
 
     def test_an_attribute_is_closed_in_all_indexes_or_in_none(self) -> None:
-        inverted = Table("T", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
+        inverted = Table("Things", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
         team = declare(inverted, "Team", "P#{a}", "TEAM#{b}", Inverted=("TEAM#{b}", "P#{a}"))
         declare(inverted, "Member", "P#{a}", "TEAM#{b}#MEMBER#{c}")
         assert last(team)

@@ -6,13 +6,21 @@ from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Any, Literal, NewType, Self
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, PositiveInt, StringConstraints, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    TypeAdapter,
+    model_validator,
+)
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.keys import Keys
@@ -25,6 +33,7 @@ from bigtime.model.sample import (
     sample_arguments,
     sample_entity,
     sample_item,
+    sample_model,
     sample_value,
     told_by_beginning,
 )
@@ -154,8 +163,8 @@ def test_what_an_index_needs_is_there() -> None:
 
 
 def test_an_entity_that_cannot_be_sampled_is_named_with_its_field() -> None:
-    class Odd(Entity, table=Table("Odd", "id", indexes=[global_index("I", "code")])):
-        keys = Keys(main="{id}", I="{code}")
+    class Odd(Entity, table=Table("Odd", "id", indexes=[global_index("ByCode", "code")])):
+        keys = Keys(main="{id}", ByCode="{code}")
         id: str
         code: Annotated[str, Field(pattern="^x{7}y$")]
 
@@ -211,3 +220,18 @@ def test_an_argument_that_cannot_be_made_is_named() -> None:
 
     with pytest.raises(CannotSample, match="parameter rule"):
         sample_arguments(follow)
+
+
+def test_fields_that_go_together_are_made_together() -> None:
+    class Parcel(BaseModel):
+        is_sent: bool
+        sent_to: str | None = None
+
+        @model_validator(mode="after")
+        def check_sent(self) -> Self:
+            if self.is_sent and self.sent_to is None:
+                raise ValueError("sent where?")
+            return self
+
+    assert sample_model(Parcel, {"is_sent": False}).sent_to is None
+    assert sample_model(Parcel, {"is_sent": True}).sent_to == "sent-to-1"

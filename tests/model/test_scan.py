@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.model.condition import attr
+from bigtime.model.delete import delete
 from bigtime.model.errors import DesignError
 from bigtime.model.op import Steps
 from bigtime.model.page import CursorError, Page, Position
 from bigtime.model.put import put
 from bigtime.model.scan import each_page, scan, scan_all
 from bigtime.store import Store
+from tests.model.churn import Churn
 from tests.model.designs import (
     BIG_TIME_DEALS,
     CART,
@@ -129,7 +131,7 @@ def test_an_index_that_projects_too_little_is_refused() -> None:
 
 @given(st.integers(1, 9), st.integers(0, 30))
 def test_pages_of_any_size_join_to_the_whole(size: int, count: int) -> None:
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         store = opened(engine, BIG_TIME_DEALS)
         fill(store, [User(username=str(n)) for n in range(count)])
         fill(store, [Brand(brand=str(n)) for n in range(5)])
@@ -143,3 +145,52 @@ def test_pages_of_any_size_join_to_the_whole(size: int, count: int) -> None:
             if position is None:
                 break
     assert names(seen) == sorted(str(n) for n in range(count))
+
+
+users = st.integers(0, 25)
+changes = st.lists(st.tuples(st.booleans(), users), max_size=5)
+
+
+@given(
+    st.sets(users),
+    st.lists(st.tuples(st.integers(1, 6), changes), min_size=1, max_size=8),
+    st.sampled_from([None, "UserIndex"]),
+    st.integers(1, 3),
+)
+def test_pages_join_to_the_whole_while_items_come_and_go(
+    there: set[int],
+    pages: list[tuple[int, list[tuple[bool, int]]]],
+    index: str | None,
+    segments: int,
+) -> None:
+    with Engine.memory(housekeeping=False) as engine:
+        store = opened(engine, BIG_TIME_DEALS)
+        fill(store, [User(username=str(n)) for n in there])
+        fill(store, [Brand(brand=str(n)) for n in range(5)])
+        churn = Churn(there)
+        seen: list[int] = []
+        script = iter(pages)
+        for segment in range(segments):
+            position: Position | None = None
+            while True:
+                size, happening = next(script, (4, []))
+                page = store.run(
+                    scan(
+                        User,
+                        index=index,
+                        limit=size,
+                        after=position,
+                        segment=segment,
+                        segments=segments,
+                    )
+                )
+                assert len(page) == size or page.position is None
+                seen += [int(one.username) for one in page]
+                position = page.position
+                for comes, n in happening:
+                    churn.happens(n, comes=comes)
+                    user = User(username=str(n))
+                    store.run(put(user) if comes else delete(user.own_key()))
+                if position is None:
+                    break
+    churn.check(seen)

@@ -23,6 +23,7 @@ from bigtime.model.shards import any_shard, gather, sharded, shards
 from bigtime.model.table import Table, number
 from bigtime.model.view import View
 from bigtime.store import AsyncStore, Store, engine_transport
+from tests.model.churn import Churn
 from tests.model.designs import (
     NOON,
     POLLS,
@@ -179,16 +180,14 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     newest_first: bool,
     ties: bool,
 ) -> None:
-    """What is there all the time is seen once; what comes or goes, at most once."""
-
     def cast(n: int) -> Vote:
         second = n // 5 if ties else n
         return Vote(poll="best", voter=f"voter{n}", cast_at=NOON + timedelta(seconds=second))
 
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         store = opened(engine, POLLS)
         fill(store, [cast(n) for n in there])
-        ever, always = set(there), set(there)
+        churn = Churn(there)
         seen: list[int] = []
         position: Position | None = None
         script = iter(pages)
@@ -200,11 +199,10 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
             position = page.position
             if position is None:
                 break
-            for inserted, n in happening:
-                store.run(put(cast(n)) if inserted else delete(cast(n).own_key()))
-                ever, always = ever | ({n} if inserted else set()), always - {n}
+            for comes, n in happening:
+                churn.happens(n, comes=comes)
+                store.run(put(cast(n)) if comes else delete(cast(n).own_key()))
     moments = [cast(n).cast_at for n in seen]
-    assert len(seen) == len(set(seen))
-    assert always <= set(seen) <= ever
-    if always == ever:
+    churn.check(seen)
+    if churn.always == churn.ever:
         assert moments == sorted(moments, reverse=newest_first)

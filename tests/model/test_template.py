@@ -700,7 +700,7 @@ def test_a_value_that_does_not_fit_is_refused_by_name(
         ("METADATA", {}, ("=", "y"), "has no field left to compare"),
         ("A#{sku}", {}, ("=",), "= takes 1 operand(s)"),
         ("A#{sku}", {}, ("between", "x"), "between takes 2 operand(s)"),
-        ("A#{sku}", {}, ("between", "y", "x"), "between takes the lower value first, not 'y'"),
+        ("A#{sku}", {}, ("between", "y", "x"), "field 'sku': between takes the lower value first"),
         ("A#{sku}", {}, (">", 5), "takes text, not 5"),
         ("A#{created_at}", {}, ("begins_with", "2024"), "is not text: ask by its values"),
         ("A#{score:plain}", {}, (">", 5), "gave up its order: pad it, as in {n:08}"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from bigtime.engine import Engine
+from bigtime.model.batch import delete_many, put_many
 from bigtime.model.condition import attr
 from bigtime.model.delete import delete, restore
 from bigtime.model.entity import Entity
@@ -26,7 +27,7 @@ from bigtime.model.errors import (
 )
 from bigtime.model.get import get
 from bigtime.model.keys import Keys
-from bigtime.model.op import Op
+from bigtime.model.op import Op, Runnable
 from bigtime.model.put import put
 from bigtime.model.table import Table, global_index, number
 from bigtime.model.transact import transact
@@ -514,8 +515,33 @@ def of_seen(entity: Entity, changes: dict[str, Any]) -> Writing:
     return write
 
 
-def running(make: Callable[..., Op[Any]], *given: Any) -> Writing:
+def running(make: Callable[..., Runnable[Any]], *given: Any) -> Writing:
     return lambda world: world.run(make(*given))
+
+
+def in_a_transaction(pair: tuple[Entity, dict[str, Any]], other: Entity) -> Writing:
+    """An update of what is read just before, and a put beside it."""
+    entity, changes = pair
+
+    def write(world: World) -> Any:
+        seen = world.run(get(entity.own_key()))
+        if seen is not None and other.own_key().item != entity.own_key().item:
+            world.run(transact(update(seen, **changes), put(other)))
+
+    return write
+
+
+def overtaken(entity: Entity, changes: dict[str, Any], other: dict[str, Any]) -> Writing:
+    """An update that somebody else is faster than, once."""
+
+    def write(world: World) -> Any:
+        world.meanwhile("UpdateItem", update(entity.own_key(), **other))
+        try:
+            return world.run(update(entity.own_key(), **changes))
+        finally:
+            world.before = None
+
+    return write
 
 
 writings: SearchStrategy[Writing] = st.one_of(
@@ -545,6 +571,15 @@ writings: SearchStrategy[Writing] = st.one_of(
         twin_changes,
         st.booleans(),
     ),
+    st.builds(
+        in_a_transaction,
+        st.tuples(players, field_changes) | st.tuples(twins, twin_changes),
+        players | products | twins,
+    ),
+    st.builds(overtaken, players, field_changes, field_changes),
+    st.builds(overtaken, products, product_changes, product_changes),
+    st.builds(overtaken, twins, twin_changes, twin_changes),
+    st.lists(players | twins, max_size=3).map(lambda some: running(put_many, some)),
     st.builds(of_seen, twins, twin_changes),
     st.builds(of_seen, players, field_changes),
     st.builds(of_seen, products, product_changes),
@@ -553,7 +588,7 @@ writings: SearchStrategy[Writing] = st.one_of(
 
 @given(st.lists(writings, max_size=12))
 def test_indexes_equal_the_table_after_any_sequence(steps: list[Writing]) -> None:
-    with Engine.memory() as engine:
+    with Engine.memory(housekeeping=False) as engine:
         world = World(engine, PORTAL, TWINS)
         for step in steps:
             world.later(seconds=1.5)
@@ -561,6 +596,77 @@ def test_indexes_equal_the_table_after_any_sequence(steps: list[Writing]) -> Non
                 step(world)
             check_indexes(world, PORTAL)
             check_indexes(world, TWINS)
+
+
+# Keys that are fields themselves, numbers, projections, and writes of several items at once
+
+scores = st.builds(
+    Score,
+    name=st.sampled_from("ab"),
+    team=st.sampled_from([None, "red", "blue"]),
+    points=st.none() | st.sampled_from([Decimal(1), Decimal("1.50"), Decimal(-2)]),
+)
+score_changes: SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {},
+    optional={
+        "team": st.sampled_from([None, "red", IfMissing("green")]),
+        "points": st.sampled_from([None, Decimal("2.5"), IfMissing(Decimal(0))])
+        | st.just(Add(Decimal("0.5"))),
+    },
+).filter(bool)
+watches = st.builds(
+    UserWatch,
+    user_id=st.sampled_from("ab"),
+    watch_key=st.just("w"),
+    watch_type=st.sampled_from(["BRAND", "DEAL"]),
+    brand_id=st.sampled_from([None, "apple"]),
+    target_name=st.sampled_from([None, "x#y"]),
+)
+watch_changes: SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {},
+    optional={
+        "watch_type": st.sampled_from(["BRAND", IfMissing("DEAL")]),
+        "brand_id": st.sampled_from([None, "acer", IfMissing("sony")]),
+        "target_name": st.sampled_from([None, "z", Set("$")]),
+        "created_at": st.sampled_from([NOON, NOON + timedelta(hours=1)]),
+    },
+).filter(bool)
+pairs = st.tuples(scores, score_changes) | st.tuples(watches, watch_changes)
+
+
+more_writings: SearchStrategy[Writing] = st.one_of(
+    (scores | watches).map(lambda one: running(put, one)),
+    (scores | watches).map(lambda one: running(delete, one.own_key())),
+    st.lists(scores | watches, max_size=3).map(lambda some: running(put_many, some)),
+    st.lists(scores | watches, max_size=3).map(
+        lambda some: running(delete_many, [one.own_key() for one in some])
+    ),
+    pairs.map(lambda pair: running(update_of, *pair)),
+    pairs.map(lambda pair: running(upsert_of, *pair)),
+    pairs.map(lambda pair: of_seen(*pair)),
+    st.builds(in_a_transaction, pairs, scores | watches),
+    st.builds(overtaken, scores, score_changes, score_changes),
+    st.builds(overtaken, watches, watch_changes, watch_changes),
+)
+
+
+def update_of(entity: Entity, changes: dict[str, Any]) -> Op[Any]:
+    return update(entity.own_key(), **changes)
+
+
+def upsert_of(entity: Entity, changes: dict[str, Any]) -> Op[Any]:
+    return update(entity.own_key(), upsert=True, **changes)
+
+
+@given(st.lists(more_writings, max_size=12))
+def test_indexes_of_fields_equal_the_table_after_any_sequence(steps: list[Writing]) -> None:
+    with Engine.memory(housekeeping=False) as engine:
+        world = World(engine, SCORES, WATCHES)
+        for step in steps:
+            with suppress(ItemMissing, Conflict):
+                step(world)
+            check_indexes(world, SCORES)
+            check_indexes(world, WATCHES)
 
 
 def test_a_number_that_is_a_key_by_itself_is_added_to(world: World) -> None:

@@ -24,7 +24,7 @@ from bigtime.store import (
     consume,
 )
 from bigtime.store.consumption import Handler
-from bigtime.wire import Request, Response, Steps
+from bigtime.wire import Request, ResourceNotFoundException, Response, Steps
 from tests.store import places
 from tests.store.places import STREAM, Place, Time, create, get, put
 
@@ -79,6 +79,37 @@ def checkpoints(place: Place, consumer: str = "test") -> dict[str, Checkpoint]:
 
 
 # In order, once, when nothing happens.
+
+
+def test_one_that_starts_from_now_sees_what_comes_and_nothing_before(
+    streamed: Place, engine: Engine, time: Time
+) -> None:
+    write(streamed, 0, 20)
+    hours_pass(time, engine)
+    write(streamed, 20, 30)
+    log = Log()
+    run_once = streamed.consumer("Things", log, from_now=True)
+    assert run_once() == 0
+    write(streamed, 30, 40)
+    assert run_once() == 10
+    hours_pass(time, engine)
+    write(streamed, 40, 50)
+    assert run_once() == 10
+    assert sorted(number for seen in log.seen.values() for number in seen) == [*range(30, 50)]
+    with pytest.raises(ResourceNotFoundException):
+        checkpoints(streamed)
+
+
+def test_one_that_started_from_now_misses_nothing_however_long_it_rests(
+    streamed: Place, time: Time
+) -> None:
+    log = Log()
+    run_once = streamed.consumer("Things", log, from_now=True)
+    run_once()
+    write(streamed, 0, 7)
+    time.now += timedelta(minutes=20)
+    run_once()
+    assert log.seen == expected(7)
 
 
 def test_records_come_once_in_order_per_key(streamed: Place) -> None:

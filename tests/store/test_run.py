@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from bigtime.wire import (
     Bytes,
     ConditionalCheckFailedException,
     Now,
+    Pause,
     Request,
     ResourceNotFoundException,
     Steps,
@@ -144,6 +145,66 @@ def test_time_and_randomness_are_the_stores(place: Place) -> None:
 
     assert place.run(draw()) == (START, b"\x01\x01", b"\x02\x02\x02")
     assert place.sent == []
+
+
+def test_a_pause_is_slept_in_the_stores_own_way(place: Place) -> None:
+    def wait() -> Steps[tuple[datetime, datetime]]:
+        before = yield Now()
+        told = yield Pause(1.5)
+        yield Pause(0)
+        after = yield Now()
+        assert told is None
+        return before, after
+
+    assert place.run(wait()) == (START, START + timedelta(seconds=1.5))
+    assert place.time.slept == [1.5, 0]
+    assert place.sent == []
+
+
+def test_pauses_together_are_all_slept(place: Place) -> None:
+    def wait(seconds: float) -> Steps[float]:
+        yield Pause(seconds)
+        return seconds
+
+    def all_of() -> Steps[list[float]]:
+        waited: list[float] = yield Together((wait(1), wait(2), wait(3)))
+        return waited
+
+    assert place.run(all_of()) == [1, 2, 3]
+    assert sorted(place.time.slept) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("seconds", [-1, -0.001, float("inf"), float("nan")])
+def test_a_pause_has_a_length(seconds: float) -> None:
+    with pytest.raises(ValueError, match="a pause lasts some seconds, or none"):
+        Pause(seconds)
+
+
+def pattern_of_nothing() -> Steps[None]:
+    yield Now()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (pattern_of_nothing, "pattern_of_nothing was not called: run what it returns"),
+        ("x", "'x' has no steps to run; run an operation"),
+        (iter([1]), "has no steps to run; run an operation"),
+        ([Put("a")], r"has no steps to run; .* several of them with together\(...\)"),
+        (None, "None has no steps to run; run an operation"),
+    ],
+    ids=["function", "text", "iterator", "list", "nothing"],
+)
+def test_what_has_no_steps_is_refused_in_a_sentence(place: Place, given: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        place.run(given)
+
+
+def test_steps_that_are_over_do_not_pass_for_done(things: Place) -> None:
+    steps = put("a")
+    things.run(steps)
+    with pytest.raises(TypeError, match="the steps of asking have been run, and run only once"):
+        things.run(steps)
 
 
 def test_what_is_no_step_fails_where_it_was_yielded(place: Place) -> None:

@@ -30,8 +30,9 @@ from bigtime.model.errors import (
 from bigtime.model.get import get
 from bigtime.model.keys import Keys, when
 from bigtime.model.ksuid import Ksuid
+from bigtime.model.names import Name
 from bigtime.model.naming import camel_case, pascal_case, snake_case
-from bigtime.model.op import Op, Steps, now, random_bytes, together
+from bigtime.model.op import Op, Steps, now, pause, random_bytes, together
 from bigtime.model.page import CursorError, Page, Position
 from bigtime.model.pattern import Pattern, pattern
 from bigtime.model.put import create, put, replace
@@ -40,7 +41,7 @@ from bigtime.model.reaction import Reaction, reaction
 from bigtime.model.record import Change, decode
 from bigtime.model.scan import each_page, scan, scan_all
 from bigtime.model.sequence import sequence
-from bigtime.model.shards import Shards, any_shard, gather, sharded, shards
+from bigtime.model.shards import Shards, any_shard, gather, merge, sharded, shards
 from bigtime.model.singleton import singleton
 from bigtime.model.stored import EpochSeconds, Millis, Seconds
 from bigtime.model.system import System
@@ -58,10 +59,11 @@ from bigtime.model.within import (
     less_than,
     more_than,
 )
+from bigtime.model.write import Write
 
 if TYPE_CHECKING:
     from bigtime.model.charts import chart
-    from bigtime.model.create_table import setup
+    from bigtime.model.create_table import NotReady, setup
     from bigtime.model.difference import diff
     from bigtime.model.explanation import Explanation, explain
     from bigtime.model.measurement import Measured, measure
@@ -95,6 +97,8 @@ __all__ = [
     "Ksuid",
     "Measured",
     "Millis",
+    "Name",
+    "NotReady",
     "Op",
     "Page",
     "Pattern",
@@ -115,6 +119,7 @@ __all__ = [
     "View",
     "Violation",
     "Within",
+    "Write",
     "add",
     "all_of",
     "any_shard",
@@ -149,6 +154,7 @@ __all__ = [
     "load_many",
     "local_index",
     "measure",
+    "merge",
     "more_than",
     "newest_first",
     "now",
@@ -158,6 +164,7 @@ __all__ = [
     "partition",
     "pascal_case",
     "pattern",
+    "pause",
     "put",
     "put_many",
     "query",
@@ -184,6 +191,7 @@ __all__ = [
 
 TOOLS = {
     "chart": "charts",
+    "NotReady": "create_table",
     "setup": "create_table",
     "diff": "difference",
     "Explanation": "explanation",

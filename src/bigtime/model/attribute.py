@@ -25,7 +25,7 @@ from enum import Enum
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 
 from bigtime.model.encoding import inner_type
 from bigtime.model.errors import DesignError
@@ -65,6 +65,8 @@ __all__ = [
     "write_any",
     "write_decimal",
 ]
+
+MAX_STORED_NAME_BYTES = 65_535
 
 
 def stored_form(annotation: Any, naming: Naming) -> Stored:
@@ -110,9 +112,9 @@ class Forms:
         if issubclass(kind, Enum):
             values = [one.value for one in kind]
             return chosen_form(self.of(common_type(values, kind)), values)
-        if issubclass(kind, RootModel):
-            return root_form(self.of(field_annotation(kind, "root")))
         if issubclass(kind, BaseModel):
+            if kind.__pydantic_root_model__:
+                return root_form(self.of(field_annotation(kind, "root")))
             return self.models.get(kind) or self.model(kind)
         for known, form in SCALARS:
             if issubclass(kind, known):
@@ -240,9 +242,14 @@ def read_when_absent(kind: type[BaseModel], name: str, form: Stored) -> dict[str
 
 
 def check_names(kind: str, names: Mapping[str, str]) -> None:
-    """No two fields share a stored attribute."""
+    """Every field has a stored attribute of its own."""
     seen: dict[str, str] = {}
     for name, stored in names.items():
+        if not 1 <= len(stored.encode()) <= MAX_STORED_NAME_BYTES:
+            raise DesignError(
+                f"{kind}: {name} would be stored as {stored[:20]!r}, and a name has 1 to"
+                f" {MAX_STORED_NAME_BYTES:,} bytes; correct the naming of the table"
+            )
         before = seen.setdefault(stored, name)
         if before != name:
             raise DesignError(

@@ -20,7 +20,6 @@ from bigtime.model.entity import Entity
 from bigtime.model.errors import Conflict, DomainError, ItemMismatch
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps
-from bigtime.model.reader import recognising
 from bigtime.model.table import Table
 from bigtime.model.write import Guard, Transition, Write
 from bigtime.wire import AttributeValue, Item, Request
@@ -62,7 +61,7 @@ class Audit(ABC):
         yield
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """An item of a table, and the entity that it is."""
 
@@ -75,11 +74,11 @@ def of_kind(found: Iterable[Found], kind: type[Entity]) -> list[Any]:
     return [one.entity for one in found if type(one.entity) is kind]
 
 
-def key_in(table: Table, item: Item) -> Item:
+def main_key(table: Table, item: Item) -> Item:
     return {one.name: item[one.name] for one in table.main.attributes}
 
 
-def each_page(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:
+def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:
     """Shows every item of a table, page by page."""
     params: dict[str, Any] = {"TableName": table.name, "ConsistentRead": True}
     while True:
@@ -88,16 +87,6 @@ def each_page(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[
         if "LastEvaluatedKey" not in response:
             return
         params = {**params, "ExclusiveStartKey": response["LastEvaluatedKey"]}
-
-
-def layout_in(table: Table) -> Callable[[Item], Layout | None]:
-    """Tells which entity of the table an item is."""
-    layouts = (entity.layout for entity in table.entities)
-    return recognising(table, {layout: always(layout) for layout in layouts})
-
-
-def always(layout: Layout) -> Callable[[Item], Layout]:
-    return lambda item: layout
 
 
 def readable(layout: Layout, items: Iterable[Item]) -> Iterator[Any]:

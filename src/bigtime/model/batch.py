@@ -2,7 +2,9 @@
 
 DynamoDB takes 100 keys to read and 25 items to write in one request, each key once. It may leave
 some of them undone, because an answer would be too long or because it is busy; these are asked
-again, up to `ROUNDS` times. Requests go side by side, as many as the store finds worth it.
+again, after a pause that is drawn from nothing to a bound that doubles each time, up to a cap.
+After `ROUNDS` requests, which is half a minute of pauses at the most, it is `Unfinished`. Requests
+go side by side, as many as the store finds worth it.
 
 A batch is no transaction: when it fails, some of it may be done. What was done can be done again.
 """
@@ -15,8 +17,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.get import checked
 from bigtime.model.layout import Layout
-from bigtime.model.op import Steps, now, together
+from bigtime.model.op import Steps, now, pause, random_bytes, together
 from bigtime.model.put import Put
 from bigtime.model.table import Table
 from bigtime.model.write import Guard
@@ -29,7 +32,9 @@ Identity: TypeAlias = tuple[Any, ...]
 
 MOST_READ = 100
 MOST_WRITTEN = 25
-ROUNDS = 10
+ROUNDS = 12
+FIRST_SECONDS = 0.05
+MOST_SECONDS = 5.0
 
 
 class Unfinished(DomainError):
@@ -43,13 +48,13 @@ def get_many(
 
     `deleted=True` also finds what was deleted softly.
     """
-    wanted = [(identity(key), key) for key in keys]
+    wanted = [(identity(checked(key, "get_many")), key) for key in keys]
     found: dict[Identity, Item] = {}
     chunks = chunked(list(dict(wanted).values()), MOST_READ)
     answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
     for items in answers:
         found |= items
-    return [entity_of(key, found.get(place), deleted=deleted) for place, key in wanted]
+    return [visible(key, found.get(place), deleted=deleted) for place, key in wanted]
 
 
 def put_many(entities: Iterable[E]) -> Steps[list[E]]:
@@ -76,6 +81,9 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
     No time is stamped, and nothing is done for invariants: their markers and counts must be among
     the entities, and `verify` finds what is not.
     """
+    entities = list(entities)
+    for one in entities:
+        check_entity(one, "load_many")
     yield from write_many(
         (one.own_key(), {"PutRequest": {"Item": one.layout.to_item(one)}}) for one in entities
     )
@@ -83,11 +91,18 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
 
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
     """Deletes many items; one that is not there is fine."""
-    keys = list(keys)
+    keys = [checked(key, "delete_many") for key in keys]
     for key in keys:
         check_no_invariant(key.entity.layout)
         check_no_soft_delete(key.entity.layout)
     yield from write_many((key, {"DeleteRequest": {"Key": key.item}}) for key in keys)
+
+
+def check_entity(given: object, function: str) -> None:
+    if not isinstance(given, Entity):
+        raise DesignError(
+            f"{function}() takes entities, as in {function}([one, other]); {given!r} is none"
+        )
 
 
 def check_no_invariant(layout: Layout) -> None:
@@ -122,13 +137,14 @@ def identity_of(table: Table, item: Item) -> Identity:
     return table.name, *contents
 
 
-def entity_of(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
+def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
     layout = key.entity.layout
     entity: E | None = None if item is None else layout.from_item(item)
     return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
 
 
 def unguarded(entity: E) -> Put[E]:
+    check_entity(entity, "put_many")
     if entity.layout.roles.version is not None:
         raise DesignError(
             f"{type(entity).__name__} has a version, which a batch cannot check; use put() or"
@@ -170,13 +186,31 @@ def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
 
 
 def until_done(operation: str, asked: Any, undone: Callable[[Response], Any]) -> Steps[None]:
-    """Asks, and asks again for what was left undone."""
-    for _ in range(ROUNDS):
+    """Asks, and after a while asks again for what was left undone."""
+    for round in range(ROUNDS):
+        if round:
+            yield from wait(min(MOST_SECONDS, FIRST_SECONDS * 2 ** (round - 1)))
         response = yield Request(operation, {"RequestItems": asked})
         asked = undone(response)
         if not asked:
             return
-    raise Unfinished()
+    left = sum(map(entries, asked.values()))
+    raise Unfinished(
+        f"The database is too busy: of one batch, {left} are still undone after {ROUNDS} requests."
+        " Run the same again a little later, for what was done may be done again; if it stays so,"
+        " ask for less at a time, or let the table take more."
+    )
+
+
+def wait(bound: float) -> Steps[None]:
+    """Up to that many seconds, so that those who wait for one table do not come back together."""
+    drawn = yield from random_bytes(4)
+    yield from pause(bound * int.from_bytes(drawn) / 2**32)
+
+
+def entries(asked: Any) -> int:
+    """How much is asked of one table: keys to read, or writes."""
+    return len(asked["Keys"] if isinstance(asked, dict) else asked)
 
 
 def chunked(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

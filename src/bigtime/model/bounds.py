@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "between", "begins_with"]
 
@@ -21,8 +21,7 @@ OPERANDS: Final[Mapping[Operator, int]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class SortCondition:
+class SortCondition(NamedTuple):
     """The one condition on a sort key that DynamoDB takes, and the keys to drop from its answer."""
 
     operator: Operator

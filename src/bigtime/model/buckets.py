@@ -24,7 +24,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from bigtime.model.condition import Condition
-from bigtime.model.encoding import Encoding, unwrapped
+from bigtime.model.encoding import Encoding, bare_type
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import EntityKey
 from bigtime.model.op import Steps, now
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound="View")
 
-PATIENCE = 5
+EMPTY_BUCKETS = 5
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Buckets(Generic[E]):
     """The partitions of an index that differ only in their bucket of time."""
 
@@ -63,7 +63,9 @@ class Buckets(Generic[E]):
     def after(self, *, newest_first: bool = True, **fields: Any) -> Position:
         """The position after an item, told by its fields; whether it is there does not matter."""
         layout = self.entity.layout
-        known = {**self.fields, **fields}
+        known = {
+            name: layout.checked(name, value) for name, value in {**self.fields, **fields}.items()
+        }
         key: Item = {}
         for name in (MAIN, self.index):
             attributes = layout.keys[name].attributes(known)
@@ -80,7 +82,7 @@ class Buckets(Generic[E]):
     def start(self, moment: date) -> Any:
         """Where the bucket of a moment starts, or that of a day."""
         assert self.encoding.bucket is not None
-        kind = unwrapped(self.entity.model_fields[self.field].annotation)
+        kind = bare_type(self.entity.model_fields[self.field].annotation)
         return self.encoding.bucket.start(as_kind(kind, moment))
 
     def beside(self, bucket: Any, *, newest_first: bool) -> Any:
@@ -154,7 +156,7 @@ def newest_first(
     after: Position | None = None,
     filter: Condition | None = None,
     only: type[View] | None = None,
-    patience: int = PATIENCE,
+    patience: int = EMPTY_BUCKETS,
     since: date | None = None,
 ) -> Steps[Page[Any]]:
     """From today back, to the bucket of `since` if there is such an end."""
@@ -191,14 +193,14 @@ def oldest_first(
     after: Position | None = None,
     filter: Condition | None = None,
     only: type[View] | None = None,
-    patience: int = PATIENCE,
+    patience: int = EMPTY_BUCKETS,
 ) -> Steps[Page[Any]]:
     """From the bucket of `since` to today."""
     walk = Walk(walked, False, limit, filter, only, patience)
     return (yield from walk.steps(after, first=since, last=None))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Walk:
     """One page's way through the buckets. The end that is not told is today."""
 

@@ -87,11 +87,11 @@ def canonical(value: AttributeValue) -> AttributeValue:
     ((tag, content),) = value.items()
     match tag:
         case "N":
-            return {"N": plain_number(content)}
+            return {"N": canonical_number(content)}
         case "SS" | "BS":
             return {tag: sorted(content)}
         case "NS":
-            return {"NS": sorted(map(plain_number, content))}
+            return {"NS": sorted(map(canonical_number, content))}
         case "L":
             return {"L": [canonical(one) for one in content]}
         case "M":
@@ -104,7 +104,7 @@ def canonical_item(item: Mapping[str, AttributeValue]) -> Item:
     return {name: canonical(value) for name, value in item.items()}
 
 
-def plain_number(text: str) -> str:
+def canonical_number(text: str) -> str:
     plain = format(Decimal(text), "f")
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")

@@ -23,7 +23,7 @@ PENDING = object()
 """A time that is not told yet."""
 
 
-class Change(ABC):
+class FieldChange(ABC):
     """What happens to one field; a plain value in an update sets it.
 
     `tells` says that it decides by itself what the field becomes. `types` are the types of
@@ -36,7 +36,7 @@ class Change(ABC):
     types: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         """The same change with its value as the field has it; refused if it does not fit."""
 
     @abstractmethod
@@ -48,22 +48,31 @@ class Change(ABC):
         return before
 
 
-@dataclass(frozen=True, slots=True)
-class Set(Change):
-    """Sets a field. A set that is empty is not stored, so the field goes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Valued(FieldChange):
+    """A change that is told a value."""
 
     value: Any
 
+
+class Set(Valued):
+    """Sets a field. A set that is empty is not stored, so the field goes."""
+
+    __slots__ = ()
+
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         form = layout.place(path).form
         if self.value is None:
             if isinstance(path, str) and not may_be_none(form.annotation):
                 raise ValueRefused(f"{layout.entity.__name__}.{path} cannot be None")
             return Remove()
         value = layout.checked(path, self.value)
-        return Remove() if form.is_set and not value else Set(value)
+        if form.is_set and not value:
+            return Remove()
+        layout.written(path, value)
+        return Set(value)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
         return "SET", f"{marks.path(path)} = {marks.stored(path, self.value)}"
@@ -72,13 +81,13 @@ class Set(Change):
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Remove(Change):
+@dataclass(frozen=True, slots=True, eq=False)
+class Remove(FieldChange):
     """Takes the field away; one that has a default is set to that."""
 
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         form = layout.place(path).form
         if not isinstance(path, str) or form.is_set:
             return self
@@ -94,19 +103,20 @@ class Remove(Change):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp(Change):
+class Stamp(FieldChange):
     """Sets a field to the time of the write, by the store's clock."""
+
+    __slots__ = ()
 
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         return self
 
     def clause(self, marks: Placeholders, path: Path) -> None:
         return None
 
-    def at(self, moment: Any) -> Change:
+    def at(self, moment: Any) -> FieldChange:
         return Set(moment)
 
     def after(self, before: Any) -> Any:
@@ -120,21 +130,22 @@ class FirstStamp(Stamp):
 
     tells = False
 
-    def at(self, moment: Any) -> Change:
+    def at(self, moment: Any) -> FieldChange:
         return IfMissing(moment)
 
     def after(self, before: Any) -> Any:
         return PENDING if before is None else before
 
 
-@dataclass(frozen=True, slots=True)
-class IfMissing(Change):
+class IfMissing(Valued):
     """Sets a field only if it is not there."""
 
-    value: Any
+    __slots__ = ()
 
-    def checked(self, layout: Layout, path: Path) -> Change:
-        return IfMissing(layout.checked(path, self.value))
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
+        value = layout.checked(path, self.value)
+        layout.written(path, value)
+        return IfMissing(value)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
         target = marks.path(path)
@@ -144,8 +155,8 @@ class IfMissing(Change):
         return self.value if before is None else before
 
 
-@dataclass(frozen=True, slots=True)
-class Add(Change):
+@dataclass(frozen=True, slots=True, eq=False)
+class Add(FieldChange):
     """Adds to a number, or members to a set; one that is not stored starts from its default."""
 
     value: Any
@@ -153,7 +164,7 @@ class Add(Change):
 
     types = ("N", *SETS)
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         if layout.place(path).form.is_set:
             return Add(members(layout, path, self.value))
         layout.written(path, self.value)
@@ -177,15 +188,14 @@ class Add(Change):
         return (self.start if before is None else before) + self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Discard(Change):
+class Discard(Valued):
     """Takes members out of a set."""
 
-    value: Any
+    __slots__ = ()
 
     types = SETS
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         return Discard(members(layout, path, self.value))
 
     def clause(self, marks: Placeholders, path: Path) -> Clause | None:
@@ -194,8 +204,8 @@ class Discard(Change):
         return "DELETE", f"{marks.path(path)} {marks.stored(path, self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Append(Change):
+@dataclass(frozen=True, slots=True, eq=False)
+class Append(FieldChange):
     """Puts elements at the end of a list, or at its start; a missing one starts empty."""
 
     value: list[Any]
@@ -203,7 +213,7 @@ class Append(Change):
 
     types = ("L",)
 
-    def checked(self, layout: Layout, path: Path) -> Change:
+    def checked(self, layout: Layout, path: Path) -> FieldChange:
         return Append([layout.checked_part(path, one) for one in self.value], self.at_start)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
@@ -213,7 +223,7 @@ class Append(Change):
         return "SET", f"{target} = list_append({pair})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class At:
     """A change inside a field: `At("addresses.home", Remove())`, `At(("addresses", name), home)`.
 
@@ -227,13 +237,13 @@ class At:
 def members(layout: Layout, path: Path, value: Any) -> Any:
     """Members of a set, each as its type has it."""
     if not isinstance(value, set | frozenset):
-        raise ValueRefused(f"{layout.entity.__name__}.{path} takes a set, not {value!r}")
+        raise layout.refusal(path, ValueError(f"takes a set, not {value!r}"))
     return {layout.checked_part(path, one) for one in value}
 
 
 def read_changes(
     layout: Layout, paths: tuple[At, ...], fields: Mapping[str, Any]
-) -> dict[Path, Change]:
+) -> dict[Path, FieldChange]:
     """The changes that an update was given, checked against the fields they are for."""
     given: list[tuple[Path, Any]] = [*fields.items(), *((one.path, one.change) for one in paths)]
     if not given:
@@ -253,8 +263,8 @@ def placed(steps: tuple[Step, ...]) -> Path:
     return str(steps[0]) if len(steps) == 1 else steps
 
 
-def read_change(layout: Layout, path: Path, value: Any) -> Change:
-    change = value if isinstance(value, Change) else Set(value)
+def read_change(layout: Layout, path: Path, value: Any) -> FieldChange:
+    change = value if isinstance(value, FieldChange) else Set(value)
     tag = layout.place(path).form.tag
     if change.types and tag and tag not in change.types:
         raise DesignError(

@@ -6,20 +6,25 @@
     )
     customer, *orders = page
 
-Entities that share a partition come in the order of their sort keys, each as its own type. Items
-of entities that are not named are passed over.
+Entities that share a partition come in the order of their sort keys, each as its own type. Of a
+whole partition only the stretch is read in which they lie, from the first key that one of them can
+have to the last; items of other entities in between are passed over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from bigtime.model.bounds import SortBounds
 from bigtime.model.errors import DesignError
+from bigtime.model.keys import EntityKey, told_by
+from bigtime.model.layout import Layout
 from bigtime.model.page import PATIENCE, Position
 from bigtime.model.query import Query
 from bigtime.model.reader import entity_reader
-from bigtime.model.within import Within, key_in
-from bigtime.model.within import partition as whole_partition
+from bigtime.model.within import Within, key_in, text_condition, whole_partition
 
 if TYPE_CHECKING:
     from bigtime.model.entity import Entity
@@ -28,6 +33,7 @@ A = TypeVar("A", bound="Entity")
 B = TypeVar("B", bound="Entity")
 C = TypeVar("C", bound="Entity")
 E = TypeVar("E", bound="Entity")
+T = TypeVar("T")
 
 
 def partition(entity: type[E], index: str, /, **fields: Any) -> Within[E]:
@@ -89,6 +95,10 @@ def collection(
     patience: int = PATIENCE,
 ) -> Query[Any]:
     """A page of the items of these entities within a stretch, each as its own type."""
+    if not entities:
+        raise DesignError(
+            "a collection is of entities; name them, as in collection(Customer, Order, within=...)"
+        )
     layouts = tuple(entity.layout for entity in entities)
     for layout in layouts:
         if layout.table is not within.layout.table:
@@ -97,11 +107,46 @@ def collection(
                 f" in one: {within.layout.table.name}"
             )
         key_in(layout, within.index.name)
+    reader = entity_reader(layouts, within.index, deleted=deleted)
     return Query(
-        within.read_as(entity_reader(layouts, within.index, deleted=deleted)),
+        narrowed(within, layouts).read_as(reader),
         newest_first=newest_first,
         limit=limit,
         after=after,
         consistent=consistent,
         patience=patience,
     )
+
+
+def narrowed(within: Within[T], layouts: tuple[Layout, ...]) -> Within[T]:
+    """Of a whole partition, the stretch from the first of these entities to the last."""
+    index = within.index
+    if len(within.conditions) > len(index.hash) or not index.range:
+        return within
+    keys = [layout.keys[index.name] for layout in layouts]
+    spans = [span for key in keys if (span := span_in(within, key)) is not None]
+    if not spans:
+        return within
+    condition, dropped = text_condition(keys[0].range[0], spanning(spans).condition())
+    if condition is None:
+        return within
+    return replace(within, conditions=(*within.conditions, condition), dropped=dropped)
+
+
+def span_in(within: Within[Any], key: EntityKey) -> SortBounds | None:
+    """Where an entity lies in a partition; None when it is never there."""
+    told = told_by(key.hash, {one.attribute: one.operands[0] for one in within.conditions})
+    if told is None:
+        return None
+    vague = {name for part in key.hash for name in part.template.lossy}
+    exact = {name: value for name, value in told.items() if name not in vague}
+    return key.range[0].span(exact)
+
+
+def spanning(spans: Sequence[SortBounds]) -> SortBounds:
+    """From the least of all to the greatest."""
+    lows = [span.low for span in spans if span.low is not None]
+    highs = [(span.high, span.high_inclusive) for span in spans if span.high is not None]
+    low = min(lows) if len(lows) == len(spans) else None
+    high, inclusive = max(highs) if len(highs) == len(spans) else (None, True)
+    return SortBounds(low, high, high_inclusive=inclusive)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.layout import Layout
 from bigtime.model.path import Path, Step
-from bigtime.model.stored import write_any
+from bigtime.model.stored import comparable, write_any
 from bigtime.wire import AttributeValue, Item
 
 AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
@@ -23,7 +23,7 @@ AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS"
 MOST_CHOICES = 100
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Placeholders:
     """The names and values of one request's expressions, each given a placeholder once."""
 
@@ -54,13 +54,25 @@ class Placeholders:
         """A value in the stored form of the field that the path leads to."""
         return self.value(self.layout.written(path, value))
 
-    def operand(self, path: Path, value: Any) -> str:
-        """What a path is compared with: another one, or a value."""
+    def operand(self, path: Path, value: Any, operator: str = "=") -> str:
+        """What a path is compared with: another one, or a value as its type has it."""
         if isinstance(value, Attr):
             return self.path(value.path)
         if value is None:
             raise DesignError(f"{path!r} is compared with None; ask missing() or exists()")
-        return self.stored(path, value)
+        if operator in ("=", "<>"):
+            return self.stored(path, self.layout.checked(path, value))
+        is_ceiling = operator in ("<", ">=")
+        return self.stored(path, self.layout.bound(path, value, is_ceiling=is_ceiling))
+
+    def between(self, path: Path, low: Any, high: Any) -> str:
+        first, last = self.operand(path, low, ">="), self.operand(path, high, "<=")
+        ends = [comparable(self.values[mark]) for mark in (first, last) if mark in self.values]
+        if len(ends) == 2 and None not in ends and ends[0] > ends[1]:
+            raise ValueRefused(
+                f"{self.layout.entity.__name__}.{path}: between takes the lower value first"
+            )
+        return f"{self.path(path)} BETWEEN {first} AND {last}"
 
     def member(self, path: Path, part: Any) -> str:
         """What a text, a set or a list may contain."""
@@ -68,7 +80,7 @@ class Placeholders:
         try:
             return self.value(element.write(part) if element else write_any(part))
         except (ValueError, TypeError, AttributeError) as error:
-            raise ValueRefused(f"{self.layout.entity.__name__}.{path} {error}") from error
+            raise self.layout.refusal(path, error) from None
 
     def parameters(self) -> dict[str, Any]:
         shown: dict[str, Any] = {}
@@ -79,7 +91,7 @@ class Placeholders:
         return shown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """A condition; `&`, `|` and `~` combine them."""
 
@@ -106,7 +118,9 @@ class Attr:
 
     def compare(self, operator: str, value: Any) -> Condition:
         return Condition(
-            lambda marks: f"{marks.path(self.path)} {operator} {marks.operand(self.path, value)}"
+            lambda marks: (
+                f"{marks.path(self.path)} {operator} {marks.operand(self.path, value, operator)}"
+            )
         )
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
@@ -130,12 +144,7 @@ class Attr:
     __hash__ = None  # type: ignore[assignment]
 
     def between(self, low: Any, high: Any) -> Condition:
-        return Condition(
-            lambda marks: (
-                f"{marks.path(self.path)} BETWEEN {marks.operand(self.path, low)}"
-                f" AND {marks.operand(self.path, high)}"
-            )
-        )
+        return Condition(lambda marks: marks.between(self.path, low, high))
 
     def one_of(self, *values: Any) -> Condition:
         if not 1 <= len(values) <= MOST_CHOICES:

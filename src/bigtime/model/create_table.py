@@ -1,8 +1,9 @@
 """Tables as DynamoDB is asked to make them, and the steps that make what is missing.
 
-Making a table takes DynamoDB a while, and steps do not wait. So `setup` does what can be done now,
-and tells what has to wait for a table or an index to be ready; run again, it goes on from there.
-It only ever adds: what differs otherwise is for a person to decide, and `diff` tells it.
+Making a table takes DynamoDB a while, and so does an index. `setup` does what can be done now, and
+what is left when a table or an index is ready; in between it looks again and again, less and less
+often, for as long as its patience lasts. Run again, it goes on from where it was. It only ever
+adds: what differs otherwise is for a person to decide, and `diff` tells it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bigtime.model.op import Steps
-from bigtime.model.system import System
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.op import Steps, pause
+from bigtime.model.system import System, check_mapped
 from bigtime.model.table import Attribute, Index, Table
-from bigtime.wire import Request, ResourceInUseException, ResourceNotFoundException, Response
+from bigtime.wire import (
+    LimitExceededException,
+    Request,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    Response,
+)
+
+FIRST_SECONDS = 0.25
+MOST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +134,61 @@ class Progress:
     pending: list[str] = field(default_factory=list)
 
 
-def setup(system: System) -> Steps[Progress]:
-    """Makes the tables, global indexes, streams and times to live that are missing."""
+class NotReady(DomainError):
+    """The tables are still being made: set them up again in a while."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress or Progress()
+        waiting = "; ".join(self.progress.pending)
+        super().__init__(f"Not ready yet: {waiting}. Run it again later." if waiting else None)
+
+
+def setup(*wanted: System | Table, patience_seconds: float = 600.0) -> Steps[Progress]:
+    """Makes the tables, global indexes, streams and times to live that are missing.
+
+    It waits until they are ready, and is `NotReady` when its patience is used up. With none, it
+    does not wait, and tells what is `pending`.
+    """
+    return making(tables_of(wanted), patience_seconds)
+
+
+def tables_of(wanted: tuple[System | Table, ...]) -> list[Table]:
+    tables: list[Table] = []
+    for one in wanted:
+        if isinstance(one, System):
+            tables += one.tables
+        elif isinstance(one, Table):
+            check_mapped(one)
+            tables.append(one)
+        else:
+            raise DesignError(f"setup() takes a system, or tables; {one!r} is neither")
+    if not tables:
+        raise DesignError("there is nothing to set up; say what, as in setup(SYSTEM)")
+    return list(dict.fromkeys(tables))
+
+
+def making(tables: list[Table], patience_seconds: float) -> Steps[Progress]:
+    made: list[str] = []
+    seconds, left = FIRST_SECONDS, patience_seconds
+    while True:
+        progress = yield from progressing(tables)
+        made += progress.made
+        progress = Progress(made, progress.pending)
+        if not progress.pending or not patience_seconds:
+            return progress
+        if left <= 0:
+            raise NotReady(progress)
+        yield from pause(min(seconds, left))
+        seconds, left = min(2 * seconds, MOST_SECONDS), left - seconds
+
+
+def progressing(tables: list[Table]) -> Steps[Progress]:
+    """Does what can be done now."""
     progress = Progress()
-    for table in system.tables:
+    for table in tables:
         if (yield from describe(table)) is None:
             yield from make_table(table, progress)
-    for table in system.tables:
+    for table in tables:
         yield from complete(table, progress)
     return progress
 
@@ -163,7 +222,11 @@ def complete(table: Table, progress: Progress) -> Steps[None]:
         if not lacking:
             break
         what, request = lacking[0]
-        yield request
+        try:
+            yield request
+        except (ResourceInUseException, LimitExceededException) as error:
+            progress.pending.append(f"{what} has to wait: {error}")
+            return
         progress.made.append(what)
     yield from expire(table, progress)
 

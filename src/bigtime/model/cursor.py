@@ -23,13 +23,14 @@ take the old one away when its cursors may expire.
 from __future__ import annotations
 
 import hmac
-import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256, shake_256
 from typing import Final, overload
+
+from pydantic_core import from_json, to_json
 
 from bigtime.model.errors import DesignError
 from bigtime.model.page import CursorError, Position
@@ -41,8 +42,8 @@ TAG_BYTES: Final = 32
 LEAST_SECRET_BYTES: Final = 16
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Secret:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class SigningSecret:
     """One secret, as two keys: one to sign with, one to seal with."""
 
     signing: bytes
@@ -103,23 +104,21 @@ class Cursors:
         raise CursorError()
 
 
-def derived(secret: bytes | str) -> Secret:
+def derived(secret: bytes | str) -> SigningSecret:
     key = secret.encode() if isinstance(secret, str) else secret
     if len(key) < LEAST_SECRET_BYTES:
         raise DesignError(
             f"a secret for cursors has at least {LEAST_SECRET_BYTES} bytes; take 32 random ones"
         )
-    return Secret(hmac.digest(key, b"sign", sha256), hmac.digest(key, b"seal", sha256))
+    return SigningSecret(hmac.digest(key, b"sign", sha256), hmac.digest(key, b"seal", sha256))
 
 
 def packed(position: Position) -> bytes:
-    facts = [position.query, position.place]
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return zlib.compress(text.encode(), 9)
+    return zlib.compress(to_json([position.query, position.place]), 9)
 
 
 def unpacked(body: bytes) -> Position:
-    query, place = json.loads(zlib.decompress(body))
+    query, place = from_json(zlib.decompress(body))
     return Position(query, place)
 
 

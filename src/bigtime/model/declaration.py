@@ -42,9 +42,9 @@ def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> Non
 
 
 def compile_beside(layout: Layout, layouts: list[Layout], newcomer: type[Entity]) -> None:
-    before = layout.keys
+    before = layout.continued
     layout.compile(continued_by(layout, layouts))
-    if layout.is_used and before != layout.keys:
+    if layout.is_used and before != layout.continued:
         raise DesignError(
             f"{newcomer.__name__} continues a key of {layout.entity.__name__}, which is in use"
             " already; declare all entities of a table before using any"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from bigtime.model.change import Change, Remove, Stamp
+from bigtime.model.change import FieldChange, Remove, Stamp
 from bigtime.model.condition import Condition, Placeholders
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
@@ -117,7 +117,7 @@ def delete(
     guard = Guard(existing(if_exists), None, when, otherwise, hidden=layout.deleted_name)
     if layout.roles.deleted is None:
         return deletion(target, guard)
-    mark: dict[Path, Change] = {layout.roles.deleted: Stamp()}
+    mark: dict[Path, FieldChange] = {layout.roles.deleted: Stamp()}
     soft: Write[E | None] = altered(target, mark, required(guard), kind=SoftDelete)
     return soft
 
@@ -141,7 +141,7 @@ def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update
             f"{layout.entity.__name__} has no field with the role `deleted`; what is deleted there"
             " is gone"
         )
-    unmark: dict[Path, Change] = {layout.roles.deleted: Remove()}
+    unmark: dict[Path, FieldChange] = {layout.roles.deleted: Remove()}
     restored: Update[E] = altered(target, unmark, Guard(if_exists=if_exists))
     return restored
 

@@ -18,7 +18,7 @@ class Scale(StrEnum):
     LARGE = "large"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Demo:
     """A system's demo data.
 

@@ -110,11 +110,11 @@ def same_keys(table: Table, one: Index, other: Index) -> str | None:
     """What two indexes have in common that makes one of them superfluous."""
     if (one.hash, one.range) == (other.hash, other.range):
         return "key attributes"
-    held, also = templates_in(table, one), templates_in(table, other)
+    held, also = key_templates(table, one), key_templates(table, other)
     return "entities under the same keys" if also and held.items() >= also.items() else None
 
 
-def templates_in(table: Table, index: Index) -> dict[str, tuple[str, ...]]:
+def key_templates(table: Table, index: Index) -> dict[str, tuple[str, ...]]:
     return {
         entity.__name__: tuple(part.template.text for part in entity.layout.keys[index.name].parts)
         for entity in table.entities

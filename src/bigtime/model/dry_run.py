@@ -59,7 +59,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ItemChange:
     """What a write does to one item."""
 
     table: Table
@@ -103,7 +103,7 @@ def batch_get(tables: ImaginaryTables, params: Params) -> Answer:
         said += [described(table, key, one) for key, one in zip(asked["Keys"], found, strict=True)]
     used = main_of(tables.table(name) for name in params["RequestItems"])
     response = {"Responses": responses, "UnprocessedKeys": {}}
-    return Answer(response, used, tuple(charges), counted(said))
+    return Answer(response, used, tuple(charges), tallied(said))
 
 
 def transact_get(tables: ImaginaryTables, params: Params) -> Answer:
@@ -118,56 +118,56 @@ def transact_get(tables: ImaginaryTables, params: Params) -> Answer:
     )
     responses: list[Response] = [{} if one is None else {"Item": one.item} for one in found]
     used = main_of(table for table, _ in gets)
-    return Answer({"Responses": responses}, used, charges, counted(said))
+    return Answer({"Responses": responses}, used, charges, tallied(said))
 
 
 # Writes
 
 
-def put(tables: ImaginaryTables, params: Params) -> Change:
+def put_change(tables: ImaginaryTables, params: Params) -> ItemChange:
     table, item = tables.table(params["TableName"]), params["Item"]
     old = tables.met(table, item, params, is_put=True)
-    return Change(table, identity_of(table, item), old, tables.sized(table, item))
+    return ItemChange(table, identity_of(table, item), old, tables.sized(table, item))
 
 
-def update(tables: ImaginaryTables, params: Params) -> Change:
+def update_change(tables: ImaginaryTables, params: Params) -> ItemChange:
     table, key = tables.table(params["TableName"]), params["Key"]
     old = tables.met(table, key, params)
     item = updated(old.item if old else key, params)
     new: Sized | None = Sized(item, old.extra) if old else tables.sized(table, item)
     if old is None and item == canonical_item(key) and params.get("UpdateExpression"):
         new = None  # to take away from nothing makes nothing
-    return Change(table, identity_of(table, key), old, new)
+    return ItemChange(table, identity_of(table, key), old, new)
 
 
-def delete(tables: ImaginaryTables, params: Params) -> Change:
+def delete_change(tables: ImaginaryTables, params: Params) -> ItemChange:
     table, key = tables.table(params["TableName"]), params["Key"]
-    return Change(table, identity_of(table, key), tables.met(table, key, params), None)
+    return ItemChange(table, identity_of(table, key), tables.met(table, key, params), None)
 
 
-def check(tables: ImaginaryTables, params: Params) -> Change:
+def check_change(tables: ImaginaryTables, params: Params) -> ItemChange:
     table, key = tables.table(params["TableName"]), params["Key"]
     old = tables.met(table, key, params)
-    return Change(table, identity_of(table, key), old, old, is_check=True)
+    return ItemChange(table, identity_of(table, key), old, old, is_check=True)
 
 
 def put_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, put(tables, params))
+    return single(tables, params, put_change(tables, params))
 
 
 def update_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, update(tables, params))
+    return single(tables, params, update_change(tables, params))
 
 
 def delete_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, delete(tables, params))
+    return single(tables, params, delete_change(tables, params))
 
 
-def single(tables: ImaginaryTables, params: Params, change: Change) -> Answer:
+def single(tables: ImaginaryTables, params: Params, change: ItemChange) -> Answer:
     return written(tables, [change], returned(params, change), transactional=False)
 
 
-def returned(params: Params, change: Change) -> Response:
+def returned(params: Params, change: ItemChange) -> Response:
     match params.get("ReturnValues", "NONE"):
         case "ALL_NEW" | "UPDATED_NEW":
             shown = change.new
@@ -180,9 +180,9 @@ def returned(params: Params, change: Change) -> Response:
 
 def batch_write(tables: ImaginaryTables, params: Params) -> Answer:
     changes = [
-        put(tables, {"TableName": name, **one["PutRequest"]})
+        put_change(tables, {"TableName": name, **one["PutRequest"]})
         if "PutRequest" in one
-        else delete(tables, {"TableName": name, **one["DeleteRequest"]})
+        else delete_change(tables, {"TableName": name, **one["DeleteRequest"]})
         for name, writes in params["RequestItems"].items()
         for one in writes
     ]
@@ -190,7 +190,7 @@ def batch_write(tables: ImaginaryTables, params: Params) -> Answer:
 
 
 def transact_write(tables: ImaginaryTables, params: Params) -> Answer:
-    changes: list[Change] = []
+    changes: list[ItemChange] = []
     reasons: list[Response] = []
     for action in params["TransactItems"]:
         ((name, given),) = action.items()
@@ -206,20 +206,24 @@ def transact_write(tables: ImaginaryTables, params: Params) -> Answer:
 
 
 def written(
-    tables: ImaginaryTables, changes: Sequence[Change], response: Response, *, transactional: bool
+    tables: ImaginaryTables,
+    changes: Sequence[ItemChange],
+    response: Response,
+    *,
+    transactional: bool,
 ) -> Answer:
     charges: list[Charge] = []
     for one in changes:
         charges += write_charges(one.table, one.old, one.new, transactional=transactional)
         tables.items[one.identity] = one.new
     used = main_of(one.table for one in changes)
-    return Answer(response, used, tuple(charges), counted(map(sentence_of, changes)))
+    return Answer(response, used, tuple(charges), tallied(map(sentence_of, changes)))
 
 
 # Reads of many items
 
 
-def query(tables: ImaginaryTables, params: Params) -> Answer:
+def page_read(tables: ImaginaryTables, params: Params) -> Answer:
     table = tables.table(params["TableName"])
     index = table.index(params.get("IndexName", MAIN))
     conditions = key_conditions(params) if "KeyConditionExpression" in params else ()
@@ -311,7 +315,7 @@ def described(table: Table, key: Item, found: Sized | None) -> str:
     return f"there is no such {kind}" if found is None else f"a {kind} of {found.size:,} bytes"
 
 
-def sentence_of(change: Change) -> str:
+def sentence_of(change: ItemChange) -> str:
     either = change.new or change.old
     if either is None:
         return "nothing is there, and nothing comes of it"
@@ -334,7 +338,7 @@ def found_sentence(table: Table, page: Sequence[Sized], size: int, *, is_filtere
     return f"it finds {listed}, {size:,} bytes together{passed}"
 
 
-def counted(sentences: Iterable[str]) -> str:
+def tallied(sentences: Iterable[str]) -> str:
     """The sentences, each once, with how often it was said."""
     said = Counter(sentences)
     return "; ".join(one if count == 1 else f"{count} x {one}" for one, count in said.items())
@@ -349,12 +353,12 @@ ANSWERS: Mapping[str, Callable[[ImaginaryTables, Params], Answer]] = {
     "DeleteItem": delete_item,
     "BatchWriteItem": batch_write,
     "TransactWriteItems": transact_write,
-    "Query": query,
-    "Scan": query,
+    "Query": page_read,
+    "Scan": page_read,
 }
-CHANGES: Mapping[str, Callable[[ImaginaryTables, Params], Change]] = {
-    "Put": put,
-    "Update": update,
-    "Delete": delete,
-    "ConditionCheck": check,
+CHANGES: Mapping[str, Callable[[ImaginaryTables, Params], ItemChange]] = {
+    "Put": put_change,
+    "Update": update_change,
+    "Delete": delete_change,
+    "ConditionCheck": check_change,
 }

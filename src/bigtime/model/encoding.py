@@ -29,12 +29,22 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from types import UnionType
-from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+)
 from uuid import UUID
 
 from bigtime.model.bucket import Bucket, day, utc
 from bigtime.model.ksuid import LENGTH, Ksuid
-from bigtime.model.language import ANY, Characters, Language, one_of, repeated, shaped
+from bigtime.model.language import ANY_CHARACTER, Characters, Language, one_of, repeated, shaped
 
 Role: TypeAlias = Literal["partition", "sort"]
 
@@ -58,8 +68,7 @@ class TemplateError(ValueError):
         return TemplateError(self.problem, self.remedy, place=place, template=template)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class KeyPlace(NamedTuple):
     """Where in a key a field stands."""
 
     role: Role
@@ -67,7 +76,7 @@ class Place:
     """Whether anything follows it, in its own template or in another's."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
     """The texts of a type's values: `decode` undoes `encode`, to the bucket's start if lossy."""
 
@@ -85,9 +94,9 @@ class Encoding:
         return self.bucket is not None
 
 
-def encoding_for(annotation: Any, format: str | None, *, place: Place) -> Encoding:
+def encoding_for(annotation: Any, format: str | None, *, place: KeyPlace) -> Encoding:
     """How a field of that type is written in that place, or why it cannot be."""
-    kind = unwrapped(annotation)
+    kind = bare_type(annotation)
     if get_origin(kind) is Literal:
         return literal_encoding(kind, format, place)
     if not isinstance(kind, type):
@@ -102,7 +111,7 @@ def encoding_for(annotation: Any, format: str | None, *, place: Place) -> Encodi
 
 def native_type(annotation: Any) -> Literal["N", "B"] | None:
     """The DynamoDB type of a field that may be a key attribute by itself and is not text."""
-    kind = unwrapped(annotation)
+    kind = bare_type(annotation)
     if not isinstance(kind, type) or issubclass(kind, bool):
         return None
     if issubclass(kind, int | Decimal):
@@ -124,7 +133,7 @@ STANDS_FOR: Final[Mapping[str, type]] = {
 }
 
 
-def unwrapped(annotation: Any) -> Any:
+def bare_type(annotation: Any) -> Any:
     """The type beneath Annotated, Optional, NewType, type aliases and pydantic's constraints."""
     while True:
         inner = inner_type(annotation)
@@ -197,11 +206,11 @@ TEXTS: Final[Mapping[Role, Language]] = {
 ESCAPE: Final = re.compile(r"\$([0-9A-F]{2})")
 
 
-def text_encoding(kind: type[str], format: str | None, place: Place) -> Encoding:
+def text_encoding(kind: type[str], format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
     make: Callable[[str], Any] = (lambda text: text) if kind is str else kind
     if not place.followed:
-        return Encoding(as_text, make, repeated((ANY,)), textual=True)
+        return Encoding(as_text, make, repeated((ANY_CHARACTER,)), textual=True)
     return Encoding(
         escaping(ESCAPED[place.role]),
         lambda text: make(ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)),
@@ -236,7 +245,7 @@ def as_escape(found: re.Match[str]) -> str:
 # Numbers
 
 
-def int_encoding(kind: type[int], format: str | None, place: Place) -> Encoding:
+def int_encoding(kind: type[int], format: str | None, place: KeyPlace) -> Encoding:
     if format is None and place.role == "sort":
         raise TemplateError(
             f"a bare {name_of(kind)} does not sort as a number in a sort key",
@@ -284,13 +293,13 @@ def padded(width: int) -> Callable[[Any], str]:
 # Times
 
 
-def datetime_encoding(kind: type[datetime], format: str | None, place: Place) -> Encoding:
+def datetime_encoding(kind: type[datetime], format: str | None, place: KeyPlace) -> Encoding:
     if format in MOMENTS:
         return MOMENTS[format]
     raise unknown_format(kind, f"{format}", "write millis, seconds, hour, day, month or no format")
 
 
-def date_encoding(kind: type[date], format: str | None, place: Place) -> Encoding:
+def date_encoding(kind: type[date], format: str | None, place: KeyPlace) -> Encoding:
     if format in DATES:
         return DATES[format]
     raise unknown_format(kind, f"{format}", "write month, or no format")
@@ -371,7 +380,7 @@ DATES: Final[Mapping[str | None, Encoding]] = {
 # Ids
 
 
-def uuid_encoding(kind: type[UUID], format: str | None, place: Place) -> Encoding:
+def uuid_encoding(kind: type[UUID], format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
     shape = "-".join("h" * digits for digits in (8, 4, 4, 4, 12))
     return Encoding(uuid_text, UUID, shaped(shape, h=HEX))
@@ -383,7 +392,7 @@ def uuid_text(value: Any) -> str:
     return str(value)
 
 
-def ksuid_encoding(kind: type[Ksuid], format: str | None, place: Place) -> Encoding:
+def ksuid_encoding(kind: type[Ksuid], format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
 
     def encode(value: Any) -> str:
@@ -395,18 +404,18 @@ def ksuid_encoding(kind: type[Ksuid], format: str | None, place: Place) -> Encod
 # Choices
 
 
-def bool_encoding(kind: type[bool], format: str | None, place: Place) -> Encoding:
+def bool_encoding(kind: type[bool], format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
     return choice({True: "true", False: "false"})
 
 
-def literal_encoding(kind: Any, format: str | None, place: Place) -> Encoding:
+def literal_encoding(kind: Any, format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
     values = [value for value in get_args(kind) if value is not None]
     return choice({value: plain_word(value, kind, place) for value in values})
 
 
-def enum_encoding(kind: type[Enum], format: str | None, place: Place) -> Encoding:
+def enum_encoding(kind: type[Enum], format: str | None, place: KeyPlace) -> Encoding:
     values = [member.value for member in kind]
     if issubclass(kind, Flag) or not values:
         raise no_encoding(kind)
@@ -421,7 +430,7 @@ def enum_encoding(kind: type[Enum], format: str | None, place: Place) -> Encodin
     return choice(texts, ordered=numbers.ordered)
 
 
-def plain_word(value: Any, kind: Any, place: Place) -> str:
+def plain_word(value: Any, kind: Any, place: KeyPlace) -> str:
     """A value that needs no escape where it stands."""
     if not isinstance(value, str) or not value:
         raise TemplateError(
@@ -458,7 +467,7 @@ def choice(texts: Mapping[Any, str], *, ordered: bool = True) -> Encoding:
     return Encoding(encode, decode, one_of(members), ordered=ordered)
 
 
-ENCODINGS: Final[Mapping[type, Callable[[Any, str | None, Place], Encoding]]] = {
+ENCODINGS: Final[Mapping[type, Callable[[Any, str | None, KeyPlace], Encoding]]] = {
     bool: bool_encoding,
     date: date_encoding,
     datetime: datetime_encoding,

@@ -12,25 +12,23 @@ operations need of it is its `layout`, compiled once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from bigtime.model.declaration import lay_out
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import Keys
 from bigtime.model.layout import Layout, Roles
 from bigtime.model.reader import entity_reader
+from bigtime.model.secret import Secret, SecretText, hide_secrets
 from bigtime.model.table import Table
 from bigtime.model.within import Within, key_in, within
 from bigtime.wire import Item
 
+__all__ = ["Entity", "Key", "Secret", "SecretText"]
+
 E = TypeVar("E", bound="Entity")
-
-Secret = Field(repr=False)
-"""Keeps a field out of `repr`, and so out of logs: `hash: Annotated[str, Secret]`."""
-
-SecretText = Annotated[str, Secret]
 
 
 class Key(Generic[E]):
@@ -44,14 +42,17 @@ class Key(Generic[E]):
         self.item: Item = entity.layout.key_item(fields)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.fields.items())
+        shown = self.entity.layout.shown_fields(self.fields)
+        given = ", ".join(f"{name}={value}" for name, value in shown.items())
         return f"{self.entity.__name__}.key({given})"
 
 
 class Entity(BaseModel):
     """The base of all entities. Instances do not change: an update makes a new one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(Keys,))
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ignored_types=(Keys,), hide_input_in_errors=True
+    )
 
     keys: ClassVar[Keys]
     layout: ClassVar[Layout]
@@ -73,6 +74,7 @@ class Entity(BaseModel):
     ) -> None:
         """`created`, `updated`, `version` and `deleted` name the fields that have those roles."""
         super().__pydantic_init_subclass__(**more)
+        hide_secrets(cls)
         if table is None:
             check_abstract(cls)
             return

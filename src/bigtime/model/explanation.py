@@ -15,7 +15,6 @@ have a table of one name, the one is meant that the module of the steps knows; e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -29,9 +28,10 @@ from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.imaginary import ImaginaryTables
 from bigtime.model.op import Runnable, Steps, steps_of
 from bigtime.model.prices import DEFAULT_REGION, MILLION, Rate, rate
+from bigtime.model.request_text import request_lines
 from bigtime.model.sample import MOMENT
 from bigtime.model.table import MAIN, Index, Table
-from bigtime.wire import Bytes, Now, Request, Step, Together
+from bigtime.wire import Bytes, Now, Pause, Request, Step, Together
 
 T = TypeVar("T")
 
@@ -60,13 +60,13 @@ class Explained(Charged):
     def __str__(self) -> str:
         tables = ", ".join(dict.fromkeys(table.name for table, _ in self.used))
         on = f"{', '.join(self.indexes)} of {tables}"
-        lines = [f"{self.request.operation} on {on}: {units(self)}"]
-        lines += [f"  {where(one)}: {units_of(one)}" for one in self.charged if one.index]
+        lines = [f"{where(one)}: {units_of(one)}" for one in self.charged if one.index]
         if self.index_write_units:
-            lines.append(f"  indexes make it {self.amplification:.3g} times the writes")
-        lines.append(f"  assuming {self.assumption}")
-        lines.append(f"  {json.dumps(self.request.params, default=str, ensure_ascii=False)}")
-        return "\n".join(lines)
+            lines.append(f"indexes make it {self.amplification:.3g} times the writes")
+        lines.append(f"assuming {self.assumption}")
+        lines += request_lines(self.request, (table for table, _ in self.used))
+        head = f"{self.request.operation} on {on}: {units(self)}"
+        return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,9 @@ class Explanation(Charged, Generic[T]):
         return self.rate.dollars(self.read_units, self.write_units)
 
     def __str__(self) -> str:
-        head = f"{counted(len(self.requests))}, {units(self)}, {price(self.dollars, self.rate)}"
+        head = (
+            f"{requests_text(len(self.requests))}, {units(self)}, {price(self.dollars, self.rate)}"
+        )
         lines = [head, *(f"{number}. {one}" for number, one in enumerate(self.requests, 1))]
         if self.ended is not None:
             lines.append(f"It ends there with {type(self.ended).__name__}: {self.ended}")
@@ -171,6 +173,8 @@ class DryRun:
             case Bytes(count):
                 self.drawn += 1
                 return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
+            case Pause():
+                return None
         raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
     def asked(self, request: Request) -> Answer:
@@ -197,17 +201,17 @@ def known_tables(steps: Steps[Any], told: Iterable[Table]) -> dict[str, list[Tab
         value.layout.table for value in values if is_laid_out(value)
     ]
     known: dict[str, list[Table]] = {}
-    for tables in (list(told), nearby, [one.layout.table for one in declared(Entity)]):
+    for tables in (list(told), nearby, [one.layout.table for one in laid_out(Entity)]):
         for name in {table.name for table in tables} - known.keys():
             known[name] = list(dict.fromkeys(table for table in tables if table.name == name))
     return known
 
 
-def declared(entity: type[Entity]) -> Iterator[type[Entity]]:
+def laid_out(entity: type[Entity]) -> Iterator[type[Entity]]:
     for one in entity.__subclasses__():
         if is_laid_out(one):
             yield one
-        yield from declared(one)
+        yield from laid_out(one)
 
 
 def is_laid_out(value: object) -> bool:
@@ -254,7 +258,7 @@ def plural(reads: float, writes: float) -> str:
     return " and ".join(named) or "no units"
 
 
-def counted(requests: int) -> str:
+def requests_text(requests: int) -> str:
     return "1 request" if requests == 1 else f"{requests} requests"
 
 

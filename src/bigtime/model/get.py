@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar, overload
 
 from bigtime.model.entity import Entity, Key
+from bigtime.model.errors import DesignError
 from bigtime.model.op import Op
 from bigtime.model.write import ErrorLike, raised
 from bigtime.wire import Request, Response
@@ -20,7 +21,7 @@ class Get(Op[Any]):
     def __init__(
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
     ) -> None:
-        self.key = key
+        self.key = checked(key, "get")
         self.consistent = consistent
         self.missing = missing
         self.deleted = deleted
@@ -39,6 +40,18 @@ class Get(Op[Any]):
         if entity is None and self.missing is not None:
             raise raised(self.missing)
         return entity
+
+
+def checked(given: object, function: str) -> Key[Any]:
+    """What a reading function was given, which has to be a key."""
+    if isinstance(given, Key):
+        return given
+    if isinstance(given, Entity):
+        name = type(given).__name__
+        raise DesignError(f"{function}() takes a key, not a whole {name}; say .own_key() of it")
+    raise DesignError(
+        f"{function}() takes a key, not {given!r}; make one of its entity, as in Brand.key('APPLE')"
+    )
 
 
 def found(key: Key[E], response: Response, *, deleted: bool) -> E | None:

@@ -22,11 +22,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bigtime.model.batch import Identity, identity_of
+from bigtime.model.bounds import SortBounds
 from bigtime.model.capacity import Sized, canonical_item, item_size
 from bigtime.model.entity import Entity
 from bigtime.model.key_condition import beginning, meets_all
-from bigtime.model.keys import EntityKey, KeyPart
-from bigtime.model.sample import entity_of, sample_item, told_by, told_by_beginning
+from bigtime.model.keys import EntityKey, KeyPart, told_by
+from bigtime.model.sample import entity_of, sample_item, told_by_beginning
 from bigtime.model.shards import sort_key
 from bigtime.model.table import Index, Table
 from bigtime.model.within import KeyCondition
@@ -149,7 +150,7 @@ class ImaginaryTables:
         for number in range(wanted):
             for entity, told in holders:
                 key = entity.layout.keys[index.name]
-                if number and is_whole(key, told):
+                if number and is_one_item(key, told):
                     continue
                 fields = {name: values[0] for name, values in key.only.items()}
                 fields |= {name: one.at(number) for name, one in told.items()}
@@ -193,14 +194,15 @@ def told_by_question(key: EntityKey, asked: Mapping[str, KeyCondition]) -> dict[
         condition = asked.get(part.attribute.name)
         if condition is None:
             break
+        exact = {name: one.value for name, one in told.items() if not one.is_bucket}
         more = told_by_condition(part, condition)
-        if more is None:
+        if more is None or not may_meet(part.span(exact), condition):
             return None
         told |= {name: Told(value) for name, value in more.items()}
     return told
 
 
-def is_whole(key: EntityKey, told: Mapping[str, Told]) -> bool:
+def is_one_item(key: EntityKey, told: Mapping[str, Told]) -> bool:
     """Whether the place in the index is told to the last field, so that one item is meant."""
     exact = (name in told and not told[name].is_bucket for name in key.fields)
     return bool(key.range) and all(exact)
@@ -210,6 +212,18 @@ def told_by_condition(part: KeyPart, condition: KeyCondition) -> dict[str, Any] 
     if condition.operator == "=":
         return told_by([part], {part.attribute.name: condition.operands[0]})
     return {} if part.form is not None else told_by_beginning(part.template, beginning(condition))
+
+
+def may_meet(span: SortBounds, condition: KeyCondition) -> bool:
+    """Whether a condition may take in some of the texts in a span."""
+    texts = [str(operand.get("S", "")) for operand in condition.operands]
+    below = condition.operator in ("<", "<=", "between") and (span.low or "") > texts[-1]
+    above = (
+        condition.operator in (">", ">=", "between")
+        and span.high is not None
+        and (span.high < texts[0] or (span.high == texts[0] and not span.high_inclusive))
+    )
+    return not below and not above
 
 
 def presence(table: Table, params: Params) -> bool | None:

@@ -121,11 +121,11 @@ def declare(invariant: Invariant) -> None:
     assert isinstance(layout.keeper, Kept)
     for one in layout.keeper.invariants:
         if isinstance(one, Reserved) and isinstance(invariant, Reserved):
-            check_apart(one, invariant)
+            check_kept_once(one, invariant)
     layout.keeper.invariants.append(invariant)
 
 
-def check_apart(one: Reserved, other: Reserved) -> None:
+def check_kept_once(one: Reserved, other: Reserved) -> None:
     if not one.names or not other.names or one.holds(other.names):
         names = ", ".join(one.names & other.names) or one.entity.__name__
         raise DesignError(

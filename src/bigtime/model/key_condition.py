@@ -8,7 +8,7 @@ from operator import eq, ge, gt, le, lt
 from typing import cast
 
 from bigtime.model.bounds import Operator
-from bigtime.model.shards import comparable
+from bigtime.model.stored import comparable
 from bigtime.model.within import KeyCondition
 from bigtime.wire import Item, Params
 

@@ -11,14 +11,17 @@ index is not written; so there must be one that is neither a field nor a key of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
 from bigtime.model.attribute import Stored
-from bigtime.model.errors import DesignError
+from bigtime.model.bounds import SortBounds
+from bigtime.model.encoding import Role
+from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.table import MAIN, Attribute, Index, Table
 from bigtime.model.template import Template, TemplateError
 from bigtime.wire import AttributeValue, Item
@@ -27,6 +30,10 @@ HalfText: TypeAlias = str | tuple[str, ...]
 KeyText: TypeAlias = str | tuple[HalfText, ...]
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 Values: TypeAlias = Mapping[str, tuple[Any, ...]]
+
+MAX_BYTES: Mapping[Role, int] = {"partition": 2048, "sort": 1024}
+SURELY_SHORT = 256
+"""A character has four bytes at most, so a text of no more of them is never too long."""
 
 
 class When:
@@ -74,7 +81,7 @@ def halves(name: str, given: KeyText) -> Halves:
     return texts[0], texts[1] if len(texts) == 2 else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeyPart:
     """One key attribute of one index, and how an entity fills it.
 
@@ -90,9 +97,43 @@ class KeyPart:
         """The attribute; None when a field is missing, so that the index stays sparse."""
         if self.form is not None:
             given = fields.get(self.template.fields[0])
-            return None if given is None else self.form.write(given)
+            return None if given is None else self.native(given)
         text = self.template.encode(fields)
-        return None if text is None else {"S": text}
+        if text is None:
+            return None
+        if len(text) > SURELY_SHORT:
+            self.check_size(len(text.encode()))
+        return {"S": text}
+
+    def native(self, given: Any) -> AttributeValue:
+        """A number or bytes, as they are."""
+        assert self.form is not None
+        value = self.form.write(given)
+        if self.attribute.type == "B":
+            self.check_size(len(given))
+        return value
+
+    def check_size(self, size: int) -> None:
+        """What DynamoDB takes for a key, by its bytes (AWS: Constraints.html)."""
+        most = MAX_BYTES[self.template.role]
+        if 1 <= size <= most:
+            return
+        names = ", ".join(map(repr, self.template.fields))
+        several = len(self.template.fields) > 1
+        where = f"{'fields' if several else 'field'} {names} of the key {self.template.text!r}"
+        if not size:
+            raise ValueRefused(f"{where} is empty, and no key may be")
+        raise ValueRefused(
+            f"{where} {'make' if several else 'makes'} it {size:,} bytes long, and DynamoDB takes"
+            f" {most:,}: shorten {'them' if several else 'it'}"
+        )
+
+    def span(self, told: Mapping[str, Any]) -> SortBounds:
+        """Where its values lie when these fields are told; numbers and bytes lie anywhere."""
+        if self.form is not None:
+            return SortBounds(None, None)
+        leading = takewhile(told.__contains__, self.template.fields)
+        return self.template.bounds({name: told[name] for name in leading})
 
     def parse(self, value: AttributeValue) -> dict[str, Any]:
         """The fields that a stored key attribute tells."""
@@ -101,23 +142,30 @@ class KeyPart:
         return self.template.parse(value["S"])
 
 
-@dataclass(frozen=True, slots=True)
 class EntityKey:
-    """How an entity lies in one index; `only` while these fields have one of these values."""
+    """How an entity lies in one index; `only` while these fields have one of these values.
 
-    index: Index
-    hash: tuple[KeyPart, ...]
-    range: tuple[KeyPart, ...]
-    only: Values = field(default_factory=dict)
+    `fields` are all that take part, in the order of the templates.
+    """
 
-    @property
-    def parts(self) -> tuple[KeyPart, ...]:
-        return self.hash + self.range
+    __slots__ = ("entity", "fields", "hash", "index", "only", "parts", "range")
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Every field that takes part, in the order of the templates."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.template.fields))
+    def __init__(
+        self,
+        entity: str,
+        index: Index,
+        hash: tuple[KeyPart, ...],
+        range: tuple[KeyPart, ...],
+        only: Values,
+    ) -> None:
+        self.entity = entity
+        self.index = index
+        self.hash = hash
+        self.range = range
+        self.only = only
+        self.parts = hash + range
+        names = (name for part in self.parts for name in part.template.fields)
+        self.fields = tuple(dict.fromkeys(names))
 
     @property
     def fed_by(self) -> frozenset[str]:
@@ -133,12 +181,26 @@ class EntityKey:
         if self.only and not self.holds(fields):
             return None
         item: Item = {}
-        for part in self.parts:
-            value = part.value(fields)
-            if value is None:
-                return None
-            item[part.attribute.name] = value
+        try:
+            for part in self.parts:
+                value = part.value(fields)
+                if value is None:
+                    return None
+                item[part.attribute.name] = value
+        except ValueRefused as error:
+            raise ValueRefused(f"{self.entity}: {error}") from None
         return item
+
+
+def told_by(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
+    """The fields that key attributes tell; None when they are not of these templates."""
+    told: dict[str, Any] = {}
+    for part in parts:
+        try:
+            told |= part.parse(item[part.attribute.name])
+        except (KeyError, ValueError):
+            return None
+    return told
 
 
 def entity_keys(
@@ -157,6 +219,7 @@ def entity_keys(
         index = table.index(name)
         check_counts(entity, index, hash_texts, range_texts)
         compiled[name] = EntityKey(
+            entity,
             index,
             tuple(
                 # An attribute that another index sorts by has one value: the one that sorts.

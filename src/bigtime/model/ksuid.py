@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
-EPOCH: Final = 1_400_000_000
+KSUID_EPOCH: Final = 1_400_000_000
 LENGTH: Final = 27
 PAYLOAD_BYTES: Final = 16
 DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -45,7 +45,7 @@ class Ksuid(str):
             raise ValueError(f"a KSUID's payload is {PAYLOAD_BYTES} bytes, not {len(payload)}")
         if at.utcoffset() is None:
             raise ValueError(f"{at.isoformat()} has no time zone: make it as datetime.now(UTC) is")
-        second = int(at.timestamp()) - EPOCH
+        second = int(at.timestamp()) - KSUID_EPOCH
         if not 0 <= second < 1 << 32:
             raise ValueError(f"{at.isoformat()} is outside the years that a KSUID can hold")
         return super().__new__(cls, text_of(second << 128 | int.from_bytes(payload)))
@@ -53,7 +53,7 @@ class Ksuid(str):
     @property
     def at(self) -> datetime:
         """The second it was made in."""
-        return datetime.fromtimestamp((number_of(self) >> 128) + EPOCH, UTC)
+        return datetime.fromtimestamp((number_of(self) >> 128) + KSUID_EPOCH, UTC)
 
     @property
     def payload(self) -> bytes:

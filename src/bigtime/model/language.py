@@ -33,11 +33,11 @@ class Characters:
 
 
 Word: TypeAlias = tuple[Characters, ...]
-Position: TypeAlias = tuple[int, int, int]
+Point: TypeAlias = tuple[int, int, int]
 """A piece, a word of it, and how much of that word is read; before a piece, the last two are 0."""
 
 # Surrogates are no characters: UTF-8 cannot write them.
-ANY: Final = Characters((("\0", "\ud7ff"), ("\ue000", "\U0010ffff")))
+ANY_CHARACTER: Final = Characters((("\0", "\ud7ff"), ("\ue000", "\U0010ffff")))
 # All the digits of a date or of an id may be ones, so examples of them are real ones.
 READABLE: Final = "1x"
 
@@ -69,11 +69,11 @@ class Language:
             return None
         return sum(length for each in lengths for length in each)
 
-    def ends(self, position: Position) -> bool:
+    def ends(self, position: Point) -> bool:
         piece, _, offset = position
         return offset == 0 and all(each.skippable for each in self.pieces[piece:])
 
-    def steps(self, position: Position) -> Iterator[tuple[Characters, Position]]:
+    def steps(self, position: Point) -> Iterator[tuple[Characters, Point]]:
         """What may come next, and where it leads."""
         piece, word, offset = position
         if offset:
@@ -85,7 +85,7 @@ class Language:
             if not self.pieces[index].skippable:
                 return
 
-    def step(self, index: int, word: int, offset: int) -> tuple[Characters, Position]:
+    def step(self, index: int, word: int, offset: int) -> tuple[Characters, Point]:
         piece = self.pieces[index]
         spelling = piece.words[word]
         if offset + 1 < len(spelling):
@@ -120,7 +120,7 @@ def disjoint(a: Language, b: Language) -> bool:
 
 def has_prefix_of(prefix: str, language: Language) -> str | None:
     """A shortest text of the language that begins with `prefix`."""
-    return shared(literal(prefix) + repeated((ANY,)), language)
+    return shared(literal(prefix) + repeated((ANY_CHARACTER,)), language)
 
 
 def shared(a: Language, b: Language) -> str | None:

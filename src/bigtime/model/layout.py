@@ -8,10 +8,10 @@ and declaring such an entity is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import ValidationError
 
@@ -19,11 +19,13 @@ from bigtime.model.attribute import (
     field_annotation,
     read_when_absent,
     stored_form,
+    unwrapped,
 )
-from bigtime.model.errors import DesignError, ItemMismatch, ValueRefused
+from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
 from bigtime.model.keys import EntityKey, KeyPart, Keys, entity_keys
 from bigtime.model.path import Path, Place, Step, follow, split
-from bigtime.model.stored import ANY, Stored
+from bigtime.model.secret import HIDDEN, Secret, secret_fields
+from bigtime.model.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.table import MAIN, Table
 from bigtime.wire import AttributeValue, Item
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from bigtime.model.entity import Entity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Roles:
     """The fields that the operations fill by themselves."""
 
@@ -75,15 +77,18 @@ class Layout:
         "_validate",
         "_writers",
         "absent",
+        "continued",
         "declared",
         "declared_forms",
         "entity",
         "forms",
+        "hidden",
         "is_used",
         "keeper",
         "keys",
         "names",
         "roles",
+        "secrets",
         "table",
         "type_item",
     )
@@ -96,17 +101,21 @@ class Layout:
         self.is_used = False
         self.keeper: Keeper | None = None
         self.names = {name: table.naming(name) for name in entity.model_fields}
+        self.secrets = secret_fields(entity)
+        self.hidden: frozenset[str] = frozenset()
         self.absent: dict[str, Any] = {}
         self.declared_forms = stored_forms(self)
         self.forms = self.declared_forms
         self.keys: dict[str, EntityKey] = {}
+        self.continued: frozenset[tuple[str, str]] = frozenset()
         self.type_item: Item = (
             {table.type_attribute: {"S": entity.__name__}} if table.type_attribute else {}
         )
         self._validate = entity.__pydantic_validator__.validate_python
 
     def compile(self, continued: frozenset[tuple[str, str]]) -> None:
-        fields = {name: field_annotation(self.entity, name) for name in self.names}
+        self.continued = continued
+        fields = {name: self.annotation(name) for name in self.names}
         self.keys = entity_keys(
             self.entity.__name__,
             self.table,
@@ -116,6 +125,7 @@ class Layout:
             continued=continued,
         )
         self.forms = {**self.declared_forms, **key_forms(self)}
+        self.hidden = frozenset(hidden_attributes(self))
         self._writers = [
             (name, stored, self.forms[name].write, self.forms[name].is_set)
             for name, stored in self.names.items()
@@ -124,6 +134,11 @@ class Layout:
             (name, stored, self.forms[name].tag, self.forms[name].read)
             for name, stored in self.names.items()
         ]
+
+    def annotation(self, name: str) -> Any:
+        """The type of a field, which says by itself whether it is secret."""
+        annotation = field_annotation(self.entity, name)
+        return Annotated[annotation, Secret] if name in self.secrets else annotation
 
     def to_item(self, entity: Entity) -> Item:
         """The item to store: every field that is there, and the keys of every index it is in."""
@@ -138,7 +153,7 @@ class Layout:
                     continue
                 item[stored] = write(value)
         except (ValueError, TypeError, AttributeError) as error:
-            raise ValueRefused(f"{self.entity.__name__}.{name} {error}") from error
+            raise self.refusal(name, error) from None
         for key in self.keys.values():
             attributes = key.attributes(fields)
             if attributes is not None:
@@ -160,7 +175,7 @@ class Layout:
                 if value is not None:
                     fields[name] = value[tag] if read is None else read(value)
             return self._validate(fields, by_alias=False, by_name=True)
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, DomainError) as error:
             return self.from_nulls(item, error)
 
     def from_nulls(self, item: Item, error: Exception) -> Any:
@@ -186,12 +201,32 @@ class Layout:
         return self.names[self.roles.deleted] if self.roles.deleted else None
 
     def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
-        faults = spoken(error) if isinstance(error, ValidationError) else self.mistyped(item)
-        return ItemMismatch(f"{self.located(item)}: {faults}", item)
+        return ItemMismatch(f"{self.located(item)}: {self.faults(item, error)}", item)
+
+    def faults(self, item: Item, error: Exception) -> str:
+        if isinstance(error, ValidationError):
+            return spoken(error)
+        return str(error) if isinstance(error, DomainError) else self.mistyped(item)
 
     def located(self, item: Item) -> str:
         keys = {one.name: item.get(one.name) for one in self.table.main.attributes}
-        return f"{self.entity.__name__} at {keys}"
+        return f"{self.entity.__name__} at {self.shown(keys)}"
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Attributes for people to see, without what is secret."""
+        return {name: HIDDEN if name in self.hidden else value for name, value in item.items()}
+
+    def shown_fields(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """Fields for people to see, without what is secret."""
+        return {
+            name: HIDDEN if name in self.secrets else repr(value) for name, value in fields.items()
+        }
+
+    def refusal(self, path: Path, error: Exception) -> ValueRefused:
+        """Why a value cannot be stored; of a secret, only that it cannot."""
+        is_secret = split(path)[0] in self.secrets
+        said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
+        return ValueRefused(f"{self.entity.__name__}.{path} {said}")
 
     def mistyped(self, item: Item) -> str:
         """The field that cannot be read, and why."""
@@ -206,7 +241,7 @@ class Layout:
             except KeyError:
                 return f"{name}: an attribute inside it has another type than its field"
             except ValueError as error:
-                return f"{name}: {error}"
+                return f"{name}: {'it is malformed' if name in self.secrets else error}"
         return "it cannot be read"
 
     def place(self, path: Path) -> Place:
@@ -236,6 +271,26 @@ class Layout:
         """A value as the type of its field has it; refused if it does not fit."""
         return self.fitted(self.place(path).form, path, value)
 
+    def bound(self, path: Path, value: Any, *, is_ceiling: bool) -> Any:
+        """What a place is compared with, as its type has it; a number may be any other.
+
+        Of a time that is finer than what is stored, the one that is stored before it or, where it
+        is a ceiling, after it.
+        """
+        form = self.place(path).form
+        if form.tag == "N" and is_number(value):
+            return value
+        fitted = self.fitted(form, path, value)
+        if not (isinstance(fitted, datetime) and isinstance(value, datetime)) or fitted == value:
+            return fitted
+        unit = unit_in(unwrapped(form.annotation)[1])
+        if unit is None:
+            raise ValueRefused(
+                f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
+                " with a value that it leaves as it is"
+            )
+        return fitted + timedelta(microseconds=unit.microseconds) if is_ceiling else fitted
+
     def checked_part(self, path: Path, value: Any) -> Any:
         """A value as an element of a list or set has it."""
         return self.fitted(self.place(path).form.element or ANY, path, value)
@@ -251,7 +306,7 @@ class Layout:
         try:
             return self.place(path).form.write(value)
         except (ValueError, TypeError, AttributeError) as error:
-            raise ValueRefused(f"{self.entity.__name__}.{path} {error}") from error
+            raise self.refusal(path, error) from None
 
     def filled(self, moment: datetime, *roles: str | None) -> dict[str, Any]:
         """The fields of these roles, at a moment."""
@@ -266,7 +321,7 @@ class Layout:
         missing = [name for name in names if name not in fields]
         if missing:
             raise TypeError(f"{self.entity.__name__}.key also needs {', '.join(missing)}")
-        return {name: self.checked(name, value) for name, value in fields.items()}
+        return {name: self.fitted(self.forms[name], name, value) for name, value in fields.items()}
 
     def key_item(self, fields: Mapping[str, Any]) -> Item:
         self.is_used = True
@@ -284,8 +339,10 @@ class Layout:
                 vague = {name for name in part.template.lossy if name in fields}
                 fields.update((name, value) for name, value in told.items() if name not in vague)
             return {name: self.checked(name, value) for name, value in fields.items()}
-        except (KeyError, ValueError) as error:
-            raise ItemMismatch(f"{self.located(item)}: {error}", item) from None
+        except (KeyError, ValueError, DomainError) as error:
+            is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
+            said = "its key cannot be read" if is_secret else error
+            raise ItemMismatch(f"{self.located(item)}: {said}", item) from None
 
     def defaults(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """What the other fields are when nothing but these is told; not those that are None."""
@@ -320,6 +377,14 @@ def spoken(error: ValidationError) -> str:
     return "; ".join(f"{where}: {what}" if where else what for where, what in faults)
 
 
+def hidden_attributes(layout: Layout) -> Iterator[str]:
+    """The stored names of what is secret, and of keys that are made of it."""
+    yield from (layout.names[name] for name in layout.secrets)
+    for part in (part for key in layout.keys.values() for part in key.parts):
+        if not layout.secrets.isdisjoint(part.template.fields):
+            yield part.attribute.name
+
+
 def stored_forms(layout: Layout) -> dict[str, Stored]:
     entity, forms = layout.entity, {}
     for name in layout.names:
@@ -351,11 +416,17 @@ def key_form(layout: Layout, name: str, part: KeyPart) -> Stored:
             f" and a key of index {part_index(layout, part)} with the template {template.text!r},"
             " from which the field could not be read back; rename one"
         )
-    if part.form is not None:
+    if part.attribute.type == "N":
         return declared
 
     def write(value: Any) -> Any:
-        return {"S": template.encode({name: value})}
+        try:
+            return part.value({name: value})
+        except ValueRefused as error:
+            raise ValueRefused(str(error).removeprefix(f"field {name!r} ")) from None
+
+    if part.form is not None:
+        return replace(declared, write=write)
 
     def read(value: Any) -> Any:
         return template.parse(value["S"])[name]

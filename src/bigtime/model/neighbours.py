@@ -28,7 +28,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from bigtime.model.errors import DesignError
-from bigtime.model.language import ANY, repeated, shared
+from bigtime.model.language import ANY_CHARACTER, repeated, shared
 from bigtime.model.parts import Field, language_of
 from bigtime.model.table import MAIN
 
@@ -175,7 +175,7 @@ def strays(one: Template, other: Template) -> bool:
     field, fielded, plain = (here, one, other) if isinstance(here, Field) else (there, other, one)
     if fielded.parts[0] is not field:
         return True
-    values = language_of(fielded.parts[:2]) + repeated((ANY,))
+    values = language_of(fielded.parts[:2]) + repeated((ANY_CHARACTER,))
     return shared(values, plain.language) is not None
 
 

@@ -14,9 +14,9 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
-from bigtime.wire import Bytes, Now, Request, Response, Steps, Together
+from bigtime.wire import Bytes, Now, Pause, Request, Response, Steps, Together, steps_in
 
-__all__ = ["Op", "Runnable", "Steps", "now", "random_bytes", "steps_of", "together"]
+__all__ = ["Op", "Runnable", "Steps", "now", "pause", "random_bytes", "steps_of", "together"]
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -63,8 +63,13 @@ def random_bytes(count: int) -> Steps[bytes]:
     return cast(bytes, drawn)
 
 
+def pause(seconds: float) -> Steps[None]:
+    """Waits, in the store's own way; a dry run does not."""
+    yield Pause(seconds)
+
+
 def steps_of(runnable: Runnable[T]) -> Steps[T]:
-    return iter(runnable) if isinstance(runnable, Op) else runnable
+    return steps_in(runnable)
 
 
 @overload

@@ -72,7 +72,7 @@ def place_in(after: Position | None, query: str) -> Mapping[str, Any] | None:
     return after.place
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Taken(Generic[T]):
     """What a reading has brought so far. `last` is where it stands; `ended`, that it is through."""
 
@@ -165,13 +165,13 @@ class Reading(Op[Page[T]], Generic[T]):
 
     def take(self, taken: Taken[T], response: Response, wanted: int | None) -> None:
         """Takes from a response what is still wanted."""
-        items = response["Items"]
+        items, found, read = response["Items"], taken.found, self.read
         for place, item in enumerate(items, 1):
-            value = self.read(item)
+            value = read(item)
             if value is None:
                 continue
-            taken.found.append((item, value))
-            if len(taken.found) == wanted and place < len(items):
+            found.append((item, value))
+            if len(found) == wanted and place < len(items):
                 taken.last = self.key_of(item)
                 return
         following = response.get("LastEvaluatedKey")

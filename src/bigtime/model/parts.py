@@ -11,27 +11,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import zip_longest
-from typing import Any, Final, Literal, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from bigtime.model.bounds import successor
 from bigtime.model.encoding import (
     Encoding,
-    Place,
+    KeyPlace,
     Role,
     TemplateError,
     encoding_for,
     native_type,
 )
 from bigtime.model.errors import ValueRefused
-from bigtime.model.language import ANY, Language, literal, repeated
-
-KeyType: TypeAlias = Literal["S", "N", "B"]
+from bigtime.model.language import ANY_CHARACTER, Language, literal, repeated
+from bigtime.model.secret import is_secret
+from bigtime.model.table import KeyType
 
 DELIMITER: Final = "#"
 PIECES: Final = re.compile(r"\{(?P<field>[^{}]*)\}|(?P<literal>[^{}]+)|(?P<brace>[{}])")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A field in its place in a template."""
 
@@ -40,12 +40,14 @@ class Field:
     width: int | None
     closing: str | None
     """`#` where the delimiter follows, empty where anything else does, None where nothing does."""
+    is_secret: bool = False
 
     def text(self, value: Any, template: str) -> str:
         try:
             return self.encoding.encode(value)
         except ValueError as error:
-            raise ValueRefused(f"field {self.name!r} of the key {template!r} {error}") from None
+            said = "does not fit in it; it is secret, and not shown" if self.is_secret else error
+            raise ValueRefused(f"field {self.name!r} of the key {template!r} {said}") from None
 
     def last_of(self, key: str) -> str:
         """From the beginning of a value's keys to their end: the gap after them, or the one key."""
@@ -76,7 +78,7 @@ def native_part(text: str, fields: Mapping[str, Any], type: KeyType) -> Field:
         ).at(repr(text), text)
     if name not in fields:
         raise unknown_field(name, fields).at(repr(text), text)
-    return Field(name, Encoding(no_text, no_text, repeated((ANY,))), None, None)
+    return Field(name, Encoding(no_text, no_text, repeated((ANY_CHARACTER,))), None, None)
 
 
 def no_text(value: Any) -> NoReturn:
@@ -115,9 +117,9 @@ def part_of(
     name, colon, format = piece["field"].partition(":")
     if name not in fields:
         raise unknown_field(name, fields)
-    place = Place(role, followed=closing is not None)
+    place = KeyPlace(role, followed=closing is not None)
     encoding = encoding_for(fields[name], format if colon else None, place=place)
-    return Field(name, encoding, encoding.language.width, closing)
+    return Field(name, encoding, encoding.language.width, closing, is_secret(fields[name]))
 
 
 def unknown_field(name: str, fields: Mapping[str, Any]) -> TemplateError:

@@ -8,8 +8,7 @@ keys of maps; the stored forms on the way tell which, and what they are called i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from bigtime.model.errors import DesignError
 from bigtime.model.stored import ANY, Stored
@@ -21,8 +20,7 @@ TEXT = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
 STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a path leads in the stored item, and how values there are stored."""
 
     steps: tuple[Step, ...]

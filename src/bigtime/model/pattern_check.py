@@ -23,7 +23,7 @@ from bigtime.model.sample import CannotSample, sample_arguments
 from bigtime.model.system import System
 from bigtime.model.table import MAIN
 
-Place: TypeAlias = tuple[str, str]
+TableIndex: TypeAlias = tuple[str, str]
 """A table and an index of it."""
 
 
@@ -90,7 +90,7 @@ def early_ends(runs: list[Explanation[Any]]) -> str:
     return f"; or give it a sample that does not end in {', '.join(errors)}" if errors else ""
 
 
-def scanned(runs: list[Explanation[Any]]) -> list[Place]:
+def scanned(runs: list[Explanation[Any]]) -> list[TableIndex]:
     scans = (one for run in runs for one in run.requests if one.request.operation == "Scan")
     return list(
         dict.fromkeys((table.name, index.name) for one in scans for table, index in one.used)
@@ -103,17 +103,17 @@ def charted(text: str) -> list[str]:
     return [name for name in names if name not in ("", "N/A")]
 
 
-def places(system: System) -> Iterator[Place]:
+def places(system: System) -> Iterator[TableIndex]:
     for table in system.tables:
         yield from ((table.name, index.name) for index in (table.main, *table.indexes))
 
 
-def is_meant(name: str, place: Place) -> bool:
+def is_meant(name: str, place: TableIndex) -> bool:
     table, index = place
     return name == chart_text(index) or (index == MAIN and name == table)
 
 
-def is_charted(said: list[str], place: Place) -> bool:
+def is_charted(said: list[str], place: TableIndex) -> bool:
     if not said:
         return place[1] == MAIN
     return any(is_meant(name, place) for name in said)
@@ -123,7 +123,7 @@ def chart_text(index: str) -> str:
     return MAIN_TABLE if index == MAIN else index
 
 
-def place_text(place: Place) -> str:
+def place_text(place: TableIndex) -> str:
     table, index = place
     return f"the table {table}" if index == MAIN else f"{table}.{index}"
 

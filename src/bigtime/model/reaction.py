@@ -1,21 +1,25 @@
 """Reactions: what a system does about the changes of a table, as its stream tells them.
 
-    @reaction(BIG_TIME_DEALS)
+    @reaction(BIG_TIME_DEALS, of=[Deal])
     def tell_brand_watchers(change: Change[Any]) -> Steps[None]:
         if (deal := change.of(Deal)) and deal.kind == "insert":
             ...
 
 A stream tells every change at least once. So a reaction must be able to happen again without a
 trace: it writes under keys that follow from the change, and on condition that they are new.
+
+A reaction that writes to its own table is told of that too. With `of`, changes whose type says that
+they are of other entities are passed over before they are read.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
 from bigtime.model.op import Steps
 from bigtime.model.record import Change, decode
@@ -24,12 +28,13 @@ from bigtime.model.table import Table
 React: TypeAlias = Callable[[Change[Any]], Steps[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reaction:
-    """Steps for each change of a table."""
+    """Steps for each change of a table, or of those of its entities that are named."""
 
     table: Table
     function: React
+    kinds: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -44,11 +49,19 @@ class Reaction:
 
     def handle(self, record: Mapping[str, Any]) -> Steps[None]:
         """The steps for a stream's record, as a consumer takes them."""
-        return self.function(decode(record, (self.table,)))
+        if self.may_concern(record):
+            yield from self.function(decode(record, (self.table,)))
+
+    def may_concern(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is of the entities named, or does not say of which it is."""
+        told = record["dynamodb"]
+        image = told.get("NewImage") or told.get("OldImage") or {}
+        named = image.get(self.table.type_attribute)
+        return not self.kinds or named is None or named.get("S") in self.kinds
 
 
-def reaction(table: Table) -> Callable[[React], Reaction]:
-    """Makes a reaction to a table's changes of a generator."""
+def reaction(table: Table, *, of: Iterable[type[Entity]] = ()) -> Callable[[React], Reaction]:
+    """Makes a reaction to a table's changes of a generator; `of` are the entities it is about."""
 
     def make(function: React) -> Reaction:
         if not inspect.isgeneratorfunction(function):
@@ -61,6 +74,6 @@ def reaction(table: Table) -> Callable[[React], Reaction]:
                 f"{function.__name__} reacts to table {table.name}, whose stream does not tell"
                 ' what an item was and is; declare it with stream="NEW_AND_OLD_IMAGES"'
             )
-        return Reaction(table, function)
+        return Reaction(table, function, frozenset(one.__name__ for one in of))
 
     return make

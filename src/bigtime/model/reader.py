@@ -20,7 +20,7 @@ T = TypeVar("T")
 Decode: TypeAlias = Callable[[Item], T]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reader(Generic[T]):
     """Makes values of items: `read` gives None for an item of another entity.
 
@@ -65,6 +65,8 @@ def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
 
 def recognising(table: Table, decoders: Mapping[Layout, Decode[T]]) -> Decode[T | None]:
     """Decodes an item as the entity that it is; None when it is none of these."""
+    if len(table.entities) == 1 and table.type_attribute is None:
+        return next(iter(decoders.values()))
     by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}
     type_attribute = table.type_attribute or ""
 
@@ -77,6 +79,16 @@ def recognising(table: Table, decoders: Mapping[Layout, Decode[T]]) -> Decode[T 
         return None if decode is None else decode(item)
 
     return read
+
+
+def layout_in(table: Table) -> Callable[[Item], Layout | None]:
+    """Tells which entity of the table an item is."""
+    layouts = (entity.layout for entity in table.entities)
+    return recognising(table, {layout: always(layout) for layout in layouts})
+
+
+def always(layout: Layout) -> Callable[[Item], Layout]:
+    return lambda item: layout
 
 
 def owns(layout: Layout, item: Item) -> bool:

@@ -10,7 +10,7 @@ name, or half as long as it may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -25,8 +25,8 @@ from pydantic.fields import FieldInfo
 
 from bigtime.model.attribute import field_annotation, unwrapped
 from bigtime.model.entity import Entity, Key
-from bigtime.model.errors import DesignError
-from bigtime.model.keys import KeyPart
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.keys import told_by
 from bigtime.model.ksuid import PAYLOAD_BYTES, Ksuid
 from bigtime.model.parts import DELIMITER
 from bigtime.model.pattern import Pattern
@@ -39,7 +39,7 @@ M = TypeVar("M", bound=BaseModel)
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """What time it is in a dry run."""
 
-DIGITS = range(2, 14)
+DIGIT_COUNTS = range(2, 14)
 """How many digits a text of digits alone may have to have."""
 
 
@@ -60,10 +60,11 @@ class CannotSample(DesignError):
 
 def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> Any:
     """A value of a type, under its constraints."""
+    check = checking(annotation)
     for candidate in candidates(annotation, name, number):
         try:
-            return checked(annotation, candidate)
-        except (ValidationError, ValueError):
+            return check(candidate)
+        except (ValidationError, ValueError, DomainError):
             continue
     raise CannotSample(
         f"no sample of {name!r} can be made from its type {annotation!r}",
@@ -71,13 +72,21 @@ def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> A
     )
 
 
-def checked(annotation: Any, value: Any) -> Any:
-    if isinstance(value, (BaseModel, Key)):
-        return value
+def checking(annotation: Any) -> Callable[[Any], Any]:
+    """Makes a type's own validation, once for all that is tried."""
     try:
-        return TypeAdapter(annotation).validate_python(value)
-    except PydanticSchemaGenerationError as error:
-        raise ValueError(f"pydantic does not know {annotation!r}") from error
+        validate = TypeAdapter(annotation).validate_python
+    except PydanticSchemaGenerationError:
+        validate = None
+
+    def check(value: Any) -> Any:
+        if isinstance(value, (BaseModel, Key)):
+            return value
+        if validate is None:
+            raise ValueError(f"pydantic does not know {annotation!r}")
+        return validate(value)
+
+    return check
 
 
 def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
@@ -178,7 +187,7 @@ def texts(marks: tuple[Any, ...], name: str, number: int) -> Iterator[str]:
     yield fitted.replace("-", "").lower()
     yield fitted.replace("-", "").upper()
     yield fitted.replace("-", "").capitalize()
-    yield from (f"{number + 1:0{digits}}" for digits in (max(least, 1), *DIGITS))
+    yield from (f"{number + 1:0{digits}}" for digits in (max(least, 1), *DIGIT_COUNTS))
     yield f"{name}{number + 1}@example.com"
     yield f"https://example.com/{name}/{number + 1}"
     yield f"{number + 1}.0"
@@ -212,7 +221,8 @@ def sample_model(
 ) -> M:
     """A model with what was told, and plausible values for what has no default.
 
-    `present` are fields that must be there, though None is their default.
+    `present` are fields that must be there, though None is their default; all are, where the
+    model is refused without them.
     """
     fields = dict(told or {})
     for name, field in kind.model_fields.items():
@@ -221,14 +231,21 @@ def sample_model(
             fields[name] = sample_field(kind, name, number)
     try:
         return kind.model_validate(fields)
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
-        )
+    except (ValidationError, DomainError) as error:
+        if lacking := kind.model_fields.keys() - fields.keys() - {*present}:
+            return sample_model(kind, told, number=number, present={*present, *lacking})
         raise CannotSample(
-            f"no sample of {kind.__name__} can be made ({faults})",
+            f"no sample of {kind.__name__} can be made ({faults_in(error)})",
             "declare its fields with Field(examples=[...]) that go together",
         ) from None
+
+
+def faults_in(error: ValidationError | DomainError) -> str:
+    if isinstance(error, DomainError):
+        return str(error)
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
+    )
 
 
 def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
@@ -274,17 +291,6 @@ def entity_of(table: Table, key: Item) -> tuple[type[Entity], dict[str, Any]] | 
         if told is not None:
             return entity, told
     return None
-
-
-def told_by(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
-    """The fields that key attributes tell; None when they are not of these templates."""
-    told: dict[str, Any] = {}
-    for part in parts:
-        try:
-            told |= part.parse(item[part.attribute.name])
-        except (KeyError, ValueError):
-            return None
-    return told
 
 
 def told_by_beginning(template: Template, beginning: str) -> dict[str, Any] | None:

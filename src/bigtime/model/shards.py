@@ -21,15 +21,16 @@ all shards and merges them by their sort key:
 
 The position has the place in every shard, so that pages join up as they do in one partition. The
 number of shards may grow: old items stay where they are, and are found there.
+
+`merge` does the same with partitions that no shard tells apart, such as those of what is active
+and what is not: `merge(Product.within("ActiveIndex", active=True), ..., limit=50)`.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import Enum
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -41,9 +42,10 @@ from bigtime.model.errors import DesignError
 from bigtime.model.op import Steps, random_bytes, together
 from bigtime.model.page import Page, Position, place_in
 from bigtime.model.query import Query, query, viewed
+from bigtime.model.stored import comparable
 from bigtime.model.table import Index
-from bigtime.model.within import Within, key_in
-from bigtime.wire import AttributeValue, Item
+from bigtime.model.within import Within, fingerprint, key_in
+from bigtime.wire import Item
 
 if TYPE_CHECKING:
     from bigtime.model.entity import Entity
@@ -53,10 +55,8 @@ T = TypeVar("T")
 E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound="View")
 
-COMPARED: Mapping[str, Callable[[Any], Any]] = {"S": str, "N": Decimal, "B": b64decode}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sharding:
     """Which shard an item belongs to, by other fields of it."""
 
@@ -96,7 +96,7 @@ def any_shard(count: int) -> Steps[int]:
     return int.from_bytes(drawn) % count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shards(Generic[E]):
     """The partitions of an index that differ only in their shard."""
 
@@ -134,7 +134,7 @@ def shards(entity: type[E], index: str, /, **fields: Any) -> Shards[E]:
     return Shards(entity, index, fields, name, sharding.count)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Lane(Generic[T]):
     """One shard on its way into the page: items wait here until they are the first of all."""
 
@@ -197,18 +197,40 @@ def gather(
     only: type[View] | None = None,
 ) -> Steps[Page[Any]]:
     """A page of all shards together, in the order of their sort key."""
-    readings = [
-        query(
-            viewed(scattered.at(shard), only),
-            newest_first=newest_first,
-            limit=limit,
-            filter=filter,
-        )
-        for shard in range(scattered.count)
+    withins = [viewed(scattered.at(shard), only) for shard in range(scattered.count)]
+    bound = withins[0].fingerprint("shards", scattered.count, newest_first)
+    return (yield from in_order(withins, bound, limit, newest_first, after, filter))
+
+
+def merge(
+    *withins: Within[T],
+    limit: int,
+    newest_first: bool = False,
+    after: Position | None = None,
+    filter: Condition | None = None,
+) -> Steps[Page[T]]:
+    """A page of several partitions of one index, in the order of its sort key."""
+    places = {(one.layout.table.name, one.index.name) for one in withins}
+    if len(places) != 1:
+        raise DesignError("merge() takes stretches of one index, which is what orders them")
+    bound = fingerprint("merged", [one.fingerprint(newest_first) for one in withins])
+    return in_order(withins, bound, limit, newest_first, after, filter)
+
+
+def in_order(
+    withins: Sequence[Within[T]],
+    bound: str,
+    limit: int,
+    newest_first: bool,
+    after: Position | None,
+    filter: Condition | None,
+) -> Steps[Page[T]]:
+    """A page of all stretches together; `bound` is what its position belongs to."""
+    readings: list[Query[T]] = [
+        query(one, newest_first=newest_first, limit=limit, filter=filter) for one in withins
     ]
-    bound = readings[0].within.fingerprint("shards", scattered.count, newest_first)
     place = place_in(after, bound)
-    starts = place["shards"] if place else [None] * scattered.count
+    starts = place["shards"] if place else [None] * len(readings)
     lanes = [Lane(reading, start) for reading, start in zip(readings, starts, strict=True)]
     found = yield from merged(lanes, limit, newest_first=newest_first)
     if all(lane.ended and not lane.waiting for lane in lanes):
@@ -237,8 +259,3 @@ def merged(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps
 def sort_key(index: Index, item: Item) -> tuple[Any, ...]:
     """What items of different partitions are compared by."""
     return tuple(comparable(item[one.name]) for one in index.range)
-
-
-def comparable(value: AttributeValue) -> Any:
-    ((tag, content),) = value.items()
-    return COMPARED[tag](content)

@@ -27,7 +27,7 @@ from bigtime.model.write import ErrorLike
 E = TypeVar("E", bound=Entity)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Singleton(Generic[E]):
     """The one item of an entity."""
 

@@ -23,8 +23,8 @@ from bigtime.model.encoding import as_int, as_text, uuid_text
 from bigtime.model.errors import ValueRefused
 from bigtime.wire import AttributeValue
 
-Write: TypeAlias = Callable[[Any], AttributeValue]
-Read: TypeAlias = Callable[[AttributeValue], Any]
+WriteValue: TypeAlias = Callable[[Any], AttributeValue]
+ReadValue: TypeAlias = Callable[[AttributeValue], Any]
 
 SETS = ("SS", "NS", "BS")
 MAX_DIGITS = 38
@@ -43,8 +43,8 @@ class Stored:
     """
 
     tag: str
-    write: Write
-    read: Read | None = None
+    write: WriteValue
+    read: ReadValue | None = None
     members: Mapping[str, tuple[str, Stored]] | None = None
     element: Stored | None = None
     annotation: Any = Any
@@ -120,7 +120,7 @@ def set_form(inner: Stored) -> Stored:
     def read(value: AttributeValue) -> Any:
         return [inner.reading({inner.tag: one}) for one in value[tag]]
 
-    return Stored(tag, write, read, element=inner)
+    return Stored(tag, write, read if inner.read else None, element=inner)
 
 
 def model_form(members: Mapping[str, tuple[str, Stored]], absent: Mapping[str, Any]) -> Stored:
@@ -186,9 +186,22 @@ def chosen_form(inner: Stored, values: Collection[Any]) -> Stored:
 
 
 def content(value: AttributeValue) -> Any:
-    """What can be compared: a number has many spellings."""
+    """What can be told from others: a number has many spellings."""
     ((tag, text),) = value.items()
     return Decimal(text) if tag == "N" else text
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+
+
+def comparable(value: AttributeValue) -> Any:
+    """A text, a number or bytes as what DynamoDB orders it by; None of what has no order."""
+    ((tag, text),) = value.items()
+    return COMPARED[tag](text) if tag in COMPARED else None
+
+
+COMPARED: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": b64decode}
 
 
 # Forms of one value
@@ -231,7 +244,8 @@ class Unit:
     def cut(cls, value: Any) -> Any:
         if not isinstance(value, datetime):
             return value
-        return value.replace(microsecond=value.microsecond // cls.microseconds * cls.microseconds)
+        finer = value.microsecond % cls.microseconds
+        return value.replace(microsecond=value.microsecond - finer) if finer else value
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -284,12 +298,15 @@ UNITS: Mapping[type[Unit], Stored] = {
 }
 
 
+def unit_in(marks: Collection[Any]) -> type[Unit] | None:
+    """The unit that a datetime is kept to, if it is marked so."""
+    kinds = (mark if isinstance(mark, type) else type(mark) for mark in marks)
+    return next((kind for kind in kinds if kind in UNITS), None)
+
+
 def marked_form(marks: Collection[Any]) -> Stored | None:
-    for mark in marks:
-        unit = mark if isinstance(mark, type) else type(mark)
-        if unit in UNITS:
-            return UNITS[unit]
-    return None
+    unit = unit_in(marks)
+    return None if unit is None else UNITS[unit]
 
 
 def write_bytes(value: Any) -> AttributeValue:
@@ -333,7 +350,7 @@ def write_any_set(values: AbstractSet[Any]) -> AttributeValue:
     return {tag + "S": sorted(one[tag] for one in written)}
 
 
-KNOWN: tuple[tuple[type | tuple[type, ...], Write], ...] = (
+KNOWN: tuple[tuple[type | tuple[type, ...], WriteValue], ...] = (
     (bool, write_bool),
     (str, lambda value: {"S": as_text(value)}),
     ((int, Decimal), write_decimal),

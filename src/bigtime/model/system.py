@@ -17,7 +17,7 @@ from bigtime.model.table import Table
 D = TypeVar("D", Pattern[Any, Any], Reaction)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class System:
     """What charts, checks, the command line and the cost report read.
 

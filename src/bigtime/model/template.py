@@ -58,7 +58,6 @@ from bigtime.model.language import Language
 from bigtime.model.parts import (
     DELIMITER,
     Field,
-    KeyType,
     Part,
     bare_field,
     compiled,
@@ -67,6 +66,7 @@ from bigtime.model.parts import (
     native_part,
     natural_type,
 )
+from bigtime.model.table import KeyType
 
 __all__ = [
     "Field",
@@ -228,7 +228,7 @@ class Template:
             return self.bounds({**values, field.name: operands[0]})
         keys = [prefix + field.text(operand, self.text) for operand in operands]
         if keys[0] > keys[-1]:
-            raise ValueRefused(f"between takes the lower value first, not {operands[0]!r}")
+            raise ValueRefused(f"field {field.name!r}: between takes the lower value first")
         return self.compared(field, operator, keys, inside)
 
     def compared(
@@ -322,7 +322,7 @@ def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
         try:
             key = head + encode(value) + tail
         except ValueError:
-            explain(text, [field], values)
+            raise_refusal(text, [field], values)
             raise
         if not key:
             raise ValueRefused(f"field {name!r} of the key {text!r} is empty, and no key may be")
@@ -342,7 +342,7 @@ def two_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> E
         try:
             return head + encode_first(one) + middle + encode_second(two) + tail
         except ValueError:
-            explain(text, fields, values)
+            raise_refusal(text, fields, values)
             raise
 
     return encoded
@@ -364,14 +364,14 @@ def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> 
                     return None
                 key += encode(value) + after
         except ValueError:
-            explain(text, fields, values)
+            raise_refusal(text, fields, values)
             raise
         return key
 
     return encoded
 
 
-def explain(text: str, fields: Sequence[Field], values: Mapping[str, Any]) -> None:
+def raise_refusal(text: str, fields: Sequence[Field], values: Mapping[str, Any]) -> None:
     """Raises the refusal of the field that refused, with its name."""
     for field in fields:
         field.text(values[field.name], text)

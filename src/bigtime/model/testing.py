@@ -1,16 +1,16 @@
-"""For tests of patterns: a fixture that tells their cost.
+"""For tests of patterns: what they cost.
 
-    def test_fetching_a_deal_is_half_a_unit(cost):
-        assert cost(fetch_deal(deal_id)).read_units == 0.5
+    from bigtime.model.testing import Cost
 
-A conftest with `pytest_plugins = ["bigtime.model.testing"]` gives it to its tests.
+    def test_fetching_a_deal_is_half_a_unit(pattern_cost: Cost) -> None:
+        assert pattern_cost(fetch_deal(deal_id)).read_units == 0.5
+
+Where Bigtime is installed, pytest has the fixture `pattern_cost`; without pytest, call `cost_of`.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
-
-import pytest
 
 from bigtime.model.explanation import Explanation, explain
 from bigtime.model.op import Runnable
@@ -30,9 +30,3 @@ def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
     if explanation.ended is not None:
         raise explanation.ended
     return explanation
-
-
-@pytest.fixture
-def cost() -> Cost:
-    """What a pattern would cost, without running it."""
-    return cost_of

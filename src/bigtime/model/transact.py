@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import Conflict, DesignError
-from bigtime.model.get import found
+from bigtime.model.get import checked, found
 from bigtime.model.op import Op, Steps, now
 from bigtime.model.write import Write
 from bigtime.wire import Request, Response, TransactionCanceledException
@@ -34,9 +34,9 @@ class Transact(Op[tuple[Any, ...]]):
     def __init__(
         self, writes: tuple[Write[Any], ...], token: str | None, *, asked: int | None = None
     ) -> None:
-        if not 1 <= len(writes) <= MAX_ACTIONS:
+        if len(writes) > MAX_ACTIONS:
             raise DesignError(
-                f"a transaction has 1 to {MAX_ACTIONS} actions, not {len(writes)}; split it"
+                f"a transaction has up to {MAX_ACTIONS} actions, not {len(writes)}; split it"
             )
         self.writes = writes
         self.token = token
@@ -84,10 +84,22 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     The same `token` within ten minutes has no second effect, if the writes are the same too; `at`
     then is the time to write, where they write one.
     """
+    check_writes(writes)
     kept = [one.kept() for one in writes]
     others = joined(other for _, *others in kept for other in others)
     made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
     return made if at is None else made.stamped(at)
+
+
+def check_writes(writes: tuple[object, ...]) -> None:
+    if not writes:
+        raise DesignError("a transaction does something; say what, as in transact(put(...))")
+    for one in writes:
+        if not isinstance(one, Write):
+            raise DesignError(
+                f"a transaction is of writes, such as put(...), add(...) or check(...); {one!r} is"
+                " none: run it by itself"
+            )
 
 
 def joined(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
@@ -111,8 +123,11 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     def __init__(self, keys: tuple[Key[Any], ...], *, deleted: bool = False) -> None:
         if not 1 <= len(keys) <= MAX_ACTIONS:
-            raise DesignError(f"a transaction reads 1 to {MAX_ACTIONS} items, not {len(keys)}")
-        self.keys = keys
+            raise DesignError(
+                f"get_together() takes 1 to {MAX_ACTIONS} keys, not {len(keys)}; get_many() takes"
+                " any number, of no one moment"
+            )
+        self.keys = tuple(checked(key, "get_together") for key in keys)
         self.deleted = deleted
 
     def request(self) -> Request:

@@ -12,30 +12,35 @@ whose key is that value, and which tells whose it is.
 
 Creating, changing and deleting a customer then keeps the marker, in one transaction. A value that
 is None has none. An owner that is deleted softly keeps its marker, for it may come back.
+
+`by={"email": "address"}` says that the marker calls a field otherwise. It must where an index of
+the table is keyed by that attribute, for else the index would hold the marker too.
+
+`only={"status": Status.ACTIVE}` says that it is so among the items whose field has that value; the
+others may have the same, and have no marker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from bigtime.model.audit import Audit, CannotMend, Found, Violation, of_kind
-from bigtime.model.batch import get_many
 from bigtime.model.condition import Condition, attr, every, item_missing
-from bigtime.model.delete import Delete, check
+from bigtime.model.delete import Delete
 from bigtime.model.entity import Entity, Key
-from bigtime.model.errors import Conflict, DesignError, DomainError, ItemExists, ValueRefused
+from bigtime.model.errors import DesignError, DomainError, ItemExists, ValueRefused
 from bigtime.model.get import get
 from bigtime.model.invariant import Invariant, Reserved, declare
 from bigtime.model.layout import spoken
 from bigtime.model.op import Steps
 from bigtime.model.put import create
 from bigtime.model.table import MAIN
-from bigtime.model.transact import Transact, get_together
 from bigtime.model.write import ErrorLike, Fields, Guard, Write
+
+if TYPE_CHECKING:
+    from bigtime.model.audit import Audit
 
 E = TypeVar("E", bound=Entity)
 
@@ -50,22 +55,31 @@ class Unique(Invariant, Generic[E]):
     entity: type[E]
 
     def __init__(
-        self, entity: type[E], names: tuple[str, ...], marker: type[Entity], taken: ErrorLike
+        self,
+        entity: type[E],
+        names: tuple[str, ...],
+        marker: type[Entity],
+        taken: ErrorLike,
+        called: Mapping[str, str],
+        only: Mapping[str, Any],
     ) -> None:
         self.entity = entity
         self.names = names
-        self.fields = frozenset(names)
+        self.only = only
+        self.fields = frozenset({*names, *only})
         self.marker = marker
         self.taken = taken
         self.owner_names = entity.layout.keys[MAIN].fields
-        self.marker_names = [name for name in marker.model_fields if name in entity.model_fields]
+        self.called = called
+        """How the marker calls those of its owner's fields that it has."""
 
     def __str__(self) -> str:
         return f"{self.entity.__name__}.{', '.join(self.names)}"
 
     def find(self, *values: Any) -> Steps[E | None]:
         """Whose value it is, by way of the marker; two reads."""
-        marker = yield from get(self.marker.key(**dict(zip(self.names, values, strict=True))))
+        told = {self.called[name]: value for name, value in zip(self.names, values, strict=True)}
+        marker = yield from get(self.marker.key(**told))
         if marker is None:
             return None
         owner = yield from get(self.owner_key(marker))
@@ -75,16 +89,31 @@ class Unique(Invariant, Generic[E]):
         """The marker that an item should have, if any."""
         if fields is None or any(fields[name] is None for name in self.names):
             return None
+        if not self.is_meant(fields):
+            return None
         try:
-            return self.marker(**{name: fields[name] for name in self.marker_names})
+            return self.marker(**{own: fields[name] for name, own in self.called.items()})
         except ValidationError as error:
             raise ValueRefused(f"{self.marker.__name__}: {spoken(error)}") from None
 
+    def is_meant(self, fields: Fields) -> bool:
+        return all(fields[name] == value for name, value in self.only.items())
+
     def owner_key(self, marker: Entity) -> Key[E]:
-        return self.entity.key(**{name: getattr(marker, name) for name in self.owner_names})
+        told = {name: getattr(marker, own) for name, own in self.owner_called.items()}
+        fixed = {name: value for name, value in self.only.items() if name in self.owner_names}
+        return self.entity.key(**{**fixed, **told})
+
+    @property
+    def owner_called(self) -> dict[str, str]:
+        """How the marker calls the fields of its owner's key, as far as they differ."""
+        return {name: self.called[name] for name in self.owner_names if name not in self.only}
 
     def is_owned(self, marker: Entity, owner: Entity) -> bool:
-        return all(getattr(owner, name) == getattr(marker, name) for name in self.marker_names)
+        called = self.called.items()
+        return self.is_meant(owner.__dict__) and all(
+            getattr(owner, name) == getattr(marker, own) for name, own in called
+        )
 
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
         old, new = self.marker_of(before), self.marker_of(after)
@@ -102,138 +131,59 @@ class Unique(Invariant, Generic[E]):
 
     def belongs(self, marker: Entity) -> Condition:
         """That a marker is its owner's."""
-        return every(attr(name) == getattr(marker, name) for name in self.owner_names)
+        owned = self.owner_called.values()
+        return every(attr(own) == getattr(marker, own) for own in owned)
 
     def claims(self, marker: Entity) -> Condition:
         """That an owner has the value of a marker."""
-        return every(attr(name) == getattr(marker, name) for name in self.names)
+        has = {name: getattr(marker, self.called[name]) for name in self.names}
+        return every(attr(name) == value for name, value in {**has, **self.only}.items())
 
     def audits(self) -> Iterable[Audit]:
+        from bigtime.model.marker_audit import MarkerAudit
+
         return (MarkerAudit(self),)
 
 
 def unique(
-    entity: type[E], *names: str, marker: type[Entity], taken: ErrorLike = ItemExists
+    entity: type[E],
+    *names: str,
+    marker: type[Entity],
+    taken: ErrorLike = ItemExists,
+    by: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
 ) -> Unique[E]:
-    """Declares that no two items have the same value of these fields, together."""
+    """Declares that no two items have the same value of these fields, together.
+
+    `by` says how the marker calls a field, where not as the entity does. With `only`, it is so
+    among the items that have these values.
+    """
     layout, marks = entity.layout, marker.layout
+    called = {name: (by or {}).get(name, name) for name in layout.names}
+    called = {name: own for name, own in called.items() if own in marks.names}
     where = f"unique({entity.__name__}, {', '.join(map(repr, names))})"
-    for name in names:
+    for name in (*names, *(only or {})):
         layout.check_field(name)
+    meant = {name: layout.checked(name, value) for name, value in (only or {}).items()}
     if not layout.keys[MAIN].fields:
         raise DesignError(
             f"{where}: {entity.__name__} has one item at most, so all of it is unique"
         )
-    if not names or {*marks.keys[MAIN].fields} != {*names}:
+    if not names or {*marks.keys[MAIN].fields} != {called.get(name) for name in names}:
         keyed = ", ".join(marks.keys[MAIN].fields) or "nothing"
         raise DesignError(
             f"{where}: the main key of {marker.__name__} must be made of these fields, and is made"
             f" of {keyed}"
         )
-    missing = {*layout.keys[MAIN].fields, *names} - {*marks.names}
-    unknown = marks.needed_fields() - {*layout.names}
+    missing = {*layout.keys[MAIN].fields, *names} - {*called, *meant}
+    unknown = marks.needed_fields() - {*called.values()}
     if missing or unknown:
         raise DesignError(
             f"{where}: {marker.__name__} must have the fields of {entity.__name__}'s key, and no"
             f" others that have no default; it lacks {', '.join(sorted(missing)) or 'none'}, and"
             f" has {', '.join(sorted(unknown)) or 'none'}"
         )
-    made = Unique(entity, names, marker, taken)
+    made = Unique(entity, names, marker, taken, called, meant)
     declare(made)
     declare(Reserved(marker, frozenset(), f"the unique {made}"))
     return made
-
-
-# Finding and mending
-
-
-@dataclass(frozen=True)
-class MarkerMissing(Violation):
-    """An item has a value that no marker of its own keeps for it."""
-
-    unique: Unique[Any]
-    marker: Entity
-    holder: Entity | None
-
-    @property
-    def sentence(self) -> str:
-        value = ", ".join(repr(getattr(self.marker, name)) for name in self.unique.names)
-        kept = "nobody" if self.holder is None else f"{self.unique.owner_key(self.holder)!r}"
-        return f"has {self.unique} = {value}, whose {type(self.marker).__name__} belongs to {kept}"
-
-    def mend(self) -> Steps[None]:
-        if self.holder is not None:
-            raise CannotMend(str(self))
-        owner = self.unique.owner_key(self.marker)
-        unchanged = check(owner, when=self.unique.claims(self.marker), otherwise=Conflict)
-        yield from Transact((unchanged, create(self.marker, unless_exists=Conflict)), None)
-
-
-@dataclass(frozen=True)
-class MarkerStray(Violation):
-    """A marker keeps a value that its owner does not have."""
-
-    unique: Unique[Any]
-    marker: Entity
-
-    @property
-    def sentence(self) -> str:
-        return f"keeps a value for {self.unique.owner_key(self.marker)!r}, which has it not"
-
-    def mend(self) -> Steps[None]:
-        owner = self.unique.owner_key(self.marker)
-        unclaimed = check(owner, when=~self.unique.claims(self.marker), otherwise=Conflict)
-        belongs = Guard(
-            if_exists=Conflict, when=self.unique.belongs(self.marker), otherwise=Conflict
-        )
-        yield from Transact((unclaimed, Delete(self.marker.own_key(), belongs)), None)
-
-
-class MarkerAudit(Audit):
-    """Every value has its marker, and every marker its value."""
-
-    def __init__(self, unique: Unique[Any]) -> None:
-        self.unique = unique
-
-    def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        owners = of_kind(found, self.unique.entity)
-        markers = of_kind(found, self.unique.marker)
-        unkept = yield from self.unkept(owners)
-        stray = yield from self.stray(markers)
-        return [*unkept, *stray]
-
-    def unkept(self, owners: list[Any]) -> Steps[list[Violation]]:
-        wanted = [self.unique.marker_of(owner.__dict__) for owner in owners]
-        markers = [one for one in wanted if one is not None]
-        kept = yield from get_many([one.own_key() for one in markers], consistent=True)
-        violations: list[Violation] = []
-        for marker, there in zip(markers, kept, strict=True):
-            if there is None or not self.is_same(there, marker):
-                violations += yield from self.confirmed(marker)
-        return violations
-
-    def is_same(self, one: Entity, other: Entity) -> bool:
-        return all(getattr(one, name) == getattr(other, name) for name in self.unique.marker_names)
-
-    def stray(self, markers: list[Any]) -> Steps[list[Violation]]:
-        keys = [self.unique.owner_key(marker) for marker in markers]
-        owners = yield from get_many(keys, consistent=True, deleted=True)
-        violations: list[Violation] = []
-        for marker, owner in zip(markers, owners, strict=True):
-            if owner is None or not self.unique.is_owned(marker, owner):
-                violations += yield from self.confirmed(marker)
-        return violations
-
-    def confirmed(self, marker: Entity) -> Steps[list[Violation]]:
-        """Looks again, at one moment: somebody may have been writing."""
-        unique = self.unique
-        keys = unique.owner_key(marker), marker.own_key()
-        owner, there = yield from get_together(*keys, deleted=True)
-        has_value = owner is not None and unique.is_owned(marker, owner)
-        is_kept = there is not None and self.is_same(there, marker)
-        if has_value and not is_kept:
-            table = unique.entity.layout.table.name
-            return [MarkerMissing(table, keys[0].item, unique, marker, there)]
-        if is_kept and not has_value:
-            return [MarkerStray(unique.marker.layout.table.name, keys[1].item, unique, marker)]
-        return []

@@ -27,9 +27,9 @@ from bigtime.model.change import (
     Add,
     Append,
     At,
-    Change,
     Clause,
     Discard,
+    FieldChange,
     FirstStamp,
     IfMissing,
     Remove,
@@ -78,7 +78,7 @@ class Update(Targeted[T], Generic[T]):
     def __init__(
         self,
         key: Key[Any],
-        changes: Mapping[Path, Change],
+        changes: Mapping[Path, FieldChange],
         guard: Guard,
         *,
         seen: Entity | None = None,
@@ -211,7 +211,7 @@ def add(
 
 def altered(
     target: Key[Any] | Entity,
-    changes: Mapping[Path, Change],
+    changes: Mapping[Path, FieldChange],
     guard: Guard,
     *,
     upsert: bool = False,
@@ -228,10 +228,10 @@ def altered(
     return made.watching([layout.roles.version] if layout.roles.version else needed)
 
 
-def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, Change]:
+def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
     """What every update of an entity changes."""
     roles = layout.roles
-    changes: dict[Path, Change] = {}
+    changes: dict[Path, FieldChange] = {}
     if roles.version:
         changes[roles.version] = Add(1)
     if roles.updated:
@@ -241,7 +241,7 @@ def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, Change]:
     return changes
 
 
-def check_readable(layout: Layout, changes: Mapping[Path, Change]) -> None:
+def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
     """An item that an upsert makes must be one that can be read."""
     told = {*layout.keys[MAIN].fields, *fields_in(changes), *layout.roles.named().values()}
     missing = layout.needed_fields() - told
@@ -252,13 +252,13 @@ def check_readable(layout: Layout, changes: Mapping[Path, Change]) -> None:
         )
 
 
-def fields_in(changes: Mapping[Path, Change]) -> frozenset[str]:
+def fields_in(changes: Mapping[Path, FieldChange]) -> frozenset[str]:
     """The fields that are changed whole; those changed inside cannot be in a key."""
     return frozenset(path for path in changes if isinstance(path, str))
 
 
 def fed_keys(
-    layout: Layout, changes: Mapping[Path, Change], *, upsert: bool = False
+    layout: Layout, changes: Mapping[Path, FieldChange], *, upsert: bool = False
 ) -> list[EntityKey]:
     """The index keys that the changes are part of; all of them, where an item may be new.
 
@@ -289,7 +289,11 @@ def own_attributes(layout: Layout, key: EntityKey) -> frozenset[str]:
 
 
 def unknown_fields(
-    layout: Layout, known: Iterable[str], changes: Mapping[Path, Change], *, upsert: bool = False
+    layout: Layout,
+    known: Iterable[str],
+    changes: Mapping[Path, FieldChange],
+    *,
+    upsert: bool = False,
 ) -> frozenset[str]:
     """Fields that some fed index key is made of, and that are neither known nor told."""
     told = {
@@ -301,7 +305,7 @@ def unknown_fields(
     return frozenset(name for one in fed for name in one.fed_by) - {*known, *told}
 
 
-def kept_fields(key: Key[Any], changes: Mapping[Path, Change]) -> frozenset[str]:
+def kept_fields(key: Key[Any], changes: Mapping[Path, FieldChange]) -> frozenset[str]:
     """Fields that some invariant goes by, when the changes touch it."""
     keeper = key.entity.layout.keeper
     return keeper.fields(fields_in(changes)) - {*key.fields} if keeper else frozenset()

@@ -12,23 +12,23 @@ from copy import deepcopy
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
-from bigtime.model.capacity import canonical, canonical_item, plain_number
+from bigtime.model.capacity import canonical, canonical_item, canonical_number
 from bigtime.wire import AttributeValue, Item, Params
 
 TOKEN = re.compile(r"[#:]?\w+|[().,\[\]=+-]")
 SECTIONS = ("SET", "REMOVE", "ADD", "DELETE")
 EXACT = Context(prec=80)
 
-Path: TypeAlias = tuple[str | int, ...]
+Route: TypeAlias = tuple[str | int, ...]
 
 
 def updated(item: Item, params: Params) -> Item:
     """The item as an UpdateItem, or an update of a transaction, leaves it."""
     expression = params.get("UpdateExpression") or ""
-    return Update(expression, params, canonical_item(item)).carried_out()
+    return Evaluation(expression, params, canonical_item(item)).carried_out()
 
 
-class Update:
+class Evaluation:
     """One expression on its way through one item."""
 
     def __init__(self, expression: str, params: Params, item: Item) -> None:
@@ -38,10 +38,10 @@ class Update:
         self.values: Item = params.get("ExpressionAttributeValues") or {}
         self.before = item
         self.after = deepcopy(item)
-        self.removed: list[Path] = []
+        self.removed: list[Route] = []
 
     def carried_out(self) -> Item:
-        writes: list[tuple[Path, AttributeValue]] = []
+        writes: list[tuple[Route, AttributeValue]] = []
         section = ""
         while self.place < len(self.tokens):
             if self.next.upper() in SECTIONS:
@@ -68,7 +68,7 @@ class Update:
         self.place += 1
         return str(self.tokens[self.place - 1])
 
-    def clause(self, section: str) -> list[tuple[Path, AttributeValue]]:
+    def clause(self, section: str) -> list[tuple[Route, AttributeValue]]:
         path = self.path()
         match section:
             case "SET":
@@ -82,7 +82,7 @@ class Update:
                 self.removed.append(path)
                 return []
 
-    def path(self) -> Path:
+    def path(self) -> Route:
         name = self.take()
         steps: list[str | int] = [self.names.get(name, name)]
         while self.is_next(".", "["):
@@ -120,7 +120,7 @@ class Update:
             return second if first is None else first
         return {"L": [*(first or {})["L"], *second["L"]]}
 
-    def discarded(self, path: Path, members: AttributeValue) -> list[tuple[Path, AttributeValue]]:
+    def discarded(self, path: Route, members: AttributeValue) -> list[tuple[Route, AttributeValue]]:
         found = read(self.before, path)
         ((tag, taken),) = canonical(members).items()
         left = [one for one in (found or {}).get(tag, []) if one not in taken]
@@ -136,7 +136,7 @@ class Update:
 def summed(value: AttributeValue, other: AttributeValue, *, negative: bool) -> AttributeValue:
     one, two = Decimal(value["N"]), Decimal(other["N"])
     result = EXACT.subtract(one, two) if negative else EXACT.add(one, two)
-    return {"N": plain_number(str(result))}
+    return {"N": canonical_number(str(result))}
 
 
 def added(value: AttributeValue | None, more: AttributeValue) -> AttributeValue:
@@ -152,7 +152,7 @@ def added(value: AttributeValue | None, more: AttributeValue) -> AttributeValue:
 # Places in an item
 
 
-def read(item: Item, path: Path) -> AttributeValue | None:
+def read(item: Item, path: Route) -> AttributeValue | None:
     value: Any = {"M": item}
     for step in path:
         if isinstance(step, int):
@@ -165,13 +165,13 @@ def read(item: Item, path: Path) -> AttributeValue | None:
     return dict(value)
 
 
-def holder(item: Item, path: Path) -> Any:
+def holder(item: Item, path: Route) -> Any:
     """The map or list that holds what a path leads to."""
     found = read(item, path[:-1]) if len(path) > 1 else {"M": item}
     return None if found is None else found.get("M", found.get("L"))
 
 
-def write(item: Item, path: Path, value: AttributeValue) -> None:
+def write(item: Item, path: Route, value: AttributeValue) -> None:
     inside, step = holder(item, path), path[-1]
     if isinstance(inside, list) and isinstance(step, int) and step >= len(inside):
         inside.append(value)
@@ -179,7 +179,7 @@ def write(item: Item, path: Path, value: AttributeValue) -> None:
         inside[step] = value
 
 
-def remove(item: Item, path: Path) -> None:
+def remove(item: Item, path: Route) -> None:
     inside, step = holder(item, path), path[-1]
     if isinstance(inside, dict):
         inside.pop(step, None)
@@ -187,7 +187,7 @@ def remove(item: Item, path: Path) -> None:
         del inside[step]
 
 
-def last_step(path: Path) -> int:
+def last_step(path: Route) -> int:
     """So that of the elements of one list the last goes first."""
     step = path[-1]
     return step if isinstance(step, int) else -1

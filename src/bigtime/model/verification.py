@@ -13,20 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bigtime.model.audit import (
-    Audit,
-    CannotMend,
-    Found,
-    Mend,
-    Violation,
-    each_page,
-    key_in,
-    layout_in,
-)
+from bigtime.model.audit import Audit, CannotMend, Found, Mend, Violation, look_through, main_key
 from bigtime.model.errors import ItemMismatch, ValueRefused
 from bigtime.model.invariant import invariants_of
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps
+from bigtime.model.reader import layout_in
 from bigtime.model.system import System
 from bigtime.model.table import Table
 from bigtime.model.write import same
@@ -41,7 +33,7 @@ def verify(system: System) -> Steps[list[Violation]]:
     audits: list[Audit] = [KeyAudit(), *(audit for one in invariants for audit in one.audits())]
     violations: list[Violation] = []
     for table in system.tables:
-        yield from each_page(table, looking(table, audits, violations))
+        yield from look_through(table, looking(table, audits, violations))
     for audit in audits:
         violations += yield from audit.end()
     return violations
@@ -66,7 +58,7 @@ def looking(
                     raise ItemMismatch("it is of no entity of the table", item)
                 found.append(Found(layout, item, layout.from_item(item)))
             except ItemMismatch as error:
-                violations.append(Unreadable(table.name, key_in(table, item), str(error)))
+                violations.append(Unreadable(table.name, main_key(table, item), str(error)))
         for audit in audits:
             violations.extend((yield from audit.see(found)))
 
@@ -128,12 +120,12 @@ class KeyAudit(Audit):
 
 def violation_of(found: Found) -> Violation | None:
     layout, item = found.layout, found.item
-    table, key = layout.table, key_in(layout.table, found.item)
+    table, key = layout.table, main_key(layout.table, found.item)
     try:
         right = layout.to_item(found.entity)
     except ValueRefused as error:
         return Unreadable(table.name, key, str(error))
-    place = key_in(table, right)
+    place = main_key(table, right)
     if not all(same(place[name], key[name]) for name in key):
         return Misplaced(table.name, key, place)
     names = {one.name for index in table.indexes for one in index.attributes} | {*layout.type_item}

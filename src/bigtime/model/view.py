@@ -25,10 +25,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bigtime.model.attribute import field_annotation, unwrapped
 from bigtime.model.entity import Entity
-from bigtime.model.errors import DesignError
+from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.keys import KeyPart
 from bigtime.model.layout import Layout
 from bigtime.model.reader import Reader, projected, recognising
+from bigtime.model.secret import hide_secrets
 from bigtime.model.table import MAIN, Index
 from bigtime.model.within import Within, key_in, within
 from bigtime.wire import Item
@@ -36,7 +37,7 @@ from bigtime.wire import Item
 Source: TypeAlias = Callable[[Item], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Viewed:
     """What a view looks at."""
 
@@ -47,7 +48,7 @@ class Viewed:
 class View(BaseModel):
     """The base of all views. Like entities, they do not change."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     view_of: ClassVar[Viewed]
 
@@ -60,6 +61,7 @@ class View(BaseModel):
         cls, *, of: type[Entity] | None = None, index: str | None = None, **more: Any
     ) -> None:
         super().__pydantic_init_subclass__(**more)
+        hide_secrets(cls)
         if of is None:
             raise DesignError(f"{cls.__name__} is a View of what? Write View, of=SomeEntity")
         cls.view_of = Viewed(of, index)
@@ -119,8 +121,8 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
         try:
             fields = {name: read(item) for name, (_, read) in sources.items()}
             return validate({name: value for name, value in fields.items() if value is not None})
-        except (KeyError, ValueError) as error:
-            if isinstance(error, ValidationError):
+        except (KeyError, ValueError, DomainError) as error:
+            if isinstance(error, (ValidationError, DomainError)):
                 raise layout.mismatch(item, error) from None
             raise layout.mismatch(item, KeyError()) from None
 

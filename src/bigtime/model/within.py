@@ -16,36 +16,39 @@ says that too, and where in it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from decimal import Decimal
+from datetime import date
 from hashlib import sha256
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
+
+from pydantic_core import to_json
 
 from bigtime.model.attribute import write_decimal
 from bigtime.model.bounds import Operator, SortCondition
 from bigtime.model.condition import Placeholders
 from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.keys import EntityKey, KeyPart
+from bigtime.model.keys import SURELY_SHORT, EntityKey, KeyPart
 from bigtime.model.layout import Layout
 from bigtime.model.neighbours import is_alone
 from bigtime.model.parts import fields_of
 from bigtime.model.reader import Reader
+from bigtime.model.stored import comparable, is_number
 from bigtime.model.table import Index
 from bigtime.wire import AttributeValue, Item
 
 T = TypeVar("T")
 U = TypeVar("U")
 
+CEILINGS = ("<", ">=", "between")
+"""What is less than a time, or not less, is so of the next time that can be stored."""
 SENT: Mapping[Operator, str] = {
     "between": "{0} BETWEEN {1} AND {2}",
     "begins_with": "begins_with({0}, {1})",
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """How the last field of a question compares; a plain value means equality."""
 
@@ -74,11 +77,12 @@ def between(low: Any, high: Any) -> Comparison:
     return Comparison("between", (low, high))
 
 
-def begins_with(text: str) -> Comparison:
-    return Comparison("begins_with", (text,))
+def begins_with(start: str | bytes) -> Comparison:
+    """From a beginning on, which is compared with the field as it is stored."""
+    return Comparison("begins_with", (start,))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeyCondition:
     """A condition on one key attribute, as DynamoDB takes it."""
 
@@ -91,7 +95,7 @@ class KeyCondition:
         return sent.format(marks.name(self.attribute), *map(marks.value, self.operands))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Within(Generic[T]):
     """A stretch of one partition, and how its items are read.
 
@@ -125,8 +129,7 @@ class Within(Generic[T]):
 
 
 def fingerprint(*facts: Any) -> str:
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()[:32]
+    return sha256(to_json(facts)).hexdigest()[:32]
 
 
 def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
@@ -134,6 +137,7 @@ def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, An
     question = Question(layout, index, given)
     question.check_names()
     try:
+        question.fit()
         partition = question.partition()
         sort, dropped = question.stretch()
     except ValueRefused as error:
@@ -141,11 +145,14 @@ def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, An
     return Within(layout, question.key.index, reader, (*partition, *sort), dropped)
 
 
-def partition(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
+def whole_partition(
+    layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
+) -> Within[T]:
     """The whole partition, whoever else has items in it."""
     question = Question(layout, index, given)
     question.check_names(question.partition_fields)
     try:
+        question.fit()
         return Within(layout, question.key.index, reader, question.partition())
     except ValueRefused as error:
         raise ValueRefused(f"{question}: {error}") from None
@@ -195,6 +202,32 @@ class Question:
         if self.bucketed.issuperset(missing):
             return f"{said}; to walk its buckets, ask newest_first(buckets(...))"
         return said
+
+    def fit(self) -> None:
+        """Every value as the type of its field has it, so that one asks for what was stored."""
+        self.given = {name: self.fitted(name, value) for name, value in self.given.items()}
+
+    def fitted(self, name: str, value: Any) -> Any:
+        if isinstance(value, Comparison):
+            # A beginning need not be a value of the field, and is taken as it is.
+            if value.operator == "begins_with":
+                return value
+            return self.bounded(name, value)
+        # A moment says which bucket, even if the field could not have been at it.
+        if name in self.bucketed and isinstance(value, date):
+            return value
+        return self.layout.checked(name, value)
+
+    def bounded(self, name: str, comparison: Comparison) -> Comparison:
+        first, *rest = comparison.operands
+        low = self.layout.bound(name, first, is_ceiling=comparison.operator in CEILINGS)
+        high = [self.layout.bound(name, one, is_ceiling=False) for one in rest]
+        if isinstance(low, date) and high and low > high[0]:
+            raise ValueRefused(
+                f"{name} is never stored between {first} and {rest[0]}; give the lower one first,"
+                " or ask for more"
+            )
+        return Comparison(comparison.operator, (low, *high))
 
     def partition(self) -> tuple[KeyCondition, ...]:
         values = {name: self.partition_value(name) for name in self.partition_fields}
@@ -290,6 +323,9 @@ def text_condition(
 ) -> tuple[KeyCondition | None, tuple[AttributeValue, ...]]:
     if found is None:
         return None, ()
+    for operand in found.operands:
+        if len(operand) > SURELY_SHORT:
+            part.check_size(len(operand.encode()))
     condition = KeyCondition(
         part.attribute.name, found.operator, tuple({"S": one} for one in found.operands)
     )
@@ -297,26 +333,9 @@ def text_condition(
 
 
 def key_value(part: KeyPart, values: Mapping[str, Any]) -> AttributeValue:
-    if part.form is not None:
-        return native_value(part, values[part.template.fields[0]])
     value = part.value(values)
     assert value is not None
     return value
-
-
-def native_value(part: KeyPart, value: Any) -> AttributeValue:
-    """A number or bytes; a whole number may be compared with one that is not."""
-    assert part.form is not None
-    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-        return write_decimal(value) if part.attribute.type == "N" else refused(part, value)
-    if isinstance(value, (bytes, datetime)):
-        return part.form.write(value)
-    return refused(part, value)
-
-
-def refused(part: KeyPart, value: Any) -> NoReturn:
-    kind = "a number" if part.attribute.type == "N" else "bytes"
-    raise ValueRefused(f"field {part.template.fields[0]!r} takes {kind}, not {value!r}")
 
 
 def native_condition(
@@ -330,7 +349,10 @@ def native_condition(
         return None
     if comparison.operator == "begins_with" and part.attribute.type == "N":
         raise ValueRefused(f"{part.template.text} is a number, which has no beginning; use between")
-    operands = tuple(native_value(part, one) for one in comparison.operands)
-    if comparison.operator == "between" and comparison.operands[0] > comparison.operands[1]:
-        raise ValueRefused(f"between takes the lower value first, not {comparison.operands[0]!r}")
+    operands = tuple(
+        write_decimal(one) if is_number(one) else part.native(one) for one in comparison.operands
+    )
+    if comparable(operands[0]) > comparable(operands[-1]):
+        field = part.template.fields[0]
+        raise ValueRefused(f"field {field!r}: between takes the lower value first")
     return KeyCondition(name, comparison.operator, operands)

@@ -48,7 +48,7 @@ Fields: TypeAlias = Mapping[str, Any]
 TRIES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Guard:
     """When a write may go ahead, and what is raised when it may not.
 
@@ -110,7 +110,7 @@ def raised(error: ErrorLike) -> Exception:
     return error() if isinstance(error, type) else error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Transition:
     """What a write makes of an item, as far as it knows: its fields before and after.
 

@@ -5,6 +5,8 @@ on an engine does not pay for importing them.
 """
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport
+from bigtime.store.cache import CacheStatistics, ItemCache
+from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import Reading
@@ -26,15 +28,19 @@ from bigtime.store.shards import NoStream
 from bigtime.store.store import Store
 
 __all__ = [
+    "AsyncCachedTransport",
     "AsyncConsumer",
     "AsyncStore",
     "AsyncTransport",
+    "CacheStatistics",
+    "CachedTransport",
     "Checkpoint",
     "Checkpoints",
     "ConnectionLost",
     "Consumer",
     "Exchange",
     "GarbledAnswer",
+    "ItemCache",
     "NoCredentials",
     "NoStream",
     "NotConnected",

@@ -9,11 +9,20 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from bigtime.store.driver import Clock, Driver, Hook, Randomness, Runnable, at_once, utc_now
+from bigtime.store.driver import (
+    Clock,
+    Driver,
+    Hook,
+    Randomness,
+    Runnable,
+    Wanted,
+    at_once,
+    utc_now,
+)
 from bigtime.store.engine_transport import Submitting, engine_transport
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import Request, Response, Steps, Together
+from bigtime.wire import Pause, Request, Response, Steps, Together, steps_in
 
 T = TypeVar("T")
 
@@ -47,7 +56,8 @@ class AsyncStore(Driver):
 
     async def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
-        return await self._run(iter(steps))
+        generator: Steps[T] = steps_in(steps)
+        return await self._run(generator)
 
     async def _run(self, steps: Steps[T]) -> T:
         run = self._begin(steps)
@@ -55,10 +65,7 @@ class AsyncStore(Driver):
             wanted = run.answer(None)
             while wanted is not None:
                 try:
-                    if isinstance(wanted, Request):
-                        answer: object = await self.send(wanted)
-                    else:
-                        answer = await self._together(wanted)
+                    answer = await self._perform(wanted)
                 except Exception as error:
                     wanted = run.fail(error)
                 else:
@@ -66,6 +73,16 @@ class AsyncStore(Driver):
             return run.result
         finally:
             steps.close()
+
+    async def _perform(self, wanted: Wanted) -> object:
+        match wanted:
+            case Request():
+                return await self.send(wanted)
+            case Together():
+                return await self._together(wanted)
+            case Pause(seconds):
+                await self.sleep(seconds)
+                return None
 
     async def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

@@ -94,6 +94,26 @@ class TableCheckpoints:
         return {"Consumer": {"S": consumer}, "Shard": {"S": shard}}
 
 
+class NoCheckpoints:
+    """Keeps nothing: for one who begins anew each time."""
+
+    def ready(self) -> Steps[bool]:
+        return True
+        yield
+
+    def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
+        return {}
+        yield
+
+    def save(self, consumer: str, shard: str, checkpoint: Checkpoint) -> Steps[None]:
+        return
+        yield
+
+    def forget(self, consumer: str, shard: str) -> Steps[None]:
+        return
+        yield
+
+
 def checkpoint_in(item: Item) -> Checkpoint:
     sequence = item["Sequence"]["S"] if "Sequence" in item else None
     return Checkpoint(item["Stream"]["S"], sequence, item["Done"]["BOOL"])

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import overload
 
 from bigtime.store.async_store import AsyncStore
-from bigtime.store.checkpoints import Checkpoints, TableCheckpoints
-from bigtime.store.consumption import Consumption, Handler, ReadingHook
+from bigtime.store.checkpoints import Checkpoints, NoCheckpoints, TableCheckpoints
+from bigtime.store.consumption import Consumption, Handler, Reading, ReadingHook
 from bigtime.store.store import Store
 
 
@@ -21,6 +21,7 @@ class Consumer:
         self.store = store
         self.consumption = consumption
         self.poll_seconds = poll_seconds
+        self._is_ready = False
 
     def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
@@ -29,15 +30,20 @@ class Consumer:
 
     def run_forever(self, stop: threading.Event) -> None:
         """Handles what comes, until `stop` is set; a round that has begun is finished."""
-        self._prepare()
         while not stop.is_set():
-            readings = self.store.run(self.consumption.round())
-            if not any(reading.more for reading in readings):
+            if not any(reading.more for reading in self.run_round()):
                 stop.wait(self.poll_seconds)
 
+    def run_round(self) -> list[Reading]:
+        """Gives every shard one turn, for whoever runs several consumers by turns."""
+        self._prepare()
+        return self.store.run(self.consumption.round())
+
     def _prepare(self) -> None:
-        while not self.store.run(self.consumption.checkpoints.ready()):
-            self.store.sleep(self.poll_seconds)
+        while not self._is_ready:
+            self._is_ready = self.store.run(self.consumption.checkpoints.ready())
+            if not self._is_ready:
+                self.store.sleep(self.poll_seconds)
 
 
 class AsyncConsumer:
@@ -47,6 +53,7 @@ class AsyncConsumer:
         self.store = store
         self.consumption = consumption
         self.poll_seconds = poll_seconds
+        self._is_ready = False
 
     async def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
@@ -55,16 +62,21 @@ class AsyncConsumer:
 
     async def run_forever(self, stop: asyncio.Event) -> None:
         """Handles what comes, until `stop` is set; a round that has begun is finished."""
-        await self._prepare()
         while not stop.is_set():
-            readings = await self.store.run(self.consumption.round())
-            if not any(reading.more for reading in readings):
+            if not any(reading.more for reading in await self.run_round()):
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), self.poll_seconds)
 
+    async def run_round(self) -> list[Reading]:
+        """Gives every shard one turn, for whoever runs several consumers by turns."""
+        await self._prepare()
+        return await self.store.run(self.consumption.round())
+
     async def _prepare(self) -> None:
-        while not await self.store.run(self.consumption.checkpoints.ready()):
-            await self.store.sleep(self.poll_seconds)
+        while not self._is_ready:
+            self._is_ready = await self.store.run(self.consumption.checkpoints.ready())
+            if not self._is_ready:
+                await self.store.sleep(self.poll_seconds)
 
 
 @overload
@@ -78,6 +90,7 @@ def consume(
     hooks: Sequence[ReadingHook] = (),
     page_size: int = 100,
     poll_seconds: float = 1.0,
+    from_now: bool = False,
 ) -> Consumer: ...
 @overload
 def consume(
@@ -90,6 +103,7 @@ def consume(
     hooks: Sequence[ReadingHook] = (),
     page_size: int = 100,
     poll_seconds: float = 1.0,
+    from_now: bool = False,
 ) -> AsyncConsumer: ...
 def consume(
     store: Store | AsyncStore,
@@ -101,12 +115,15 @@ def consume(
     hooks: Sequence[ReadingHook] = (),
     page_size: int = 100,
     poll_seconds: float = 1.0,
+    from_now: bool = False,
 ) -> Consumer | AsyncConsumer:
     """A consumer of a stream, named by its ARN or by its table; `handle` makes steps of a record.
 
     `name` is whose checkpoints they are; they are kept in the table `Checkpoints`, unless told
-    otherwise.
+    otherwise. With `from_now` it begins with what happens next, and keeps no checkpoints.
     """
+    if from_now:
+        checkpoints = NoCheckpoints()
     consumption = Consumption(
         name,
         stream,
@@ -114,6 +131,7 @@ def consume(
         checkpoints=checkpoints or TableCheckpoints(),
         hooks=hooks,
         page_size=page_size,
+        from_now=from_now,
     )
     if isinstance(store, Store):
         return Consumer(store, consumption, poll_seconds)

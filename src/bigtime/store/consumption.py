@@ -9,8 +9,9 @@ What is to be done about a record is steps, and so is the consuming itself; a st
    that: "at least once".
 3. A handler that raises ends the round, and the error is the caller's. Nothing is skipped: the
    next start begins with the same page.
-4. A new consumer starts at the oldest record that there is, and so does one that was away for
-   longer than the day for which DynamoDB keeps records; that is logged, for records are lost.
+4. A new consumer starts at the oldest record that there is, unless it is told to start from now;
+   and so does one that was away for longer than the day for which DynamoDB keeps records. That is
+   logged, for records are lost.
 5. Only one process at a time may run a consumer of a name: two would handle everything twice.
 """
 
@@ -68,6 +69,7 @@ class Reader:
         self.shard = shard
         self.checkpoint = saved or Checkpoint(shard.stream)
         self.iterator: str | None = None
+        self.start = "TRIM_HORIZON"
 
     def turn(self) -> Steps[Reading]:
         page = yield from self.page()
@@ -88,6 +90,7 @@ class Reader:
                 return page
             except ExpiredIteratorException:
                 self.iterator = None
+                self.start = "TRIM_HORIZON"  # where "now" was, nobody knows any more
             except TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
                 self.iterator = None
@@ -100,7 +103,7 @@ class Reader:
         """An iterator that stands after the last record handled."""
         params = {"StreamArn": self.shard.stream, "ShardId": self.shard.id}
         if self.checkpoint.sequence is None:
-            params["ShardIteratorType"] = "TRIM_HORIZON"
+            params["ShardIteratorType"] = self.start
         else:
             params["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
             params["SequenceNumber"] = self.checkpoint.sequence
@@ -151,6 +154,7 @@ class Consumption:
         checkpoints: Checkpoints,
         hooks: Sequence[ReadingHook],
         page_size: int,
+        from_now: bool = False,
     ) -> None:
         self.name = name
         self.stream = stream
@@ -158,6 +162,7 @@ class Consumption:
         self.checkpoints = checkpoints
         self.hooks = tuple(hooks)
         self.page_size = page_size
+        self.from_now = from_now
         self.readers: dict[str, Reader] = {}
         self.saved: dict[str, Checkpoint] | None = None
         self.listed_at: datetime | None = None
@@ -199,12 +204,23 @@ class Consumption:
 
     def find_shards(self) -> Steps[None]:
         """Finds what there is to read now, and forgets what is no longer there."""
+        is_first = self.saved is None
         if self.saved is None:
             self.saved = yield from self.checkpoints.load(self.name)
         shards = yield from list_shards(self.stream)
+        if is_first and self.from_now:
+            self.pass_over(shards)
         done = {id for id, checkpoint in self.saved.items() if checkpoint.done}
         self.readers = {shard.id: self.reader_of(shard) for shard in readable(shards, done)}
+        if is_first and self.from_now:
+            for reader in self.readers.values():
+                reader.start = "LATEST"
         yield from self.forget_all_but(shards)
+
+    def pass_over(self, shards: Sequence[Shard]) -> None:
+        """Takes the shards that have ended as read."""
+        assert self.saved is not None
+        self.saved |= {one.id: Checkpoint(one.stream, done=True) for one in shards if one.closed}
 
     def reader_of(self, shard: Shard) -> Reader:
         assert self.saved is not None

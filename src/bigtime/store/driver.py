@@ -5,8 +5,8 @@ around that, and the two stores differ only in how they wait: one blocks, the ot
 that is decided, and not waited for, is here:
 
 1. A `Run` moves the generator on. What the store can answer itself, the time and random bytes, it
-   answers; it stops at what has to be waited for, a request or several steps together, or at the
-   end.
+   answers; it stops at what has to be waited for, a request, a pause or several steps together,
+   or at the end.
 2. An error of the transport is thrown into the generator, where the pattern turns it into the
    domain's word for it. What the generator does not catch ends the run.
 3. A failed attempt is repeated when `Retries` says so, after a pause that it draws; the steps
@@ -23,16 +23,16 @@ from time import perf_counter
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from bigtime.store.retries import Retries
-from bigtime.wire import Bytes, Now, Request, Response, Step, Steps, Together
+from bigtime.wire import Bytes, Now, Pause, Request, Response, Step, Steps, Together
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | Together
+Wanted: TypeAlias = Request | Together | Pause
 """What a store has to wait for."""
-WANTED = (Request, Together)
+WANTED = (Request, Together, Pause)
 
 
 class Runnable(Protocol[T_co]):
@@ -50,6 +50,14 @@ class Exchange:
     seconds: float
     response: Response | None = None
     error: Exception | None = None
+
+    def __repr__(self) -> str:
+        """Without the data, which may be secret, and is long."""
+        came = "" if self.error is None else f", error={type(self.error).__name__}"
+        return (
+            f"Exchange({self.request.operation}, attempt={self.attempt}, seconds={self.seconds:.6f}"
+            f"{came})"
+        )
 
     @property
     def consumed(self) -> tuple[Response, ...]:

@@ -20,8 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from bigtime.store.async_store import AsyncStore
+from bigtime.store.async_store import AsyncStore, AsyncTransport
+from bigtime.store.cache import ItemCache
+from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.engine_transport import Submitting
 from bigtime.store.store import Store
+from bigtime.wire import Transport
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
@@ -47,33 +51,49 @@ class Setting(NamedTuple):
     place: str
 
 
-def open_store(setting: str | None = None, **options: Any) -> Store:
+def open_store(
+    setting: str | None = None, *, cache: ItemCache | None = None, **options: Any
+) -> Store:
     """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
 
-    The options are those of `Store`.
+    With a cache, reads that need not be consistent are answered from it. The options are those of
+    `Store`.
     """
     kind, place = read_setting(chosen(setting))
     if kind in ("file", "memory"):
         engine = open_engine(place)
-        return Store(engine, closes=[engine.close], **options)
+        return Store(cached(engine, cache), closes=[engine.close], **options)
 
     from bigtime.store.botocore_transport import BotocoreTransport
 
     transport = BotocoreTransport(**destination(kind, place))
-    return Store(transport, closes=[transport.close], **options)
+    return Store(cached(transport, cache), closes=[transport.close], **options)
 
 
-def open_async_store(setting: str | None = None, **options: Any) -> AsyncStore:
+def open_async_store(
+    setting: str | None = None, *, cache: ItemCache | None = None, **options: Any
+) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
     kind, place = read_setting(chosen(setting))
     if kind in ("file", "memory"):
         engine = open_engine(place)
-        return AsyncStore(engine, closes=[partial(asyncio.to_thread, engine.close)], **options)
+        closes = [partial(asyncio.to_thread, engine.close)]
+        return AsyncStore(cached_async(engine, cache), closes=closes, **options)
 
     from bigtime.store.http_transport import HttpTransport
 
     transport = HttpTransport(**destination(kind, place))
-    return AsyncStore(transport, closes=[transport.close], **options)
+    return AsyncStore(cached_async(transport, cache), closes=[transport.close], **options)
+
+
+def cached(transport: Transport, cache: ItemCache | None) -> Transport:
+    return transport if cache is None else CachedTransport(transport, cache)
+
+
+def cached_async(
+    transport: AsyncTransport | Submitting, cache: ItemCache | None
+) -> AsyncTransport | Submitting:
+    return transport if cache is None else AsyncCachedTransport(transport, cache)
 
 
 def chosen(setting: str | None) -> str:

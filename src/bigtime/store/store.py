@@ -22,7 +22,7 @@ from bigtime.store.driver import (
     utc_now,
 )
 from bigtime.store.retries import Retries
-from bigtime.wire import Request, Response, Steps, Together, Transport
+from bigtime.wire import Pause, Request, Response, Steps, Together, Transport, steps_in
 
 T = TypeVar("T")
 
@@ -73,7 +73,8 @@ class Store(Driver):
 
     def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
-        return self._run(iter(steps), None)
+        generator: Steps[T] = steps_in(steps)
+        return self._run(generator, None)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
         run = self._begin(steps)
@@ -93,7 +94,14 @@ class Store(Driver):
             steps.close()
 
     def _perform(self, wanted: Wanted, group: Group | None) -> object:
-        return self.send(wanted) if isinstance(wanted, Request) else self._together(wanted, group)
+        match wanted:
+            case Request():
+                return self.send(wanted)
+            case Together():
+                return self._together(wanted, group)
+            case Pause(seconds):
+                self.sleep(seconds)
+                return None
 
     def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

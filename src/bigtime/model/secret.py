@@ -1,0 +1,67 @@
+"""Secrets: fields that are stored, and shown nowhere.
+
+`Annotated[X, Secret]` makes one of any type, wherever the mark stands in it: `SecretText | None`,
+`list[SecretText]`, a field of a model inside an entity. `repr` leaves it out, and where the kit
+speaks of an item or a key, in errors and explanations, `***` stands for it.
+
+A request has it, of course, and so have a response, an item and a position: whoever logs these
+shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+HIDDEN = "***"
+
+
+class Secret:
+    """Marks what is not shown: `hash: Annotated[str, Secret]`."""
+
+
+SecretText = Annotated[str, Secret]
+
+
+def is_secret(annotation: Any) -> bool:
+    """Whether the mark is anywhere in a type."""
+    return any(one is Secret for one in parts_of(annotation))
+
+
+def hide_secrets(model: type[BaseModel]) -> None:
+    """Keeps a model's own secrets out of its `repr`, wherever in their types the mark stands."""
+    for field in model.model_fields.values():
+        if is_secret(field.annotation) or any(one is Secret for one in field.metadata):
+            field.repr = False
+
+
+def secret_fields(
+    model: type[BaseModel], seen: frozenset[type[BaseModel]] = frozenset()
+) -> frozenset[str]:
+    """The fields that are secret or hold a model with a secret; no `repr` shows those any more."""
+    hide_secrets(model)
+    seen |= {model}
+    return frozenset(
+        name
+        for name, field in model.model_fields.items()
+        if not field.repr
+        or any(secret_fields(one, seen) for one in models_in(field.annotation) if one not in seen)
+    )
+
+
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    parts = parts_of(annotation)
+    return [one for one in parts if isinstance(one, type) and issubclass(one, BaseModel)]
+
+
+def parts_of(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """A type, and all that it is made of; an alias may be made of itself."""
+    yield annotation
+    if get_origin(annotation) is Literal or any(annotation is one for one in seen):
+        return
+    # A NewType has a supertype, a type alias a value.
+    behind = getattr(annotation, "__supertype__", getattr(annotation, "__value__", None))
+    for one in (*get_args(annotation), *([] if behind is None else [behind])):
+        yield from parts_of(one, (*seen, annotation))

@@ -1,0 +1,323 @@
+"""The item cache: answers that stand between a store and its transport, in the role of DAX.
+
+It knows DynamoDB's requests and nothing of entities. It waits for nothing: what has to be waited
+for it yields, and the transports of `cached_transport` do the waiting, one in each way.
+
+1. Only reads that need not be consistent are answered from it: whole items by key (GetItem and
+   BatchGetItem, which share entries; that there is no item is an answer too) and pages (Query and
+   Scan, by all that they ask for). Other reads go past it: consistent ones, transactions, parts of
+   items, and what asks how much it consumes.
+2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
+   of pages is counted in the items on them.
+3. Whoever asks for what somebody else is reading gets that answer: ten readers of a cold key make
+   one read. If it fails, it has failed for all of them; if it was only interrupted, another one of
+   them reads.
+4. A write through the cache drops the entries of its items and all pages of their tables, before
+   it and after it. A read that is under way then is not kept. So whoever reads after a write was
+   acknowledged finds what it wrote, or what came later. A request that is neither a read nor
+   understood (one that deletes a table, say) empties the cache.
+5. What others write is seen when an entry's time is over, or when the stream tells: `follow` is
+   the handler for a consumer of it. After a write whose outcome is uncertain, and where an index
+   or, on AWS, a copy of the table lags behind, an old answer may be kept until then too.
+6. An answer is shared by all who get it: read it, never change it. Entities are made anew of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Generator, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from bigtime.store.cache_batch import Batch
+from bigtime.store.cache_entries import Answers, Entries, Flight
+from bigtime.store.cache_identity import (
+    MALFORMED,
+    Changed,
+    Identity,
+    Names,
+    changed_by,
+    identity_in,
+    identity_of,
+    is_by_name,
+    is_eventual,
+    item_read,
+    names_in,
+)
+from bigtime.store.retries import READS
+from bigtime.wire import Item, Request, Response, Steps
+
+Answering: TypeAlias = Generator[Request | Flight, Any, Response]
+"""Yields requests to be sent and flights to be waited for; ends with the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStatistics:
+    """What a cache has done so far, counted in items and pages."""
+
+    hits: int
+    misses: int
+    """Read from the store, by whoever asked first."""
+    joined: int
+    """Answered by what somebody else was reading."""
+    invalidations: int
+    """Items that writes through the cache, or a stream, told to have changed."""
+
+
+class ItemCache:
+    """Entries for the stores of one place; threads and stores may share it.
+
+    `items` is how many items there is room for, `paged_items` how many there are on pages. The
+    seconds are how long an item, the lack of one, and a page are answered from here; 0 is never.
+    """
+
+    def __init__(
+        self,
+        *,
+        items: int = 10_000,
+        paged_items: int = 10_000,
+        item_seconds: float = 300.0,
+        missing_seconds: float = 60.0,
+        page_seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if min(items, paged_items, item_seconds, missing_seconds, page_seconds) < 0:
+            raise ValueError("a cache has room and seconds of 0 or more; 0 keeps nothing")
+        self.clock = clock
+        self._lock = Lock()
+        self._items = Entries(
+            items, lambda read: item_seconds if "Item" in read else missing_seconds, lambda read: 1
+        )
+        self._pages = Entries(paged_items, lambda read: page_seconds, items_on)
+        self._names: dict[str, set[Names]] = {}
+        self._generations: dict[str, int] = {}
+        self._hits = self._misses = self._joined = self._invalidations = 0
+        self._answers: dict[str, Callable[[Request], Answering]] = {
+            "GetItem": self._get,
+            "BatchGetItem": self._get_many,
+            "Query": self._page,
+            "Scan": self._page,
+        }
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        with self._lock:
+            return CacheStatistics(self._hits, self._misses, self._joined, self._invalidations)
+
+    def answer(self, request: Request) -> Answering:
+        """The response to a request, from here or from what is yielded."""
+        answer = self._answers.get(request.operation)
+        if answer is not None:
+            return answer(request)
+        return passed_on(request) if is_read(request.operation) else self._write(request)
+
+    def invalidate(self, table: str, key: Item) -> None:
+        """Forgets an item, and the pages of its table: it has changed."""
+        check_key(key)
+        self._forget([(table, key)])
+        self._count_invalidations(1)
+
+    def follow(self, table: str) -> Callable[[Response], Steps[None]]:
+        """The handler for a consumer of the table's stream: forgets what others have changed.
+
+        consume(store, "Deals", cache.follow("Deals"), name="cache", from_now=True)
+        """
+
+        def forget(record: Response) -> Steps[None]:
+            self.invalidate(table, record["dynamodb"]["Keys"])
+            return
+            yield
+
+        return forget
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self._lock:
+            self._items.clear()
+            self._pages.clear()
+
+    # Reads
+
+    def _get(self, request: Request) -> Answering:
+        try:
+            identity = item_read(request.params)
+        except MALFORMED:
+            identity = None
+        if identity is None:
+            return (yield from passed_on(request))
+        return (yield from self._read(self._items, identity, request))
+
+    def _page(self, request: Request) -> Answering:
+        try:
+            identity = self._page_read(request)
+        except MALFORMED:
+            identity = None
+        if identity is None:
+            return (yield from passed_on(request))
+        return (yield from self._read(self._pages, identity, request))
+
+    def _page_read(self, request: Request) -> Identity | None:
+        table = request.params["TableName"]
+        if not (is_by_name(table) and is_eventual(request.params)):
+            return None
+        asked = orjson.dumps(request.params)
+        return table, self._generations.get(table, 0), request.operation, asked
+
+    def _read(self, entries: Entries, identity: Identity, request: Request) -> Answering:
+        while True:
+            with self._lock:
+                response = entries.find(identity, self.clock())
+                if response is not None:
+                    self._hits += 1
+                    return response
+                flight = entries.flights.get(identity)
+                if flight is None:
+                    flight = self._begin(entries, [identity])
+                    break
+                self._joined += 1
+            answers: Answers = yield flight
+            if identity in answers:
+                return answers[identity]
+        return (
+            yield from self._lead(
+                entries, flight, [identity], request, lambda response: {identity: response}
+            )
+        )
+
+    def _get_many(self, request: Request) -> Answering:
+        try:
+            batch = Batch.read(request.params)
+        except MALFORMED:
+            batch = None
+        if batch is None:
+            return (yield from passed_on(request))
+        found, others, cold, flight = self._sort_out(batch.items)
+        sent: Response | None = None
+        if asking := batch.request(cold):
+            sent = yield from self._lead(
+                self._items, flight, cold, asking, lambda response: batch.answers(cold, response)
+            )
+            found |= flight.result()
+        for identity, other in others.items():
+            with suppress(Exception):  # it is left unprocessed: whoever asks again will know
+                answers: Answers = yield other
+                found[identity] = answers[identity]
+        return batch.response(found, sent)
+
+    def _sort_out(self, identities: Iterable[Identity]) -> SortedOut:
+        items = self._items
+        found: dict[Identity, Response] = {}
+        others: dict[Identity, Flight] = {}
+        cold: list[Identity] = []
+        with self._lock:
+            now = self.clock()
+            for identity in identities:
+                response = items.find(identity, now)
+                if response is not None:
+                    found[identity] = response
+                elif identity in items.flights:
+                    others[identity] = items.flights[identity]
+                else:
+                    cold.append(identity)
+            self._hits += len(found)
+            self._joined += len(others)
+            return SortedOut(found, others, cold, self._begin(items, cold))
+
+    def _begin(self, entries: Entries, identities: Collection[Identity]) -> Flight:
+        self._misses += len(identities)
+        if entries is self._items:
+            for identity in identities:
+                self._names.setdefault(identity[0], set()).add(names_in(identity))
+        return entries.begin(identities)
+
+    def _lead(
+        self,
+        entries: Entries,
+        flight: Flight,
+        identities: Collection[Identity],
+        request: Request,
+        read: Callable[[Response], Answers],
+    ) -> Answering:
+        """Sends the request, and tells those who wait for it what came of it."""
+        answers: Answers = {}
+        failure: Exception | None = None
+        try:
+            response: Response = yield request
+            answers = read(response)
+            return response
+        except Exception as error:
+            failure = error
+            raise
+        finally:
+            with self._lock:
+                entries.land(flight, identities, answers, self.clock())
+            if failure is None:
+                flight.set_result(answers)
+            else:
+                flight.set_exception(failure)
+
+    # Writes
+
+    def _write(self, request: Request) -> Answering:
+        changed = changed_by(request)
+        self._count_invalidations(len(changed or ()))
+        self._forget(changed)
+        try:
+            return (yield from passed_on(request))
+        finally:
+            self._forget(changed)
+
+    def _count_invalidations(self, count: int) -> None:
+        with self._lock:
+            self._invalidations += count
+
+    def _forget(self, changed: list[Changed] | None) -> None:
+        try:
+            with self._lock:
+                for table, item in changed or ():
+                    self._forget_one(table, item)
+        except MALFORMED:
+            changed = None
+        if changed is None:
+            self.clear()
+
+    def _forget_one(self, table: str, item: Item) -> None:
+        """Of a whole item that is put, the table's key is known if any item of it was read."""
+        self._generations[table] = self._generations.get(table, 0) + 1
+        for names in self._names.get(table, ()):
+            identity = identity_in(table, item, names)
+            if identity is not None:
+                self._items.drop(identity)
+
+
+class SortedOut(NamedTuple):
+    """What a cache has, what somebody is reading, and what is to be read by this flight."""
+
+    found: dict[Identity, Response]
+    others: dict[Identity, Flight]
+    cold: list[Identity]
+    flight: Flight
+
+
+def check_key(key: Item) -> None:
+    try:
+        identity_of("", key)
+    except MALFORMED as error:
+        raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
+
+
+def items_on(page: Response) -> int:
+    return max(len(page.get("Items", ())), 1)
+
+
+def is_read(operation: str) -> bool:
+    return operation in READS or operation.startswith(("Describe", "List"))
+
+
+def passed_on(request: Request) -> Answering:
+    response: Response = yield request
+    return response
