@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the engine's speed and size, each beside its bar, in one run."""
+"""`make bench`: every figure of speed and size, each beside its bar, in one run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bench import beside_dynalite, beside_moto, durable, growth, in_process
+from bench import beside_clients, beside_dynalite, beside_moto, durable, growth, in_process, kit
 from bench.figure import Figure, NotHere
 from bench.report import Report
 from bench.scale import FULL, QUICK, Scale
@@ -26,6 +26,8 @@ class Section(StrEnum):
     dynalite = "dynalite"
     durable = "durable"
     growth = "growth"
+    clients = "clients"
+    kit = "kit"
 
 
 TITLES = {
@@ -34,6 +36,8 @@ TITLES = {
     Section.dynalite: "Over HTTP, beside dynalite (CPU time of the server)",
     Section.durable: "Durable writes",
     Section.growth: "Growth (CPU time)",
+    Section.clients: "The model kit beside other clients (CPU time)",
+    Section.kit: "The model kit, what it adds (CPU time)",
 }
 
 
@@ -82,6 +86,8 @@ def measurements(
         Section.dynalite: lambda: beside_dynalite.measure(scale, folder, dynalite),
         Section.durable: lambda: durable.measure(scale, folder),
         Section.growth: lambda: growth.measure(scale, folder, screen),
+        Section.clients: lambda: beside_clients.measure(scale),
+        Section.kit: lambda: kit.measure(scale, folder),
     }
 
 

@@ -21,7 +21,17 @@ from rich.table import Table
 from bench.figure import Figure, amount
 from bench.scale import Scale
 
-PACKAGES = ("apsw", "orjson", "boto3", "httptools", "uvloop", "moto")
+PACKAGES = (
+    "apsw",
+    "orjson",
+    "pydantic",
+    "boto3",
+    "httptools",
+    "uvloop",
+    "moto",
+    "pynamodb",
+    "dyntastic",
+)
 
 
 @dataclass(slots=True)

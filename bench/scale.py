@@ -24,6 +24,8 @@ class Scale:
     small_items: int
     large_items: int
     fresh_starts: int
+    client_operations: int
+    imports: int
 
 
 FULL = Scale(
@@ -42,6 +44,8 @@ FULL = Scale(
     small_items=10_000,
     large_items=1_000_000,
     fresh_starts=5,
+    client_operations=100,
+    imports=15,
 )
 
 QUICK = Scale(
@@ -60,4 +64,6 @@ QUICK = Scale(
     small_items=1_000,
     large_items=10_000,
     fresh_starts=1,
+    client_operations=20,
+    imports=3,
 )
