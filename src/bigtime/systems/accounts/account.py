@@ -1,0 +1,157 @@
+"""Accounts: made, verified, changed, given roles."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from bigtime.model import (
+    Add,
+    Discard,
+    Steps,
+    attr,
+    create,
+    get,
+    pattern,
+    random_bytes,
+    update,
+)
+from bigtime.systems.accounts.design import (
+    LOGIN,
+    Account,
+    Identity,
+    Login,
+    Role,
+    TenantId,
+    Username,
+)
+from bigtime.systems.accounts.errors import (
+    InvalidLogin,
+    LoginTaken,
+    PasswordChanged,
+    UnknownLogin,
+    WrongCredentials,
+)
+from bigtime.systems.accounts.password import (
+    NOBODY,
+    SALT_BYTES,
+    check_new,
+    hash_password,
+    is_match,
+    is_outdated,
+)
+
+
+@pattern("Sign Up", index="Main table")
+def sign_up(
+    login: Login,
+    password: str,
+    username: Username,
+    *,
+    roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
+    tenant_id: TenantId | None = None,
+) -> Steps[Identity]:
+    """Condition on the login; what is kept of the password is its Argon2id hash."""
+    account = yield from new_account(login, password, username, roles=roles, tenant_id=tenant_id)
+    made = yield from create(account, unless_exists=LoginTaken)
+    return made.identity
+
+
+@pattern("Verify Password", index="Main table")
+def verify_password(login: Login, password: str) -> Steps[Identity]:
+    """As much work for a login that nobody has; a hash of other parameters is made anew."""
+    account = yield from verified(login, password)
+    if is_outdated(account.password_hash):
+        yield from rehash(account, password)
+    return account.identity
+
+
+@pattern("Change Password", index="Main table")
+def change_password(login: Login, password: str, new_password: str) -> Steps[Identity]:
+    """Only from the password that was shown."""
+    check_new(new_password)
+    account = yield from verified(login, password)
+    changed = yield from replace_hash(account, new_password)
+    return changed.identity
+
+
+@pattern("View Account", index="Main table")
+def view_account(login: Login) -> Steps[Identity]:
+    """Who it is, and the roles."""
+    account = yield from get(Account.key(login), missing=UnknownLogin, consistent=True)
+    return account.identity
+
+
+@pattern("Grant Role", index="Main table")
+def grant_role(login: Login, role: Role) -> Steps[Identity]:
+    """Once is as good as twice."""
+    account = yield from update(Account.key(login), roles=Add({role}), if_exists=UnknownLogin)
+    return account.identity
+
+
+@pattern("Revoke Role", index="Main table")
+def revoke_role(login: Login, role: Role) -> Steps[Identity]:
+    """Once is as good as twice."""
+    account = yield from update(Account.key(login), roles=Discard({role}), if_exists=UnknownLogin)
+    return account.identity
+
+
+def new_account(
+    login: str,
+    password: str,
+    username: str,
+    *,
+    roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
+    tenant_id: str | None = None,
+) -> Steps[Account]:
+    """An account that is not stored yet, for whoever stores it together with something else."""
+    check_new(password)
+    return Account(
+        login=login,
+        password_hash=(yield from freshly_hashed(password)),
+        username=username,
+        roles=set(roles),
+        tenant_id=tenant_id,
+    )
+
+
+def verified(login: str, password: str) -> Steps[Account]:
+    """The account whose password this is; the same error, and the same work, if there is none."""
+    account = yield from account_of(login)
+    password_hash = NOBODY if account is None else account.password_hash
+    if not is_match(password_hash, password) or account is None:
+        raise WrongCredentials
+    return account
+
+
+def account_of(login: str) -> Steps[Account | None]:
+    """None also for what can be nobody's login."""
+    try:
+        name = LOGIN(login)
+    except InvalidLogin:
+        return None
+    return (yield from get(Account.key(name), consistent=True))
+
+
+def rehash(account: Account, password: str) -> Steps[None]:
+    """Whoever changed the password meanwhile has made a new hash, and this one is not wanted."""
+    try:
+        yield from replace_hash(account, password)
+    except PasswordChanged:
+        return
+
+
+def replace_hash(account: Account, password: str) -> Steps[Account]:
+    return (
+        yield from update(
+            account.own_key(),
+            password_hash=(yield from freshly_hashed(password)),
+            if_exists=PasswordChanged,
+            when=attr("password_hash") == account.password_hash,
+            otherwise=PasswordChanged,
+        )
+    )
+
+
+def freshly_hashed(password: str) -> Steps[str]:
+    salt = yield from random_bytes(SALT_BYTES)
+    return hash_password(password, salt)

@@ -1,0 +1,96 @@
+"""Passwords: what may be one, and what is kept of it.
+
+Kept is an Argon2id hash, 19 MiB and two passes of it, which takes some 30 ms: nothing to somebody
+who signs in, and much to somebody who tries a stolen table. The hash tells its own salt and
+parameters, so that old ones can be verified when the parameters change, and be replaced then.
+
+Nothing is drawn here: the salt comes from whoever has randomness, and a replay gives the same
+hash. Where there is no account there is no hash either; whoever verifies then takes `NOBODY`,
+which costs what any costs and matches nothing, so that the time tells nothing about who is there.
+
+A password is compared as people type it, not as their keyboards compose it (NFKC).
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from argon2 import extract_parameters
+from argon2.exceptions import VerifyMismatchError
+from argon2.low_level import ARGON2_VERSION, Type, hash_secret, verify_secret
+
+from bigtime.systems.accounts.errors import PasswordTooLong, PasswordTooShort
+
+LEAST_CHARACTERS = 8
+MOST_CHARACTERS = 256
+SALT_BYTES = 16
+HASH_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a hash costs to make, and to guess."""
+
+    memory_kib: int = 19 * 1024
+    passes: int = 2
+    lanes: int = 1
+
+
+CURRENT = Cost()
+
+
+def check_new(password: str) -> None:
+    """Refuses what may not become a password."""
+    if len(password) > MOST_CHARACTERS:
+        raise PasswordTooLong
+    if len(composed(password)) < LEAST_CHARACTERS:
+        raise PasswordTooShort
+
+
+def composed(password: str) -> str:
+    return normalize("NFKC", password)
+
+
+def secret_of(password: str) -> bytes:
+    """What is hashed; of what is too long to be a password, only enough to see that it is."""
+    return composed(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
+
+
+def hash_password(password: str, salt: bytes, cost: Cost = CURRENT) -> str:
+    return hash_secret(
+        secret_of(password),
+        salt,
+        time_cost=cost.passes,
+        memory_cost=cost.memory_kib,
+        parallelism=cost.lanes,
+        hash_len=HASH_BYTES,
+        type=Type.ID,
+    ).decode()
+
+
+def is_match(password_hash: str, password: str) -> bool:
+    """Whether a hash was made of this password; it takes as long either way."""
+    try:
+        return verify_secret(password_hash.encode(), secret_of(password), Type.ID)
+    except VerifyMismatchError:
+        return False
+
+
+def is_outdated(password_hash: str) -> bool:
+    """Whether a hash was made at another cost than new ones are."""
+    made = extract_parameters(password_hash)
+    return Cost(made.memory_cost, made.time_cost, made.parallelism) != CURRENT
+
+
+def encoded(zeros: int) -> str:
+    return b64encode(bytes(zeros)).decode().rstrip("=")
+
+
+NOBODY = (
+    f"$argon2id$v={ARGON2_VERSION}"
+    f"$m={CURRENT.memory_kib},t={CURRENT.passes},p={CURRENT.lanes}"
+    f"${encoded(SALT_BYTES)}${encoded(HASH_BYTES)}"
+)
+"""A hash of no password."""

@@ -1,0 +1,69 @@
+"""Demo carts: everybody has three products in the cart, one saved, and two that they bought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from random import Random
+
+from bigtime.model import Demo, Entity, Ksuid, Scale
+from bigtime.systems.cart.design import LINES, CartLine, Purchases, Status
+
+ACCOUNTS = {Scale.SMALL: 40, Scale.MEDIUM: 2_000, Scale.LARGE: 50_000}
+STATUSES = (*[Status.ACTIVE] * 3, Status.SAVED, *[Status.PURCHASED] * 2)
+ENTITIES_EACH = len(STATUSES) + STATUSES.count(Status.ACTIVE) + 1
+BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
+SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
+GOODS = (
+    ("KETTLE-17", "39.90"), ("HEADPHONE-5", "349.00"), ("LAMP-LED-9", "24.50"),
+    ("BAG-30L", "79.99"), ("MUG-BLUE", "9.95"), ("SSD-2TB", "129.00"), ("TENT-2P", "189.00"),
+    ("CHAIR-ERGO", "259.00"), ("SHOE-RUN-42", "119.95"), ("MOUSE-W", "29.99"),
+)  # fmt: skip
+
+
+def count(scale: Scale) -> int:
+    return ACCOUNTS[scale] * ENTITIES_EACH
+
+
+def entities(scale: Scale, random: Random) -> Iterator[Entity]:
+    """The first account is the one that the site's demo has."""
+    for number in range(ACCOUNTS[scale]):
+        account_id = f"account-{number}" if number else "shopper"
+        last = purchases_of(account_id, random)
+        yield last
+        for line in lines_of(last, random):
+            yield line
+            marker = LINES.marker_of(line.__dict__)
+            if marker is not None:
+                yield marker
+
+
+def purchases_of(account_id: str, random: Random) -> Purchases:
+    at = moment(random)
+    order_id = Ksuid.make(at, random.randbytes(16))
+    return Purchases(account_id=account_id, order_id=order_id, begun_at=at, version=1)
+
+
+def lines_of(last: Purchases, random: Random) -> Iterator[CartLine]:
+    """Each product once; what was bought was bought at one time."""
+    for status, (sku, price) in zip(STATUSES, random.sample(GOODS, len(STATUSES)), strict=True):
+        is_bought = status is Status.PURCHASED
+        at = last.begun_at if is_bought else moment(random)
+        yield CartLine(
+            account_id=last.account_id,
+            status=status,
+            entered_at=at,
+            item_sku=sku,
+            price=Decimal(price),
+            count=random.randint(1, 3),
+            create_timestamp=at - timedelta(seconds=random.randrange(3_600)),
+            order_id=last.order_id if is_bought else None,
+        )
+
+
+def moment(random: Random) -> datetime:
+    return BEGIN + timedelta(seconds=random.randrange(SPREAD_SECONDS))
+
+
+DEMO = Demo(entities=entities, count=count)

@@ -1,0 +1,157 @@
+"""Importing carts from the published NoSQL Workbench model of this scenario.
+
+There a row's key is (`CustomerID`, `Status#Date`), everything is text, statuses are written
+`Active`, and a row also has a `Status`, which may say something else than its key. The key wins;
+the rows that disagree are reported. A status that is none of ours, such as `Shipped`, is refused
+unless the caller says what it means. Times have no zone, and are taken for UTC.
+
+What was purchased has an order, and those rows have none: lines of one account and one second get
+an OrderId that follows from both. So importing the same rows again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from bigtime.model import DomainError, Ksuid, Steps, create, get, pattern
+from bigtime.systems.cart.design import CartLine, LineMarker, Status, order_id_of
+from bigtime.systems.cart.errors import CartChanged
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row by its attributes: texts, or as DynamoDB has them, `{"S": text}`."""
+
+ACCOUNT_NAMES = ("CustomerID", "AccountID")
+KEY_NAMES = ("Status#Date", "Status#Timestamp", "SK")
+SAMPLE: Row = {
+    "CustomerID": "Chad",
+    "Status#Date": "Active#2019-10-08T21:11:42",
+    "ItemSKU": "72f49",
+    "Price": "12.49",
+    "Count": "1",
+    "Status": "Active",
+}
+
+
+class UnreadableRow(DomainError):
+    """This row cannot be read as a line of a cart; correct it, and import again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A row whose key and Status differ; the key won."""
+
+    row: int
+    key: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A row that was not imported, and why."""
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the rows, which are numbered from 1."""
+
+    imported: list[CartLine] = field(default_factory=list)
+    unchanged: list[CartLine] = field(default_factory=list)
+    disagreeing: list[Disagreement] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+@pattern("Import Rows", index="Main table", takes="Rows", sample={"rows": [SAMPLE]})
+def import_rows(
+    rows: Iterable[Row], *, meaning: Mapping[str, Status] | None = None
+) -> Steps[Report]:
+    """The key wins over Status; `meaning` says what other statuses are."""
+    known = {**{status.value: status for status in Status}, **uppercase(meaning or {})}
+    report = Report()
+    for number, row in enumerate(rows, 1):
+        try:
+            line = line_of(row, known)
+            yield from imported(line, report)
+        except DomainError as error:
+            report.refused.append(Refusal(number, str(error)))
+            continue
+        told, key = text_in(row, "Status"), text_in(row, *KEY_NAMES)
+        if told and known.get(told.upper()) is not line.status:
+            report.disagreeing.append(Disagreement(number, key, told))
+    return report
+
+
+def imported(line: CartLine, report: Report) -> Steps[None]:
+    """Writes a line that is not there; one that is stays as it is."""
+    if (yield from get(line.own_key(), consistent=True)) is not None:
+        report.unchanged.append(line)
+        return
+    if line.status is Status.ACTIVE:
+        marker = LineMarker.key(line.account_id, line.item_sku)
+        if (yield from get(marker, consistent=True)) is not None:
+            raise UnreadableRow("The product is in this cart already, since another time.")
+    report.imported.append((yield from create(line, unless_exists=CartChanged)))
+
+
+def line_of(row: Row, known: Mapping[str, Status]) -> CartLine:
+    told, _, rest = text_in(row, *KEY_NAMES).partition("#")
+    status = known.get(told.upper())
+    if status is None:
+        raise UnreadableRow(f"{told!r} is no status of a cart; say what it means.")
+    account_id = text_in(row, *ACCOUNT_NAMES)
+    at = moment_of(rest.partition("#")[0])
+    try:
+        return CartLine(
+            account_id=account_id,
+            status=status,
+            entered_at=at,
+            item_sku=text_in(row, "ItemSKU"),
+            price=text_in(row, "Price"),
+            count=text_in(row, "Count"),
+            create_timestamp=at,
+            order_id=order_of(row, account_id, at) if status is Status.PURCHASED else None,
+        )
+    except ValidationError:
+        raise UnreadableRow from None
+
+
+def text_in(row: Row, *names: str) -> Any:
+    """The text of the first of these attributes that is there."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, Mapping):
+            value = next(iter(value.values()), None)
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def moment_of(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UnreadableRow(f"{text!r} is no time; write it as 2019-10-08T21:11:42.") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def order_of(row: Row, account_id: str, at: datetime) -> Ksuid:
+    """The row's own OrderId, or one that follows from the account and the second."""
+    told = text_in(row, "OrderId")
+    if told:
+        return order_id_of(told)
+    try:
+        return Ksuid.make(at, sha256(f"{account_id}\0{at.isoformat()}".encode()).digest()[:16])
+    except ValueError as error:
+        raise UnreadableRow(f"No OrderId can be made: {error}.") from None
+
+
+def uppercase(meaning: Mapping[str, Status]) -> dict[str, Status]:
+    return {name.upper(): status for name, status in meaning.items()}

@@ -1,0 +1,227 @@
+"""Lines of a cart: put in, counted, moved between statuses, removed.
+
+Whoever changes a line has seen it first, and writes only if it is still so: the line is where it
+was, with the price and the count that it had. When somebody was faster, they look again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from bigtime.model import (
+    Add,
+    Condition,
+    Conflict,
+    Steps,
+    Write,
+    attr,
+    create,
+    delete,
+    get,
+    now,
+    pattern,
+    transact,
+    update,
+)
+from bigtime.systems.cart.design import (
+    MOST_COUNT,
+    AccountId,
+    CartLine,
+    Count,
+    ItemSku,
+    LineMarker,
+    Price,
+    Status,
+    count_of,
+    line_key,
+    price_of,
+)
+from bigtime.systems.cart.errors import (
+    CartChanged,
+    InCartAgain,
+    InvalidCount,
+    NotPurchasedByMoving,
+    PurchasedStays,
+    UnknownLine,
+)
+
+T = TypeVar("T")
+
+TRIES = 16
+INSTANT = timedelta(milliseconds=1)
+SAMPLE_SK = "SAVED#2026-01-01T00:00:00.000Z#72f49"
+
+
+@pattern("Put Product in Cart", index="Main table", takes="AccountID, ItemSKU, Price, Count")
+def put_in_cart(
+    account_id: AccountId, item_sku: ItemSku, price: Price, count: Count = 1
+) -> Steps[CartLine]:
+    """Adding again adds to Count, at the price of the day."""
+    moment = yield from now()
+    line = CartLine(
+        account_id=account_id,
+        status=Status.ACTIVE,
+        entered_at=moment,
+        item_sku=item_sku,
+        price=price,
+        count=count,
+        create_timestamp=moment,
+    )
+    return (yield from until_seen(lambda: entered(line)))
+
+
+@pattern("Update Count of Product", index="Main table", takes="AccountID, ItemSKU, Count")
+def set_count(account_id: AccountId, item_sku: ItemSku, count: Count) -> Steps[CartLine]:
+    """Of the product that is in the cart."""
+    count = count_of(count)
+    return (yield from until_seen(lambda: changed(account_id, item_sku, count=count)))
+
+
+@pattern("Update Price of Product", index="Main table", takes="AccountID, ItemSKU, Price")
+def set_price(account_id: AccountId, item_sku: ItemSku, price: Price) -> Steps[CartLine]:
+    """Of the product that is in the cart, where it costs something else by now."""
+    price = price_of(price)
+    return (yield from until_seen(lambda: changed(account_id, item_sku, price=price)))
+
+
+@pattern(
+    "Move Product between Statuses",
+    index="Main table",
+    takes="AccountID, SK, Status",
+    sample={"sk": SAMPLE_SK, "status": Status.ACTIVE},
+)
+def move_line(account_id: AccountId, sk: str, status: Status) -> Steps[CartLine]:
+    """One transaction.
+
+    What goes back to a cart that holds the product already is added to that line. A line that
+    has the status stays where it is.
+    """
+    if status is Status.PURCHASED:
+        raise NotPurchasedByMoving
+    return (yield from until_seen(lambda: moved(account_id, sk, status)))
+
+
+@pattern("Remove Product", index="Main table", takes="AccountID, SK", sample={"sk": SAMPLE_SK})
+def remove_line(account_id: AccountId, sk: str) -> Steps[CartLine]:
+    """Not what was purchased.
+
+    It gives the line as it was, for `put_back`.
+    """
+    check_open(line_key(account_id, sk).fields["status"])
+    return (yield from until_seen(lambda: removed(account_id, sk)))
+
+
+@pattern("Put Product back", index="Main table", takes="Line")
+def put_back(line: CartLine) -> Steps[CartLine]:
+    """A line that was removed, as it was; twice is as good as once."""
+    check_open(line.status)
+    return (yield from until_seen(lambda: brought_back(line)))
+
+
+# How
+
+
+def until_seen(steps: Callable[[], Steps[T]]) -> Steps[T]:
+    """Looks and writes again while others are faster."""
+    for _ in range(TRIES - 1):
+        try:
+            return (yield from steps())
+        except Conflict:
+            continue
+    return (yield from steps())
+
+
+def entered(line: CartLine) -> Steps[CartLine]:
+    """A line that is new in the cart, or more of the one that is there."""
+    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+    if marker is None:
+        return (yield from create(line, unless_exists=CartChanged))
+    return (yield from more_of(marker, line))
+
+
+def more_of(marker: LineMarker, line: CartLine) -> Write[CartLine]:
+    """What is in the cart, with the count and the price of a line."""
+    return update(
+        marker.line,
+        count=Add(line.count),
+        price=line.price,
+        if_exists=CartChanged,
+        when=attr("count") <= MOST_COUNT - line.count,
+        otherwise=InvalidCount,
+    )
+
+
+def changed(account_id: str, item_sku: str, **fields: Any) -> Steps[CartLine]:
+    marker = yield from get(
+        LineMarker.key(account_id, item_sku), missing=UnknownLine, consistent=True
+    )
+    return (yield from update(marker.line, if_exists=CartChanged, **fields))
+
+
+def removed(account_id: str, sk: str) -> Steps[CartLine]:
+    line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
+    yield from leaving(line)
+    return line
+
+
+class BackAlready(Conflict):
+    """Somebody has put the same line back."""
+
+
+def brought_back(line: CartLine) -> Steps[CartLine]:
+    there = yield from get(line.own_key(), consistent=True)
+    if there is not None:
+        return there
+    try:
+        return (yield from create(line, unless_exists=BackAlready))
+    except CartChanged:
+        raise InCartAgain from None
+
+
+def moved(account_id: str, sk: str, status: Status) -> Steps[CartLine]:
+    line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
+    check_open(line.status)
+    if line.status is status:
+        return line
+    there = line.but(status=status, entered_at=(yield from now()))
+    if status is Status.ACTIVE:
+        return (yield from activated(line, there))
+    return (yield from saved(line, there))
+
+
+class SameInstant(Conflict):
+    """The same product was saved in the same millisecond."""
+
+
+def saved(line: CartLine, there: CartLine) -> Steps[CartLine]:
+    while True:
+        try:
+            yield from transact(leaving(line), create(there, unless_exists=SameInstant))
+            return there
+        except SameInstant:
+            there = there.but(entered_at=there.entered_at + INSTANT)
+
+
+def activated(line: CartLine, there: CartLine) -> Steps[CartLine]:
+    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+    if marker is None:
+        yield from transact(leaving(line), create(there, unless_exists=CartChanged))
+        return there
+    yield from transact(leaving(line), more_of(marker, line))
+    return (yield from get(marker.line, missing=UnknownLine, consistent=True))
+
+
+def leaving(line: CartLine) -> Write[Any]:
+    """Deletes a line that is as it was seen; its marker goes with it."""
+    return delete(line, if_exists=CartChanged, when=as_seen(line), otherwise=CartChanged)
+
+
+def as_seen(line: CartLine) -> Condition:
+    return (attr("count") == line.count) & (attr("price") == line.price)
+
+
+def check_open(status: Status) -> None:
+    if status is Status.PURCHASED:
+        raise PurchasedStays

@@ -1,0 +1,173 @@
+"""Demo data: a catalogue of brands, deals over four months, and people who look at them.
+
+Entities are made one after the other and none is kept, so a million deals take no more room than
+a few hundred. A tenth of the deals is trending; every user watches a brand, a category, and a
+brand in a category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Final, NamedTuple
+
+from bigtime.model import Demo, Entity, Scale
+from bigtime.systems.catalog.design import Brand, Deal, DealStatus, User, UserActivity
+from bigtime.systems.catalog.trending import place_of
+from bigtime.systems.catalog.watches import brand_in_category_watch, brand_watch, category_watch
+
+DEALS: Final = {Scale.SMALL: 300, Scale.MEDIUM: 20_000, Scale.LARGE: 1_000_000}
+USERS: Final = {Scale.SMALL: 60, Scale.MEDIUM: 4_000, Scale.LARGE: 200_000}
+TRENDING_EVERY: Final = 10
+WATCHES: Final = 3
+ACTIVITIES: Final = 2
+
+LAST: Final = datetime(2026, 11, 1, tzinfo=UTC)
+FIRST: Final = LAST - timedelta(days=120)
+FOUNDED: Final = FIRST - timedelta(days=365)
+
+
+class Category(NamedTuple):
+    name: str
+    products: tuple[str, ...]
+
+
+CATEGORIES: Final = {
+    "electronics": Category(
+        "Electronics", ("headphones", "speaker", "television", "camera", "soundbar", "projector")
+    ),
+    "computers": Category(
+        "Computers",
+        ("laptop", "monitor", "keyboard", "graphics card", "router", "solid-state disk"),
+    ),
+    "home": Category("Home", ("floor lamp", "armchair", "rug", "bookcase", "duvet", "desk")),
+    "kitchen": Category(
+        "Kitchen",
+        ("espresso machine", "blender", "chef's knife", "kettle", "toaster", "cast-iron pan"),
+    ),
+    "fashion": Category("Fashion", ("rain jacket", "sneakers", "wool coat", "backpack", "watch")),
+    "sports": Category("Sports", ("running shoes", "tent", "road bike", "yoga mat", "kayak")),
+    "toys": Category("Toys", ("building set", "board game", "puzzle", "train set", "kite")),
+    "garden": Category(
+        "Garden", ("lawn mower", "hammock", "pruning shears", "fire pit", "hose reel")
+    ),
+}
+BRANDS: Final = {
+    f"brand-{name.lower().replace(' ', '-')}": name
+    for name in (
+        "Sony", "Apple", "Asus", "Alder & Finch", "Boreal", "Brightwater", "Calder", "Cobalt",
+        "Dunmore", "Eastlight", "Fable", "Fernhill", "Graystone", "Halden", "Harrow", "Ironbark",
+        "Juniper", "Kestrel", "Kitto", "Lakemont", "Lumen", "Marlowe", "Meridian", "Nordvik",
+        "Oakhurst", "Orla", "Palisade", "Pemberton", "Quarry", "Ridgeline", "Saltbox", "Solvei",
+        "Tamarack", "Thistle", "Tidewell", "Umbra Works", "Vantage", "Wexford", "Yarrow", "Zephyr",
+    )
+}  # fmt: skip
+KINDS: Final = ("Compact", "Cordless", "Everyday", "Foldable", "Lightweight", "Quiet", "Slim")
+REASONS: Final = ("end of season", "last year's model", "open box", "today only", "new in stock")
+FIRST_NAMES: Final = ("Ada", "Ben", "Chloe", "Dev", "Elif", "Femi", "Grace", "Hugo", "Ines", "Jun")
+LAST_NAMES: Final = ("Abara", "Berg", "Cole", "Diaz", "Evans", "Fournier", "Gupta", "Hale", "Ito")
+SOURCES: Final = ("homepage", "search", "category", "notification")
+STATUSES: Final = (DealStatus.ACTIVE,) * 16 + (DealStatus.FEATURED,) + (DealStatus.EXPIRED,) * 3
+
+
+def count(scale: Scale) -> int:
+    deals, users = DEALS[scale], USERS[scale]
+    return len(BRANDS) + deals + deals // TRENDING_EVERY + users * (1 + WATCHES + ACTIVITIES)
+
+
+def entities(scale: Scale, draw: Random) -> Iterator[Entity]:
+    brands = [brand(brand_id, name, draw) for brand_id, name in BRANDS.items()]
+    yield from brands
+    for number in range(1, DEALS[scale] + 1):
+        yield from deal_and_place(number, draw.choice(brands), draw)
+    for number in range(1, USERS[scale] + 1):
+        one = user(number, draw)
+        yield one
+        yield from watches(one, draw.choice(brands), draw.choice(brands), draw)
+        yield from activities(one, DEALS[scale], draw)
+
+
+def brand(brand_id: str, name: str, draw: Random) -> Brand:
+    return Brand(
+        brand_id=brand_id,
+        brand_name=name,
+        created_at=moment(FOUNDED, FIRST, draw),
+        description=f"{name} has been at it since {draw.randint(1890, 2020)}.",
+        logo_url=f"https://images.example.com/{brand_id}.svg",
+    )
+
+
+def deal_and_place(number: int, maker: Brand, draw: Random) -> Iterator[Entity]:
+    """A deal, and every so often its place among the trending ones."""
+    category_id = draw.choice(list(CATEGORIES))
+    category = CATEGORIES[category_id]
+    trends = number % TRENDING_EVERY == 0
+    discount = draw.randrange(10, 140) * Decimal("0.5")
+    thing = f"{draw.choice(KINDS)} {draw.choice(category.products)}"
+    one = Deal(
+        deal_id=deal_id(number),
+        title=f"{maker.brand_name} {thing}, {discount.normalize():f} % off",
+        description=f"{thing} by {maker.brand_name}: {draw.choice(REASONS)}.",
+        price=Decimal(draw.randrange(499, 149_999)) / 100,
+        brand_id=maker.brand_id,
+        brand_name=maker.brand_name,
+        category_id=category_id,
+        category_name=category.name,
+        posted_at=moment(FIRST, LAST, draw),
+        status=DealStatus.ACTIVE if trends else draw.choice(STATUSES),
+    )
+    yield one
+    if trends:
+        views = draw.randrange(20, 5_000)
+        yield place_of(one, discount, views=views, clicks=views // draw.randint(8, 40))
+
+
+def user(number: int, draw: Random) -> User:
+    first, last = draw.choice(FIRST_NAMES), draw.choice(LAST_NAMES)
+    username = f"{first}{last}{number}".lower()
+    created_at = moment(FOUNDED, FIRST, draw)
+    return User(
+        user_id=f"user-{number:06}",
+        username=username,
+        email=f"{username}@example.com",
+        display_name=f"{first} {last}",
+        created_at=created_at,
+        last_login=moment(FIRST, LAST, draw) if draw.random() < 0.8 else None,
+    )
+
+
+def watches(one: User, liked: Brand, sought: Brand, draw: Random) -> Iterator[Entity]:
+    category_id, other = draw.sample(list(CATEGORIES), 2)
+    name = CATEGORIES[category_id].name
+    yield brand_watch(one.user_id, liked, at=moment(FIRST, LAST, draw))
+    yield category_watch(one.user_id, category_id, name, at=moment(FIRST, LAST, draw))
+    yield brand_in_category_watch(one.user_id, sought, other, at=moment(FIRST, LAST, draw))
+
+
+def activities(one: User, deals: int, draw: Random) -> Iterator[Entity]:
+    for number in range(1, ACTIVITIES + 1):
+        seen = deal_id(draw.randint(1, deals))
+        yield UserActivity(
+            user_id=one.user_id,
+            timestamp=moment(FIRST, LAST, draw),
+            activity_id=f"activity-{number}-view-{seen}",
+            activity_type="deal_view",
+            details={
+                "deal_id": seen,
+                "duration_seconds": draw.randint(2, 180),
+                "source": draw.choice(SOURCES),
+            },
+        )
+
+
+def deal_id(number: int) -> str:
+    return f"deal-{number:07}"
+
+
+def moment(since: datetime, until: datetime, draw: Random) -> datetime:
+    return since + timedelta(seconds=draw.randrange(int((until - since).total_seconds())))
+
+
+DEMO: Final = Demo(entities, count)

@@ -1,0 +1,230 @@
+"""The six tables of the catalogue and what they hold.
+
+Deals, users and brands are found by their id alone, so their tables have no sort key. Attributes
+are stored under the names of the fields, with two exceptions.
+
+A deal is browsed by brand and by category while it is listed, that is, active or featured. Both
+indexes sort by `created_at`, and that attribute is there only while the deal is listed: what is
+not there keeps it out of them. `posted_at` has the same time, and is always there.
+
+A trending deal has a place in its category: the number `engagement_score`, by which the table
+sorts. Two deals with one score would have one key, and the second would overwrite the first; so
+the stored number is the score and, behind its point, a fraction that is made of the deal's id.
+In Python that number is the deal's `rank`, and `engagement_score` is the whole number in it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from hashlib import sha256
+from typing import Annotated, Any, Final
+
+from pydantic import Field, computed_field
+
+from bigtime.model import Entity, Keys, Table, global_index, number, snake_case, when
+from bigtime.systems.catalog.errors import ScoreOutOfRange
+from bigtime.systems.catalog.values import (
+    ActivityId,
+    BrandId,
+    CategoryId,
+    Count,
+    DealId,
+    Description,
+    Exact,
+    Moment,
+    Name,
+    Percentage,
+    Price,
+    UserId,
+    WatchKey,
+)
+
+# Deals
+
+DEALS = Table(
+    "Deals",
+    "deal_id",
+    indexes=[
+        global_index("DealsByBrand", "brand_id", "created_at"),
+        global_index(
+            "DealsByCategory",
+            "category_id",
+            "created_at",
+            include=["title", "price", "brand_name"],
+        ),
+    ],
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+
+class DealStatus(StrEnum):
+    ACTIVE = "active"
+    FEATURED = "featured"
+    EXPIRED = "expired"
+
+
+LISTED: Final = (DealStatus.ACTIVE, DealStatus.FEATURED)
+"""While it has one of these, a deal can be browsed."""
+
+
+class Deal(Entity, table=DEALS):
+    """Something for less than usual. The names of its brand and category are as they were then."""
+
+    keys = Keys(
+        main="{deal_id}",
+        DealsByBrand=when(("{brand_id}", "{posted_at:seconds}"), status=LISTED),
+        DealsByCategory=when(("{category_id}", "{posted_at:seconds}"), status=LISTED),
+    )
+    deal_id: DealId
+    title: Name
+    description: Description
+    price: Price
+    brand_id: BrandId
+    brand_name: Name
+    category_id: CategoryId
+    category_name: Name
+    posted_at: Moment
+    status: DealStatus
+
+    @property
+    def is_listed(self) -> bool:
+        return self.status in LISTED
+
+
+# Users and brands
+
+USERS = Table("Users", "user_id", stream="NEW_AND_OLD_IMAGES")
+BRANDS = Table("Brands", "brand_id", stream="NEW_AND_OLD_IMAGES")
+
+
+class User(Entity, table=USERS):
+    """Someone who looks for deals."""
+
+    keys = Keys(main="{user_id}")
+    user_id: UserId
+    username: Name
+    email: Name
+    display_name: Name
+    created_at: Moment
+    last_login: Moment | None = None
+
+
+class Brand(Entity, table=BRANDS):
+    """Someone whose things are on offer."""
+
+    keys = Keys(main="{brand_id}")
+    brand_id: BrandId
+    brand_name: Name
+    created_at: Moment
+    description: Description | None = None
+    logo_url: Name | None = None
+
+
+# Watches
+
+USER_WATCHES = Table(
+    "UserWatches",
+    "user_id",
+    "watch_key",
+    indexes=[
+        global_index("WatchesByBrand", "brand_id", "user_id", keys_only=True),
+        global_index("WatchesByCategory", "category_id", include=["target_name", "created_at"]),
+        global_index("WatchesByType", "watch_type", "created_at", include=["target_name"]),
+    ],
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+
+class WatchType(StrEnum):
+    BRAND = "brand"
+    CATEGORY = "category"
+    BRAND_CATEGORY = "brand_category"
+
+
+class UserWatch(Entity, table=USER_WATCHES):
+    """That a user wants to hear of a brand's deals, of a category's, or of a brand's in one."""
+
+    keys = Keys(
+        main=("{user_id}", "{watch_key}"),
+        WatchesByBrand=("{brand_id}", "{user_id}"),
+        WatchesByCategory="{category_id}",
+        WatchesByType=("{watch_type}", "{created_at:seconds}"),
+    )
+    user_id: UserId
+    watch_key: WatchKey
+    watch_type: WatchType
+    created_at: Moment
+    target_id: str | None = None
+    target_name: Name | None = None
+    brand_id: BrandId | None = None
+    category_id: CategoryId | None = None
+
+
+# Activities
+
+USER_ACTIVITIES = Table("UserActivities", "user_id", "sk", stream="NEW_AND_OLD_IMAGES")
+
+
+class UserActivity(Entity, table=USER_ACTIVITIES):
+    """What a user did, or was told."""
+
+    keys = Keys(main=("{user_id}", "{timestamp:seconds}#{activity_id}"))
+    user_id: UserId
+    timestamp: Moment
+    activity_id: ActivityId
+    activity_type: Name
+    details: Annotated[dict[str, Any], Field(max_length=50)] | None = None
+
+
+# Trending deals
+
+
+def stored_name(field: str) -> str:
+    return "engagement_score" if field == "rank" else snake_case(field)
+
+
+TRENDING_DEALS = Table(
+    "TrendingDeals",
+    "category_id",
+    number("engagement_score"),
+    indexes=[global_index("TrendingByDiscount", "brand_id", number("discount_percentage"))],
+    naming=stored_name,
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+SCORE_DIGITS: Final = 10
+FRACTION_DIGITS: Final = 38 - SCORE_DIGITS
+
+
+def rank_of(score: int, deal_id: str) -> Decimal:
+    """A score, and a fraction of the deal's own: two deals with one score differ behind the point.
+
+    It is made from text, for arithmetic would round it to the digits of the context.
+    """
+    if not 0 <= score < 10**SCORE_DIGITS:
+        raise ScoreOutOfRange
+    drawn = int.from_bytes(sha256(deal_id.encode()).digest()) % 10**FRACTION_DIGITS
+    return Decimal(f"{score}.{drawn:0{FRACTION_DIGITS}}")
+
+
+class TrendingDeal(Entity, table=TRENDING_DEALS):
+    """A deal's place among those of its category that people engage with."""
+
+    keys = Keys(
+        main=("{category_id}", "{rank}"),
+        TrendingByDiscount=("{brand_id}", "{discount_percentage}"),
+    )
+    category_id: CategoryId
+    rank: Exact
+    deal_id: DealId
+    title: Name
+    brand_id: BrandId
+    discount_percentage: Percentage
+    views: Count
+    clicks: Count
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def engagement_score(self) -> int:
+        return int(self.rank)

@@ -1,0 +1,223 @@
+"""Trending deals: the deals of a category by their engagement, those of a brand by their discount.
+
+A deal's place is its score, and the score is in the key, which never changes. So a deal that
+people engage with leaves its place and takes another one, in one transaction: it is never missing,
+never there twice, and what two writers count at once is all counted.
+
+1. Whoever records engagement brings the place that they have seen, from a list or from
+   `find_trending`. The transaction goes through only if the place is still as it was seen.
+2. If it is not, the deal is looked for in its category, consistently, and it is tried again. That
+   reads the category's trending deals; it is what a place that was not known costs.
+3. A deal gets its first place once. `start_trending` looks for the deal, and takes the place on
+   condition that it is free. What starts deals is one writer: no key says that a deal has a place
+   somewhere else.
+
+The engagement score is the views, and five for each click. A score that was stored by another
+reckoning stays as it is until the next engagement is recorded.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bigtime.model import (
+    Condition,
+    Conflict,
+    Page,
+    Position,
+    Steps,
+    all_of,
+    at_least,
+    attr,
+    create,
+    delete,
+    get,
+    pattern,
+    put,
+    query,
+    random_bytes,
+    transact,
+)
+from bigtime.systems.catalog.design import Deal, TrendingDeal, rank_of
+from bigtime.systems.catalog.errors import (
+    AlreadyTrending,
+    EngagementMoved,
+    NotTrending,
+    UnknownDeal,
+)
+from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, not_negative
+
+PAGE = 25
+CLICK = 5
+"""What a click counts, in views."""
+TRIES = 10
+
+
+@pattern("Pattern #15 get_trending_by_category", index="Main table")
+def get_trending_by_category(
+    category_id: CategoryId,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+    consistent: bool = False,
+) -> Steps[Page[TrendingDeal]]:
+    """Get trending deals for a category sorted by engagement score.
+
+    The highest comes first.
+    """
+    return (
+        yield from query(
+            TrendingDeal.within("main", category_id=category_id),
+            newest_first=not ascending,
+            limit=limit,
+            after=after,
+            consistent=consistent,
+        )
+    )
+
+
+@pattern("Pattern #16 get_highly_engaged_deals", index="Main table")
+def get_highly_engaged_deals(
+    category_id: CategoryId,
+    min_score: int,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+    consistent: bool = False,
+) -> Steps[Page[TrendingDeal]]:
+    """Get deals of a category with engagement score above threshold.
+
+    Those with that very score are among them.
+    """
+    high = at_least(min_score)
+    return (
+        yield from query(
+            TrendingDeal.within("main", category_id=category_id, rank=high),
+            newest_first=not ascending,
+            limit=limit,
+            after=after,
+            consistent=consistent,
+        )
+    )
+
+
+@pattern("Pattern #17 get_high_discount_deals", index="TrendingByDiscount")
+def get_high_discount_deals(
+    brand_id: BrandId,
+    min_discount: Decimal,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+) -> Steps[Page[TrendingDeal]]:
+    """Get deals by brand with high discount percentage.
+
+    The highest comes first; those with that very discount are among them.
+    """
+    high = at_least(min_discount)
+    discounted = TrendingDeal.within(
+        "TrendingByDiscount", brand_id=brand_id, discount_percentage=high
+    )
+    return (yield from query(discounted, newest_first=not ascending, limit=limit, after=after))
+
+
+@pattern("Find trending deal", index="Main table")
+def find_trending(category_id: CategoryId, deal_id: DealId) -> Steps[TrendingDeal]:
+    """A deal's place among the trending ones of its category, all of which are read."""
+    places = yield from places_of(category_id, deal_id)
+    if not places:
+        raise NotTrending
+    return places[0]
+
+
+@pattern("Start trending deal", index="Main table")
+def start_trending(
+    deal_id: DealId, discount_percentage: Decimal, *, views: int = 0, clicks: int = 0
+) -> Steps[TrendingDeal]:
+    """Give a deal its first place among the trending ones of its category."""
+    deal = yield from get(Deal.key(deal_id), missing=UnknownDeal, consistent=True)
+    place = place_of(deal, discount_percentage, views=views, clicks=clicks)
+    if (yield from places_of(deal.category_id, deal_id)):
+        raise AlreadyTrending
+    return (yield from create(place, unless_exists=AlreadyTrending))
+
+
+@pattern("Record engagement", index="Main table", sample={"views": 1, "clicks": 1})
+def record_engagement(
+    trending: TrendingDeal, *, views: int = 0, clicks: int = 0
+) -> Steps[TrendingDeal]:
+    """Count views and clicks of a trending deal, and give it the place of its new score."""
+    not_negative(views)
+    not_negative(clicks)
+    for _ in range(TRIES):
+        try:
+            return (yield from moved(trending, trending.views + views, trending.clicks + clicks))
+        except (EngagementMoved, Conflict):
+            trending = yield from find_trending(trending.category_id, trending.deal_id)
+    raise EngagementMoved
+
+
+@pattern("Stop trending deal", index="Main table")
+def stop_trending(category_id: CategoryId, deal_id: DealId) -> Steps[None]:
+    """Take a deal from the trending ones of its category."""
+    for _ in range(TRIES):
+        place = yield from find_trending(category_id, deal_id)
+        try:
+            yield from delete(place.own_key(), when=as_seen(place), otherwise=EngagementMoved)
+            return
+        except EngagementMoved:
+            continue
+    raise EngagementMoved
+
+
+# Places
+
+
+def engagement_score(*, views: int, clicks: int) -> int:
+    return views + CLICK * clicks
+
+
+def place_of(deal: Deal, discount_percentage: Decimal, *, views: int, clicks: int) -> TrendingDeal:
+    """The place that a deal has with such engagement."""
+    score = engagement_score(views=not_negative(views), clicks=not_negative(clicks))
+    return TrendingDeal(
+        category_id=deal.category_id,
+        rank=rank_of(score, deal.deal_id),
+        deal_id=deal.deal_id,
+        title=deal.title,
+        brand_id=deal.brand_id,
+        discount_percentage=discount_percentage,
+        views=views,
+        clicks=clicks,
+    )
+
+
+def places_of(category_id: str, deal_id: str) -> Steps[list[TrendingDeal]]:
+    everything = TrendingDeal.within("main", category_id=category_id)
+    return (yield from all_of(everything, filter=attr("deal_id") == deal_id, consistent=True))
+
+
+def as_seen(place: TrendingDeal) -> Condition:
+    return (
+        (attr("deal_id") == place.deal_id)
+        & (attr("views") == place.views)
+        & (attr("clicks") == place.clicks)
+    )
+
+
+def moved(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
+    """The deal at the place of its new score, if it still is as it was seen."""
+    rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
+    after = seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
+    if rank == seen.rank:
+        return (yield from put(after, when=as_seen(seen), otherwise=EngagementMoved))
+    # With a token, an answer that was lost on the way is asked for again, and counts once.
+    token = (yield from random_bytes(16)).hex()
+    yield from transact(
+        delete(seen.own_key(), when=as_seen(seen), otherwise=EngagementMoved),
+        create(after, unless_exists=EngagementMoved),
+        token=token,
+    )
+    return after

@@ -1,0 +1,133 @@
+"""The types of the catalogue's fields: what each takes, and the error of what it does not.
+
+A watch's key is made of ids with `#` between them, so an id has none; then no two watches can
+have one key.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator
+
+from bigtime.model import Seconds
+from bigtime.systems.catalog.errors import (
+    DiscountOutOfRange,
+    EmptyId,
+    EmptyText,
+    ForbiddenCharacter,
+    IdTooLong,
+    InexactNumber,
+    NegativeCount,
+    NoTimeZone,
+    PriceNotPositive,
+    TextTooLong,
+)
+
+MOST_ID: Final = 100
+MOST_SORT_KEY: Final = 1_024
+MOST_NAME: Final = 200
+MOST_DESCRIPTION: Final = 4_000
+
+
+# Ids and texts
+
+
+def an_id(text: str, most: int = MOST_ID) -> str:
+    if not text.strip():
+        raise EmptyId
+    if len(text) > most:
+        raise IdTooLong(f"This id has {len(text):,} characters; give one of at most {most}.")
+    if "#" in text or not text.isprintable():
+        raise ForbiddenCharacter
+    return text
+
+
+def an_activity_id(text: str) -> str:
+    """Longer than other ids, for it may have one in it."""
+    return an_id(text, 2 * MOST_ID)
+
+
+def a_watch_key(text: str) -> str:
+    """Any text that a sort key can be: others may have made watches under keys of their own."""
+    if not text:
+        raise EmptyId("The key of a watch must not be empty; it is among the user's watches.")
+    if len(text.encode(errors="replace")) > MOST_SORT_KEY:
+        raise IdTooLong("The key of a watch has at most 1,024 bytes; shorten it.")
+    return text
+
+
+def a_name(text: str) -> str:
+    """What something is called; people see it, and no key has it."""
+    if not text.strip():
+        raise EmptyText
+    return no_longer_than(MOST_NAME, text)
+
+
+def a_description(text: str) -> str:
+    return no_longer_than(MOST_DESCRIPTION, text)
+
+
+def no_longer_than(length: int, text: str) -> str:
+    if len(text) > length:
+        raise TextTooLong(f"This text has {len(text):,} characters; shorten it to {length:,}.")
+    return text
+
+
+Id = Annotated[str, AfterValidator(an_id)]
+DealId = Id
+UserId = Id
+BrandId = Id
+CategoryId = Id
+ActivityId = Annotated[str, AfterValidator(an_activity_id)]
+WatchKey = Annotated[str, AfterValidator(a_watch_key)]
+Name = Annotated[str, AfterValidator(a_name)]
+Description = Annotated[str, AfterValidator(a_description)]
+
+
+# Times
+
+
+def with_time_zone(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise NoTimeZone
+    return moment
+
+
+Moment = Annotated[datetime, AfterValidator(with_time_zone), Seconds]
+"""Stored to the second, as `2024-01-15T10:00:00Z`."""
+
+
+# Numbers
+
+
+def exact(value: Any) -> Any:
+    if isinstance(value, float):
+        raise InexactNumber
+    return value
+
+
+def positive(price: Decimal) -> Decimal:
+    if price <= 0:
+        raise PriceNotPositive
+    return price
+
+
+def less_than_all(discount: Decimal) -> Decimal:
+    if not 0 <= discount < 100:
+        raise DiscountOutOfRange
+    return discount
+
+
+def not_negative(count: int) -> int:
+    if count < 0:
+        raise NegativeCount
+    return count
+
+
+Exact = Annotated[Decimal, BeforeValidator(exact)]
+Price = Annotated[Exact, AfterValidator(positive)]
+Percentage = Annotated[Exact, AfterValidator(less_than_all)]
+Count = Annotated[int, AfterValidator(not_negative)]

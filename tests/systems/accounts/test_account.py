@@ -1,0 +1,225 @@
+"""Accounts, wherever the store stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from argon2.low_level import verify_secret
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bigtime.model import DomainError, Steps, load_many, setup
+from bigtime.store import Store, open_store
+from bigtime.systems.accounts import SYSTEM, account, errors, password
+from bigtime.systems.accounts.account import (
+    change_password,
+    grant_role,
+    revoke_role,
+    sign_up,
+    verify_password,
+    view_account,
+)
+from bigtime.systems.accounts.design import Account, Identity, Role
+from bigtime.systems.accounts.errors import LoginTaken, UnknownLogin, WrongCredentials
+from bigtime.systems.accounts.password import CURRENT, NOBODY, Cost, hash_password, is_match
+from bigtime.systems.accounts.port import OWN_ACCOUNTS
+from bigtime.wire import Request
+from tests.store.places import Place
+from tests.systems.cart.contents import contents, unchanged
+from tests.systems.cart.racing import continued, in_processes, in_threads
+
+SECRET, NEW = "correct horse", "battery staple"
+CHEAP = Cost(memory_kib=64, passes=1)
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes that cost little, for what is not about their cost."""
+    monkeypatch.setattr(
+        account, "hash_password", lambda text, salt: hash_password(text, salt, CHEAP)
+    )
+    monkeypatch.setattr(password, "CURRENT", CHEAP)
+
+
+def stored_hash(place: Place) -> str:
+    (item,) = contents(place, SYSTEM)["Accounts"]
+    text: str = item["PasswordHash"]["S"]
+    return text
+
+
+def test_whoever_has_signed_up_can_sign_in(place: Place) -> None:
+    made = place.run(sign_up("Alex@example.com", SECRET, "alex"))
+    assert made == Identity("alex@example.com", "alex", None, frozenset({Role.SHOPPER}))
+    assert place.run(verify_password("ALEX@example.com ", SECRET)) == made
+    with pytest.raises(WrongCredentials):
+        place.run(verify_password("alex@example.com", NEW))
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_login_is_taken_once(place: Place) -> None:
+    place.run(sign_up("alex", SECRET, "alex"))
+    with unchanged(place, SYSTEM), pytest.raises(LoginTaken):
+        place.run(sign_up("Alex", NEW, "another"))
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_changed_password_is_the_only_one(place: Place) -> None:
+    place.run(sign_up("alex", SECRET, "alex"))
+    with unchanged(place, SYSTEM), pytest.raises(WrongCredentials):
+        place.run(change_password("alex", NEW, SECRET))
+    place.run(change_password("alex", SECRET, NEW))
+    assert place.run(verify_password("alex", NEW)).login == "alex"
+    with pytest.raises(WrongCredentials):
+        place.run(verify_password("alex", SECRET))
+
+
+@pytest.mark.usefixtures("cheap")
+def test_roles_are_granted_and_revoked_once_or_twice(place: Place) -> None:
+    place.run(sign_up("alex", SECRET, "alex", roles=frozenset()))
+    assert place.run(view_account("alex")).roles == frozenset()
+    for _ in range(2):
+        assert place.run(grant_role("alex", Role.EDITOR)).roles == {Role.EDITOR}
+    assert place.run(grant_role("alex", Role.ADMIN)).roles == {Role.EDITOR, Role.ADMIN}
+    for _ in range(2):
+        assert place.run(revoke_role("alex", Role.EDITOR)).roles == {Role.ADMIN}
+    assert place.run(revoke_role("alex", Role.ADMIN)).roles == frozenset()
+    assert place.run(verify_password("alex", SECRET)).roles == frozenset()
+
+
+def test_an_unknown_login_costs_as_much_as_a_wrong_password(
+    alone: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone.run(sign_up("alex", SECRET, "alex"))
+    verified: list[str] = []
+
+    def counted(stored: bytes, *more: Any) -> bool:
+        verified.append(stored.decode().rpartition("$")[0].rpartition("$")[0])
+        return verify_secret(stored, *more)
+
+    monkeypatch.setattr(password, "verify_secret", counted)
+    for login in ("alex", "nobody", "no#body", "", "x" * 300):
+        with pytest.raises(WrongCredentials):
+            alone.run(verify_password(login, NEW))
+    assert verified == ["$argon2id$v=19$m=19456,t=2,p=1"] * 5
+
+
+def test_nobody_has_a_password() -> None:
+    assert not is_match(NOBODY, "")
+    assert NOBODY.startswith(hash_password(SECRET, bytes(16), CURRENT).rpartition("$")[0])
+
+
+def test_a_hash_of_other_parameters_is_made_anew_and_only_then(place: Place) -> None:
+    weak = hash_password(SECRET, bytes(16), CHEAP)
+    place.run(load_many([Account(login="alex", password_hash=weak, username="alex")]))
+    with pytest.raises(WrongCredentials):
+        place.run(verify_password("alex", NEW))
+    assert stored_hash(place) == weak
+    place.run(verify_password("alex", SECRET))
+    strong = stored_hash(place)
+    assert "m=19456,t=2,p=1" in strong
+    place.run(verify_password("alex", SECRET))
+    assert stored_hash(place) == strong
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_password_that_was_changed_while_another_was_shown_stays(alone: Place) -> None:
+    alone.run(sign_up("alex", SECRET, "alex"))
+    late = change_password("alex", SECRET, "a third one")
+    seen = next(late)
+    assert isinstance(seen, Request)
+    response = alone.ask(seen.operation, **seen.params)
+    alone.run(change_password("alex", SECRET, NEW))
+    with unchanged(alone, SYSTEM), pytest.raises(errors.PasswordChanged):
+        alone.run(continued(late, response))
+    assert alone.run(verify_password("alex", NEW)).login == "alex"
+
+
+@pytest.mark.usefixtures("cheap")
+def test_the_same_randomness_makes_the_same_hash(alone: Place) -> None:
+    for login, seed in (("al", 1), ("bo", 1), ("cy", 2)):
+        alone.store.randomness = Random(seed).randbytes
+        alone.run(sign_up(login, SECRET, login))
+    items = contents(alone, SYSTEM)["Accounts"]
+    hashes = {item["Login"]["S"]: item["PasswordHash"]["S"] for item in items}
+    assert hashes["al"] == hashes["bo"] != hashes["cy"]
+
+
+def test_the_patterns_are_the_port_s() -> None:
+    assert OWN_ACCOUNTS.verify_password is verify_password
+
+
+@given(st.text(st.characters(codec=None), max_size=30))
+@example("Å" * 8)
+def test_whatever_is_long_enough_is_a_password_and_nothing_else_matches_it(text: str) -> None:
+    made = hash_password(text, bytes(16), CHEAP)
+    assert is_match(made, text)
+    assert not is_match(made, text + "x")
+
+
+def test_a_password_is_what_is_typed_however_it_is_composed() -> None:
+    made = hash_password("Zürich-Zürich", bytes(16), CHEAP)
+    assert is_match(made, "Zu\u0308rich-Zu\u0308rich")
+
+
+BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
+    "empty login": (lambda: sign_up(" ", SECRET, "bo"), errors.InvalidLogin),
+    "long login": (lambda: sign_up("b" * 255, SECRET, "bo"), errors.InvalidLogin),
+    "login with #": (lambda: sign_up("b#o", SECRET, "bo"), errors.InvalidLogin),
+    "empty username": (lambda: sign_up("bo", SECRET, ""), errors.InvalidUsername),
+    "username with #": (lambda: sign_up("bo", SECRET, "b#o"), errors.InvalidUsername),
+    "tenant with #": (lambda: sign_up("bo", SECRET, "bo", tenant_id="#"), errors.InvalidTenantId),
+    "short password": (lambda: sign_up("bo", "7 chars", "bo"), errors.PasswordTooShort),
+    "long password": (lambda: sign_up("bo", "x" * 257, "bo"), errors.PasswordTooLong),
+    "short new password": (lambda: change_password("alex", SECRET, "x"), errors.PasswordTooShort),
+    "long wrong password": (lambda: verify_password("alex", "x" * 10**6), WrongCredentials),
+    "nobody's password": (lambda: change_password("nobody", SECRET, NEW), WrongCredentials),
+    "nobody's role": (lambda: grant_role("nobody", Role.ADMIN), UnknownLogin),
+    "nobody's role back": (lambda: revoke_role("nobody", Role.ADMIN), UnknownLogin),
+    "nobody": (lambda: view_account("nobody"), UnknownLogin),
+    "nobody's name": (lambda: view_account("no#body"), errors.InvalidLogin),
+}
+
+
+@pytest.mark.usefixtures("cheap")
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str) -> None:
+    steps, error = BAD_INPUT[case]
+    alone.run(sign_up("alex", SECRET, "alex"))
+    with unchanged(alone, SYSTEM), pytest.raises(error) as refused:
+        alone.run(steps())
+    assert str(refused.value).endswith(".")
+    assert SECRET not in str(refused.value)
+
+
+def test_of_threads_that_want_one_login_one_gets_it(alone: Place) -> None:
+    racers = [lambda: alone.run(sign_up("alex", SECRET, "alex")).login for _ in range(4)]
+    assert sorted(in_threads(racers)) == ["alex", *["login-taken"] * 3]
+
+
+def test_of_threads_that_change_one_password_one_does(alone: Place) -> None:
+    alone.run(sign_up("alex", SECRET, "alex"))
+    words = [f"new password {number}" for number in range(4)]
+    racers = [
+        lambda word=word: alone.run(change_password("alex", SECRET, word)).login for word in words
+    ]
+    told = in_threads(racers)
+    assert told.count("alex") == 1
+    assert alone.run(verify_password("alex", words[told.index("alex")])).login == "alex"
+
+
+def join(store: Store, username: str) -> str:
+    return store.run(sign_up("one", SECRET, username)).username
+
+
+def test_of_processes_that_want_one_login_one_gets_it(tmp_path: Path) -> None:
+    file = tmp_path / "accounts.db"
+    racer = f"{join.__module__}:{join.__name__}"
+    with open_store(f"file:{file}") as store:
+        store.run(setup(SYSTEM))
+        told = in_processes(file, [(racer, name) for name in ("al", "bo", "cy")])
+        owner = store.run(view_account("one")).username
+    assert sorted(told) == sorted([owner, "login-taken", "login-taken"])

@@ -1,0 +1,70 @@
+"""The demo data: the same each time, as much as it says, and nothing wrong with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from random import Random
+
+import pytest
+
+from bigtime.model import Scale, load_many, verify
+from bigtime.systems.catalog import SYSTEM
+from bigtime.systems.catalog.deals import get_deal_by_id, get_deals_by_brand
+from bigtime.systems.catalog.demo import DEMO
+from bigtime.systems.catalog.design import Deal, DealStatus, TrendingDeal
+from bigtime.systems.catalog.trending import get_trending_by_category
+from tests.store.places import Place
+from tests.systems.catalog.samples import stored
+
+
+def test_the_same_seed_makes_the_same_catalogue() -> None:
+    one = [*DEMO.entities(Scale.SMALL, Random(7))]
+    assert one == [*DEMO.entities(Scale.SMALL, Random(7))]
+    assert one != [*DEMO.entities(Scale.SMALL, Random(8))]
+
+
+def test_a_small_catalogue_fills_every_table_and_is_as_declared(alone: Place) -> None:
+    alone.run(load_many(DEMO.entities(Scale.SMALL, Random(1))))
+
+    held = {table.name: len(stored(alone, table.name)) for table in SYSTEM.tables}
+    assert sum(held.values()) == DEMO.count(Scale.SMALL)
+    assert held == {
+        "Deals": 300,
+        "Users": 60,
+        "Brands": 40,
+        "UserWatches": 180,
+        "UserActivities": 120,
+        "TrendingDeals": 30,
+    }
+    assert alone.run(verify(SYSTEM)) == []
+    assert alone.run(get_deals_by_brand("brand-sony")).items
+    for place in alone.run(get_trending_by_category("electronics")):
+        assert place.engagement_score == place.views + 5 * place.clicks
+        assert alone.run(get_deal_by_id(place.deal_id)).is_listed
+
+
+@pytest.mark.parametrize(
+    ("scale", "deals", "users"),
+    [(Scale.MEDIUM, 20_000, 4_000), (Scale.LARGE, 1_000_000, 200_000)],
+)
+def test_larger_ones_have_as_much_as_they_say(scale: Scale, deals: int, users: int) -> None:
+    assert DEMO.count(scale) == 40 + deals + deals // 10 + users * 6
+
+
+def test_a_medium_catalogue_is_counted_right_and_spread_over_days() -> None:
+    entities = [*DEMO.entities(Scale.MEDIUM, Random(1))]
+
+    kinds = Counter(type(one).__name__ for one in entities)
+    assert kinds.total() == DEMO.count(Scale.MEDIUM)
+    deals = [one for one in entities if isinstance(one, Deal)]
+    assert len({one.posted_at.date() for one in deals}) == 120
+    assert {one.status for one in deals} == {*DealStatus}
+    keys = {(one.category_id, one.rank) for one in entities if isinstance(one, TrendingDeal)}
+    assert len(keys) == kinds["TrendingDeal"] == 2_000
+
+
+def test_a_large_catalogue_begins_without_delay() -> None:
+    """It is made as it is written; nobody waits for a million deals."""
+    first = [*islice(DEMO.entities(Scale.LARGE, Random(1)), 100)]
+    assert len({one.own_key().item.__repr__() for one in first}) == 100
