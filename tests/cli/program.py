@@ -1,4 +1,4 @@
-"""The program `bigtime` in a process of its own."""
+"""The program `bigtime`: in a process of its own, or, where that is enough, in this one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from typer.testing import CliRunner, Result
+
+from bigtime.cli.app import app
+
 BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()"]
 WIDE = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
@@ -19,6 +23,12 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
     return subprocess.run(
         command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=60, check=False
     )
+
+
+def typed(*arguments: object, store: str = "", columns: int = 200) -> Result:
+    """The same in this process, ten times as fast; `store` is what BIGTIME_STORE says."""
+    environment = {"COLUMNS": f"{columns}", "NO_COLOR": "1", "TERM": "dumb", "BIGTIME_STORE": store}
+    return CliRunner().invoke(app, [*map(str, arguments)], env=environment)
 
 
 class Server:

@@ -54,7 +54,7 @@ def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
 def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(
         "from bigtime.model.table import Table, local_index\n"
-        "Table('Orders', 'PK', indexes=[local_index('L', 'a')])\n"
+        "Table('Orders', 'PK', indexes=[local_index('ByNote', 'a')])\n"
     )
     done = run("check", "shop:SYSTEM", cwd=tmp_path)
     assert done.returncode == 1
@@ -62,23 +62,36 @@ def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
 
 
 def test_a_pattern_is_explained() -> None:
-    done = run("explain", DEALS, "like_brand", "--region", "eu-west-1", cwd=ROOT)
+    done = run("explain", f"{DEALS}.like_brand", "--region", "eu-west-1", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert "TransactWriteItems" in done.stdout
     assert "4 write units, $2.82 for a million runs (prices of eu-west-1" in done.stdout
 
 
 def test_requests_that_are_alike_share_a_row_and_can_be_seen_in_full() -> None:
-    short = run("explain", DEALS, "forget_watchers", cwd=ROOT).stdout
+    short = run("explain", f"{DEALS}.forget_watchers", cwd=ROOT).stdout
     assert "2-6" in short
-    full = run("explain", DEALS, "forget_watchers", "--requests", cwd=ROOT).stdout
+    full = run("explain", f"{DEALS}.forget_watchers", "--requests", cwd=ROOT).stdout
     assert full.count('"DeleteItem"') == 5
 
 
+def test_what_is_typed_is_explained_and_samples_stand_for_the_rest() -> None:
+    typed = run("explain", f"{DEALS}.like_brand", "--brand=ACME", "--requests", cwd=ROOT)
+    assert typed.returncode == 0, typed.stderr
+    assert "BRAND#ACME" in typed.stdout
+    assert "BRANDLIKE#ACME#" in typed.stdout
+
+
+def test_a_wrong_value_is_not_explained() -> None:
+    done = run("explain", f"{DEALS}.like_brand", "--brand", "a#b", cwd=ROOT)
+    assert done.returncode == 2
+    assert "--brand: String should match pattern" in done.stderr
+
+
 def test_an_unknown_pattern_or_region_is_told_the_known_ones() -> None:
-    done = run("explain", DEALS, "like", cwd=ROOT)
+    done = run("explain", f"{DEALS}.like", cwd=ROOT)
     assert done.returncode == 2
     assert "no pattern 'like'; it has create_deal, fetch_deal" in done.stderr
-    done = run("explain", DEALS, "fetch_deal", "--region", "mars-1", cwd=ROOT)
+    done = run("explain", f"{DEALS}.fetch_deal", "--region", "mars-1", cwd=ROOT)
     assert done.returncode == 2
     assert "no region 'mars-1'" in done.stderr

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from bigtime.cli.app import app
 from bigtime.engine import Engine
-from bigtime.wire import Request
+from bigtime.store import Store
+from bigtime.wire import Request, Response
 from tests.cli.program import run, server
 
 ROOT = Path(__file__).parents[2]
 DEALS = "tests.model.deals:SYSTEM"
+WAITED = """\
+made table BigTimeDeals
+waiting: table BigTimeDeals is being made or changed
+"""
 
 
 def test_tables_are_made_once_and_then_as_declared(tmp_path: Path) -> None:
@@ -45,6 +54,35 @@ def test_tables_are_made_at_an_endpoint() -> None:
         assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n"), made.stderr
         done = run("tables", "diff", DEALS, "--store", running.url, cwd=ROOT)
         assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("looks", "code", "said"),
+    [
+        (3, 0, WAITED),
+        (1_000, 1, WAITED + "Not ready yet: table BigTimeDeals is being made or changed."),
+    ],
+)
+def test_what_is_waited_for_is_said(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, looks: int, code: int, said: str
+) -> None:
+    left = looks
+
+    def slow(request: Request) -> Response:
+        nonlocal left
+        response = engine(request)
+        if request.operation == "DescribeTable" and left:
+            left -= 1
+            response["Table"]["TableStatus"] = "CREATING"
+        return response
+
+    def opened(setting: str | None) -> Store:
+        return Store(slow, sleep=lambda seconds: None)
+
+    monkeypatch.setattr("bigtime.store.open_store", opened)
+    done = CliRunner().invoke(app, ["tables", "create", DEALS])
+    assert done.exit_code == code
+    assert done.output.startswith(said)
 
 
 def test_a_store_has_to_be_chosen(tmp_path: Path) -> None:

@@ -7,11 +7,16 @@ from typing import Annotated
 import typer
 
 import bigtime
+from bigtime.cli.audit import audit
 from bigtime.cli.chart import chart
 from bigtime.cli.check import check
+from bigtime.cli.consume import consume
+from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine
 from bigtime.cli.explain import explain
+from bigtime.cli.patterns import patterns
+from bigtime.cli.run import TYPED, run
 from bigtime.cli.tables import tables
 
 app = typer.Typer(
@@ -25,7 +30,12 @@ app.command()(doctor)
 app.add_typer(tables)
 app.command()(chart)
 app.command()(check)
-app.command()(explain)
+app.command()(patterns)
+app.command(context_settings=TYPED)(explain)
+app.command(context_settings=TYPED)(run)
+app.add_typer(demo)
+app.command()(consume)
+app.add_typer(audit)
 
 
 def print_version(asked: bool) -> None:

@@ -13,17 +13,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from bigtime.cli.engine import refuse
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import PatternName, pattern_named, system_of
 
 if TYPE_CHECKING:
     from bigtime.model.explanation import Explained, Explanation
 
 
 def explain(
-    system: SystemName,
-    pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="The pattern's name, such as like_brand.")
-    ],
+    context: typer.Context,
+    pattern: PatternName,
     region: Annotated[
         str, typer.Option("--region", help="The AWS region whose prices count.")
     ] = "us-east-1",
@@ -31,19 +29,25 @@ def explain(
         bool, typer.Option("--requests", help="Print each request in full, as JSON.")
     ] = False,
 ) -> None:
-    """Show a pattern's requests, indexes, capacity and price on sample arguments; nothing runs."""
+    """Show a pattern's requests, indexes, capacity and price; nothing runs.
+
+    Its parameters are typed as options; samples stand for those that are not.
+    """
+    from bigtime.cli.failures import told
+    from bigtime.cli.parameters import typed_arguments
     from bigtime.model.errors import DesignError
     from bigtime.model.explanation import explain as explained
     from bigtime.model.prices import UnknownPrice
     from bigtime.model.sample import sample_arguments
 
-    chosen = system_named(system)
-    try:
-        meant = chosen.pattern(pattern)
-        steps = meant(**sample_arguments(meant))
-        explanation = explained(steps, tables=chosen.tables, region=region)
-    except (DesignError, UnknownPrice) as error:
-        refuse(str(error), code=2)
+    system, meant = pattern_named(pattern)
+    with told(system_of(pattern)):
+        typed = typed_arguments(meant, context.args)
+        try:
+            steps = meant(**{**sample_arguments(meant), **typed})
+            explanation = explained(steps, tables=system.tables, region=region)
+        except (DesignError, UnknownPrice) as error:
+            refuse(str(error), code=2)
     show(explanation, with_requests=requests)
 
 

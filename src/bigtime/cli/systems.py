@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bigtime.cli.engine import refuse
 
 if TYPE_CHECKING:
+    from bigtime.model.pattern import Pattern
     from bigtime.model.system import System
 
 PACKAGE = "bigtime.systems"
@@ -24,6 +25,38 @@ SystemName = Annotated[
         help="One of Bigtime's systems by its name, or your own as package.module:ATTRIBUTE.",
     ),
 ]
+
+PatternName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYSTEM.PATTERN",
+        help="The system, a dot, and its pattern's name: deals.fetch_deal, or shop:SYSTEM.save.",
+    ),
+]
+
+
+def pattern_named(name: str) -> tuple[System, Pattern[..., Any]]:
+    """The pattern and its system, or the end of the program with a sentence."""
+    from bigtime.model.errors import DesignError
+
+    system = system_of(name)
+    found = system_named(system)
+    try:
+        return found, found.pattern(name.removeprefix(f"{system}."))
+    except DesignError as error:
+        refuse(f"{error}.", code=2)
+
+
+def system_of(pattern: str) -> str:
+    """The system in the name of a pattern, as it was typed."""
+    system, dot, name = pattern.rpartition(".")
+    if not dot or ":" in name:
+        refuse(
+            f"{pattern!r} names no pattern: say SYSTEM.PATTERN. `bigtime patterns {pattern}` lists"
+            " those of a system.",
+            code=2,
+        )
+    return system
 
 
 def system_named(name: str) -> System:

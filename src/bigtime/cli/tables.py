@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +13,9 @@ from bigtime.cli.engine import refuse
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
+    from bigtime.model.create_table import Progress
+    from bigtime.model.system import System
     from bigtime.store import Store
-
-SECONDS_TO_WAIT = 600.0
-SECONDS_BETWEEN_LOOKS = 2.0
 
 tables = typer.Typer(
     name="tables", help="The tables of a system: make them, compare them.", no_args_is_help=True
@@ -42,25 +40,36 @@ def about() -> None:
 @tables.command()
 def create(system: SystemName, store: StoreSetting = None) -> None:
     """Make the tables, global indexes, streams and times to live that are missing."""
-    from bigtime.model.create_table import setup
+    from bigtime.model.create_table import NotReady, setup
 
     wanted = system_named(system)
-    screen = Console(highlight=False, markup=False)
-    is_new = False
     with opened(store) as database:
-        until = time.monotonic() + SECONDS_TO_WAIT
-        while True:
-            progress = database.run(setup(wanted))
-            for one in progress.made:
-                screen.print(f"made {one}", soft_wrap=True)
-                is_new = True
-            if not progress.pending:
-                break
-            if time.monotonic() > until:
-                refuse(f"Not ready yet: {'; '.join(progress.pending)}. Run it again later.")
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-    if not is_new:
-        screen.print("nothing is missing")
+        first = database.run(setup(wanted, patience_seconds=0))
+        tell(f"made {one}" for one in first.made)
+        try:
+            rest = waited_for(database, wanted, first)
+        except NotReady as error:
+            tell(f"made {one}" for one in error.progress.made)
+            refuse(str(error))
+    tell(f"made {one}" for one in rest.made)
+    if not (first.made or rest.made):
+        tell(["nothing is missing"])
+
+
+def waited_for(database: Store, wanted: System, first: Progress) -> Progress:
+    """What comes after the first round, in which nobody waited."""
+    from bigtime.model.create_table import Progress, setup
+
+    if not first.pending:
+        return Progress()
+    tell(f"waiting: {one}" for one in first.pending)
+    return database.run(setup(wanted))
+
+
+def tell(lines: Iterable[str]) -> None:
+    screen = Console(highlight=False, markup=False)
+    for line in lines:
+        screen.print(line, soft_wrap=True)
 
 
 @tables.command()
@@ -71,12 +80,10 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
     wanted = system_named(system)
     with opened(store) as database:
         found = database.run(differences(wanted))
-    screen = Console(highlight=False, markup=False)
-    for one in found:
-        screen.print(f"{one.kind:8} {one}", soft_wrap=True)
+    tell(f"{one.kind:8} {one}" for one in found)
     if found:
         raise typer.Exit(1)
-    screen.print("the tables are as declared")
+    tell(["the tables are as declared"])
 
 
 @contextmanager

@@ -1,0 +1,150 @@
+"""`bigtime consume`: a system's reactions to what its streams tell."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, opened
+
+if TYPE_CHECKING:
+    from bigtime.model.reaction import Reaction
+    from bigtime.model.system import System
+    from bigtime.store import Reading, Store
+    from bigtime.wire import Response, Steps
+
+POLL_SECONDS = 1.0
+
+
+def consume(
+    system: SystemName,
+    store: StoreSetting = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="End when everything that is there has been handled.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="REACTION", help="Only this reaction; may be said several times."
+        ),
+    ] = None,
+) -> None:
+    """Run a system's reactions to the changes of its tables, until Ctrl+C or SIGTERM."""
+    from bigtime.cli.failures import told
+
+    wanted = system_named(system)
+    reactions = chosen(wanted, only or [])
+    with (
+        opened(store) as database,
+        told(system, store),
+        no_stream_told(system, store),
+        progress() as bar,
+        stopping() as stop,
+    ):
+        running = [Running(database, wanted, one, bar) for one in reactions]
+        run_by_turns(running, stop, once=once)
+
+
+def chosen(system: System, only: Sequence[str]) -> list[Reaction]:
+    known = system.reactions
+    if not known:
+        refuse(f"{system.name} has no reactions: there is nothing to run.", code=2)
+    for name in only:
+        if name not in known:
+            refuse(f"{system.name} has no reaction {name!r}; it has {', '.join(known)}.", code=2)
+    return [one for name, one in known.items() if not only or name in only]
+
+
+class Running:
+    """A reaction and its consumer, with a line of its own on the screen."""
+
+    def __init__(self, store: Store, system: System, reaction: Reaction, bar: Progress) -> None:
+        from bigtime.store import consume
+
+        self.reaction = reaction
+        self.bar = bar
+        self.task = bar.add_task(reaction.name, records=0, lag=0.0)
+        self.records = 0
+        self.consumer = consume(
+            store,
+            reaction.table.name,
+            self.handle,
+            name=f"{system.name}.{reaction.name}",
+            hooks=[self.read],
+        )
+
+    def run_round(self) -> bool:
+        """Whether there is more to do."""
+        from bigtime.model import DomainError
+
+        try:
+            return any(reading.more for reading in self.consumer.run_round())
+        except DomainError as error:
+            self.bar.stop()
+            refuse(
+                f"{self.reaction.name} cannot handle a record: {error} ({error.code}). Nothing is"
+                " skipped: mend that, and run it again."
+            )
+
+    def handle(self, record: Response) -> Steps[None]:
+        yield from self.reaction.handle(record)
+        self.records += 1
+        self.bar.update(self.task, records=self.records)
+
+    def read(self, reading: Reading) -> None:
+        self.bar.update(self.task, lag=reading.lag_seconds)
+
+
+def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: bool) -> None:
+    """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
+    from bigtime.store.consumption import QUIET_ROUNDS
+
+    quiet = 0
+    while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
+        turns = [one.run_round() for one in running]
+        quiet = 0 if any(turns) else quiet + 1
+        if quiet and not once:
+            stop.wait(POLL_SECONDS)
+
+
+@contextmanager
+def stopping() -> Iterator[threading.Event]:
+    """Set by Ctrl+C or SIGTERM: the round that has begun is finished."""
+    stop = threading.Event()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, lambda *_: stop.set()) for one in signals]
+    try:
+        yield stop
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
+
+
+@contextmanager
+def no_stream_told(system: str, store: str | None) -> Iterator[None]:
+    from bigtime.cli.failures import remedy
+    from bigtime.store import NoStream
+
+    try:
+        yield
+    except NoStream as error:
+        refuse(f"{error.args[0].partition(':')[0]}: {remedy(system, store)}")
+
+
+def progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[records]:,} records"),
+        TextColumn("{task.fields[lag]:,.0f} s behind"),
+        TimeElapsedColumn(),
+        console=Console(highlight=False),
+    )

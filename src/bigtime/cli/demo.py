@@ -1,0 +1,183 @@
+"""`bigtime demo`: data to look at, by the thousand or by the million."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import all_systems, system_named
+from bigtime.cli.tables import StoreSetting, opened
+
+if TYPE_CHECKING:
+    from bigtime.model import Entity, Steps, System, Table
+    from bigtime.store import Store
+
+CHUNK = 100
+WRITERS = 4
+"""Those who write at the same time share a sync of the disk."""
+
+Size: TypeAlias = Literal["small", "medium", "large"]
+
+demo = typer.Typer(name="demo", help="Demo data, the same each time.", no_args_is_help=True)
+
+
+@demo.callback()
+def about() -> None:
+    """Demo data, the same each time."""
+
+
+@demo.command()
+def load(
+    scale: Annotated[
+        Size, typer.Option("--scale", help="How much: large is a million deals.")
+    ] = "small",
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            metavar="SYSTEM",
+            help="Only this system; may be said several times.  \\[default: all of Bigtime's]",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Another number makes other data.")] = 1,
+    again: Annotated[
+        bool, typer.Option("--again", help="Write over tables that have items already.")
+    ] = False,
+    store: StoreSetting = None,
+) -> None:
+    """Make the tables that are missing and fill them with demo data."""
+    from bigtime.cli.failures import told
+
+    wanted = with_demo(system)
+    names = ", ".join(one.name for one in wanted)
+    with opened(store) as database, told(names, store):
+        prepare(database, wanted)
+        if not again:
+            check_empty(database, wanted)
+        for one in wanted:
+            fill(database, one, scale, seed)
+
+
+def with_demo(names: list[str] | None) -> list[System]:
+    """The systems that are meant, all of which have demo data."""
+    if not names:
+        return [one for one in all_systems() if one.demo is not None]
+    chosen = [system_named(name) for name in names]
+    for one in chosen:
+        if one.demo is None:
+            refuse(
+                f"{one.name} has no demo data: declare it with System(..., demo=Demo(...)).", code=2
+            )
+    return chosen
+
+
+def prepare(database: Store, wanted: Iterable[System]) -> None:
+    from bigtime.cli.tables import tell
+    from bigtime.model import setup
+
+    for system in wanted:
+        made = database.run(setup(system)).made
+        tell(f"made {one}" for one in made)
+
+
+def check_empty(database: Store, wanted: Iterable[System]) -> None:
+    filled = [
+        table.name for system in wanted for table in system.tables if database.run(has_items(table))
+    ]
+    if filled:
+        refuse(
+            f"There are items already in {', '.join(filled)}: nothing was loaded. Choose another"
+            " store, or say --again to write the demo data over what is there."
+        )
+
+
+def has_items(table: Table) -> Steps[bool]:
+    from bigtime.wire import Request
+
+    params = {"TableName": table.name, "Limit": 1, "ConsistentRead": True}
+    response = yield Request("Scan", params)
+    return bool(response["Items"])
+
+
+def fill(database: Store, system: System, scale: str, seed: int) -> None:
+    from bigtime.model import Scale
+
+    assert system.demo is not None
+    size = Scale(scale)
+    began = time.monotonic()
+    loaded, total = 0, system.demo.count(size)
+    try:
+        with progress() as bar:
+            task = bar.add_task(system.name, total=total)
+            for count in loading(database, system.demo.entities(size, Random(seed))):
+                loaded += count
+                bar.update(task, completed=loaded)
+    except KeyboardInterrupt:
+        refuse(
+            f"Stopped: {loaded:,} of {total:,} items of {system.name} are loaded. Say --again to"
+            " load all of them."
+        )
+    seconds = time.monotonic() - began
+    typer.echo(f"loaded {loaded:,} items of {system.name} in {seconds:,.0f} s")
+
+
+def loading(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
+    """Writes entities as they are made, a few chunks ahead; yields how many were written."""
+    from bigtime.model import load_many
+
+    with ThreadPoolExecutor(WRITERS, "demo") as threads:
+        under_way: dict[Future[None], int] = {}
+        try:
+            while chunk := list(islice(entities, CHUNK)):
+                under_way[threads.submit(database.run, load_many(chunk))] = len(chunk)
+                if len(under_way) > WRITERS:
+                    yield written(under_way)
+            while under_way:
+                yield written(under_way)
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+
+def written(under_way: dict[Future[None], int]) -> int:
+    """Waits for some of what is under way, and takes it out."""
+    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+    for one in done:
+        one.result()
+    return sum(under_way.pop(one) for one in done)
+
+
+class RateColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed or 0:,.0f}/s")
+
+
+def progress() -> Progress:
+    screen = Console(highlight=False)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        RateColumn(),
+        TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )

@@ -1,0 +1,179 @@
+"""What a person types for a pattern's parameters, made into its arguments.
+
+A parameter `brand_name` is typed `--brand-name "Acme"`, or `--brand-name=Acme`; its annotation says
+what the text has to be. Of a list, the option is repeated. What one text cannot tell, such as an
+entity, is typed as JSON, and where a page goes on as the cursor that was printed with the page
+before. A yes or no is `--ascending` or `--no-ascending`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
+from inspect import Parameter
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.failures import faults
+from bigtime.cli.results import cursors, plain
+from bigtime.model import Pattern, Position
+from bigtime.model.attribute import unwrapped
+from bigtime.model.sample import CannotSample, sample_value
+
+VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def typed_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, Any]:
+    """The arguments that were typed, each as its parameter wants it."""
+    known = parameters_of(pattern)
+    return {name: parsed(known[name], texts) for name, texts in typed_texts(pattern, typed).items()}
+
+
+def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> None:
+    missing = [
+        option_of(one.name)
+        for one in parameters_of(pattern).values()
+        if one.default is Parameter.empty and one.name not in arguments
+    ]
+    if missing:
+        refuse(f"{pattern.name} needs {' and '.join(missing)}. {choices(pattern)}", code=2)
+
+
+def parameters_of(pattern: Pattern[..., Any]) -> dict[str, Parameter]:
+    return {one.name: one for one in pattern.parameters if one.kind not in VARIADIC}
+
+
+def cursor_option(pattern: Pattern[..., Any]) -> str:
+    """The option with which a pattern goes on after a page."""
+    taking = (one.name for one in pattern.parameters if takes_cursor(one))
+    return option_of(next(taking, "after"))
+
+
+# Options
+
+
+def typed_texts(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, list[str]]:
+    """The texts that were typed for each parameter."""
+    known = parameters_of(pattern)
+    texts: dict[str, list[str]] = {}
+    rest = list(typed)
+    while rest:
+        option, equals, text = rest.pop(0).partition("=")
+        name, is_no = parameter_meant(pattern, option)
+        if is_flag(known[name]) and not equals:
+            text = "false" if is_no else "true"
+        elif is_no:
+            refuse(f"{option} takes no value.", code=2)
+        elif not equals:
+            text = rest.pop(0) if rest else refuse(f"{option} needs a value after it.", code=2)
+        texts.setdefault(name, []).append(text)
+    return texts
+
+
+def parameter_meant(pattern: Pattern[..., Any], option: str) -> tuple[str, bool]:
+    """The parameter that an option means, and whether it says no to it."""
+    if not option.startswith("--"):
+        refuse(f"{option!r} is no option: say which parameter it is. {choices(pattern)}", code=2)
+    known = parameters_of(pattern)
+    name = option[2:].replace("-", "_")
+    positive = name.removeprefix("no_")
+    is_no = name not in known and positive in known and is_flag(known[positive])
+    if name not in known and not is_no:
+        refuse(f"{pattern.name} has no parameter {option}. {choices(pattern)}", code=2)
+    return positive if is_no else name, is_no
+
+
+def choices(pattern: Pattern[..., Any]) -> str:
+    return f"It takes {options_text(pattern) or 'none'}."
+
+
+def options_text(pattern: Pattern[..., Any]) -> str:
+    """Every parameter as it is typed; in brackets, what may be left out."""
+    return " ".join(
+        option_of(name) if one.default is Parameter.empty else f"[{option_of(name)}]"
+        for name, one in parameters_of(pattern).items()
+    )
+
+
+def option_of(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+# Values
+
+
+def parsed(parameter: Parameter, texts: list[str]) -> Any:
+    option, annotation = option_of(parameter.name), parameter.annotation
+    if takes_cursor(parameter):
+        return cursors().read(texts[-1])
+    try:
+        return value_of(TypeAdapter(annotation), annotation, texts)
+    except ValidationError as error:
+        refuse(f"{option}: {faults(error)}.{json_hint(annotation)}", code=2)
+    except PydanticSchemaGenerationError:
+        refuse(f"{option} cannot be typed: run the pattern from Python.", code=2)
+
+
+def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> Any:
+    if is_text(annotation):
+        return adapter.validate_strings(texts[-1])
+    member = member_type(annotation)
+    if member is None or (len(texts) == 1 and texts[0].lstrip().startswith("[")):
+        return adapter.validate_json(texts[-1])
+    if is_text(member):
+        return adapter.validate_python(texts)
+    return adapter.validate_json(f"[{','.join(texts)}]")
+
+
+def is_flag(parameter: Parameter) -> bool:
+    return one_type(parameter.annotation) is bool
+
+
+def takes_cursor(parameter: Parameter) -> bool:
+    return one_type(parameter.annotation) is Position
+
+
+def one_type(annotation: Any) -> Any:
+    """The type of an annotation, besides None; None when there are several."""
+    kind, _ = unwrapped(annotation)
+    if get_origin(kind) not in (Union, UnionType):
+        return kind
+    others = [one for one in get_args(kind) if one is not type(None)]
+    return one_type(others[0]) if len(others) == 1 else None
+
+
+def is_text(annotation: Any) -> bool:
+    """Whether one text tells a value of it."""
+    kind, _ = unwrapped(annotation)
+    if get_origin(kind) in (Union, UnionType):
+        return all(is_text(one) for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is Literal:
+        return True
+    if not isinstance(kind, type) or get_origin(kind) is not None:
+        return False
+    is_container = issubclass(kind, Iterable) and not issubclass(kind, (str, bytes))
+    return not (is_container or is_dataclass(kind) or issubclass(kind, BaseModel))
+
+
+def member_type(annotation: Any) -> Any:
+    """The type of the members of a list or a set; None when it is neither."""
+    kind = one_type(annotation)
+    origin = get_origin(kind)
+    if not isinstance(origin, type) or issubclass(origin, Mapping):
+        return None
+    return get_args(kind)[0] if issubclass(origin, Iterable) else None
+
+
+def json_hint(annotation: Any) -> str:
+    if is_text(annotation):
+        return ""
+    try:
+        example = json.dumps(plain(sample_value(annotation)), ensure_ascii=False)
+    except CannotSample:
+        return " It is typed as JSON."
+    return f" It is typed as JSON, such as '{example}'."

@@ -1,0 +1,49 @@
+"""`bigtime run`: one access pattern, on a store."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from bigtime.cli.systems import PatternName, pattern_named, system_of
+from bigtime.cli.tables import StoreSetting, opened
+
+if TYPE_CHECKING:
+    from bigtime.model.pattern import Pattern
+
+TYPED = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""A pattern's parameters are options that only the pattern knows."""
+
+
+def run(
+    context: typer.Context,
+    pattern: PatternName,
+    store: StoreSetting = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON, for another program.")
+    ] = False,
+) -> None:
+    """Run an access pattern and print its result; its parameters are typed as options."""
+    from bigtime.cli.failures import told
+    from bigtime.cli.parameters import check_complete, cursor_option, typed_arguments
+    from bigtime.cli.results import show, show_json
+
+    _, meant = pattern_named(pattern)
+    with told(system_of(pattern)):
+        arguments = typed_arguments(meant, context.args)
+        check_complete(meant, arguments)
+    with opened(store) as database, told(system_of(pattern), store):
+        result = database.run(meant(**arguments))
+    if as_json:
+        show_json(result)
+    elif result is None and returns_nothing(meant):
+        typer.echo("done")
+    else:
+        show(result, after=cursor_option(meant))
+
+
+def returns_nothing(pattern: Pattern[..., Any]) -> bool:
+    steps = inspect.signature(pattern.function, eval_str=True).return_annotation
+    return get_args(steps)[-1:] == (type(None),)

@@ -1,0 +1,181 @@
+"""The chain of audit entries behind each record: how an entry is hashed and linked.
+
+The entries of a record lie in one partition of the table `audit`, under the keys
+
+    PK  <table>#<id>          SK  1, 2, 3, ... in twelve digits
+
+and none is ever changed. That nobody does so all the same is what the hashes are for:
+
+1. An attribute is spelled as DynamoDB's JSON has it, `{"S": "x"}`: numbers without superfluous
+   zeros, the members of a set in order. Attributes are spelled as JSON with sorted names, without
+   spaces, in UTF-8.
+2. `contentHash` is the SHA-256, in hexadecimal, of what an entry tells: its attributes `reason`,
+   `before`, `after` and `salt`, those that are there.
+3. `hash` is the SHA-256 of all other attributes of the item but itself: the key, `table`, `id`,
+   `sequence`, `action`, `actor`, `at`, `event`, `contentHash`, `previousHash`, and whatever else
+   somebody may have put there.
+4. `previousHash` is the `hash` of the entry before; of the first one, sixty-four zeros.
+
+So a byte that changes does not fit its hash; an entry whose hashes were made anew does not fit the
+link of the next one; one that is missing, or was put in between, shows in the sequence. What is
+cut off at the end shows in the record, which is not what the last entry says it became. Only who
+rewrites an entry, all that follow and the record leaves no trace here: keep the last hashes
+elsewhere if you must fear that.
+
+The content has a hash of its own so that it can be erased, where a law wants that, and the chain
+still holds (see `erasure`). The salt, sixteen random bytes, goes with it: without it nobody can
+find out what was erased by trying.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, Final, Protocol
+
+from bigtime.model import View
+from bigtime.systems.portal.design import (
+    Action,
+    Audited,
+    AuditEntry,
+    Hash,
+    Record,
+    SequenceNumber,
+)
+from bigtime.wire import AttributeValue, Item
+
+NOTHING_BEFORE: Final = "0" * 64
+SALT_BYTES: Final = 16
+CONTENT: Final = frozenset({"reason", "before", "after", "salt"})
+OWN_HASH: Final = "hash"
+KEY: Final = ("PK", "SK")
+
+
+class Link(Protocol):
+    """What the next entry of a chain has to know of the last one."""
+
+    @property
+    def sequence(self) -> int: ...
+
+    @property
+    def hash(self) -> str: ...
+
+
+class LastEntry(View, of=AuditEntry):
+    """The end of a chain."""
+
+    sequence: SequenceNumber
+    hash: Hash
+
+
+# Hashes
+
+
+def content_hash(item: Item) -> str:
+    return digest({name: value for name, value in item.items() if name in CONTENT})
+
+
+def entry_hash(item: Item) -> str:
+    others = item.keys() - CONTENT - {OWN_HASH}
+    return digest({name: item[name] for name in others})
+
+
+def digest(attributes: Mapping[str, AttributeValue]) -> str:
+    spelled = {name: spelling(value) for name, value in attributes.items()}
+    text = json.dumps(spelled, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def spelling(value: AttributeValue) -> AttributeValue:
+    """One attribute, in the one way that it is hashed and compared."""
+    ((tag, content),) = value.items()
+    match tag:
+        case "N":
+            return {tag: number_text(content)}
+        case "L":
+            return {tag: [spelling(one) for one in content]}
+        case "M":
+            return {tag: {name: spelling(one) for name, one in content.items()}}
+        case "NS":
+            return {tag: sorted(map(number_text, content))}
+        case "SS" | "BS":
+            return {tag: sorted(content)}
+    return value
+
+
+def number_text(text: str) -> str:
+    number = Decimal(text)
+    return format(number.normalize(), "f") if number else "0"
+
+
+# States
+
+
+def state_of(record: Record) -> dict[str, Any]:
+    """A record as an entry tells it: its stored attributes, without the key."""
+    item = record.layout.to_item(record)
+    return {name: plain(value) for name, value in without_key(item).items()}
+
+
+def without_key(item: Item) -> Item:
+    return {name: value for name, value in item.items() if name not in KEY}
+
+
+def plain(value: AttributeValue) -> Any:
+    """What an attribute holds, as the kit writes it back."""
+    ((tag, content),) = value.items()
+    match tag:
+        case "N":
+            return Decimal(content)
+        case "L":
+            return [plain(one) for one in content]
+        case "M":
+            return {name: plain(one) for name, one in content.items()}
+    return content
+
+
+# Entries
+
+
+def next_entry(
+    last: Link | None,
+    table: Audited,
+    id: str,
+    *,
+    action: Action,
+    at: datetime,
+    actor: str,
+    salt: bytes,
+    reason: str | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    event: str | None = None,
+) -> AuditEntry:
+    """The entry that follows another, or begins a chain."""
+    entry = AuditEntry(
+        table=table,
+        id=id,
+        sequence=1 if last is None else last.sequence + 1,
+        action=action,
+        at=at,
+        actor=actor,
+        reason=reason,
+        before=before,
+        after=after,
+        event=event,
+        salt=salt,
+        content_hash="",
+        previous_hash=NOTHING_BEFORE if last is None else last.hash,
+        hash="",
+    )
+    return sealed(entry)
+
+
+def sealed(entry: AuditEntry) -> AuditEntry:
+    item = entry.layout.to_item(entry)
+    content = content_hash(item)
+    item["contentHash"] = {"S": content}
+    return entry.model_copy(update={"content_hash": content, "hash": entry_hash(item)})

@@ -1,0 +1,340 @@
+"""The six tables of the portal, their entities, and what must hold between them.
+
+A record (tenant, product, campaign, order) has five fields that the portal fills: its id, when it
+was made and last changed, by whom, and whether it is `active`. Nothing is deleted but by setting
+that to False.
+
+`active` is a key of indexes, and DynamoDB takes no BOOL for a key. So it is a bool wherever Python
+sees it and the text `true` or `false` in these tables; the key template `{active}` is the one
+place that turns one into the other. (An order, which no index lists, has a plain BOOL.)
+
+An e-mail address belongs to one tenant: a marker, whose key is the address, says to whom. It calls
+its fields `address` and `tenantId`, or the indexes of the table would hold it too.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bigtime.model import (
+    Entity,
+    EpochSeconds,
+    Keys,
+    Secret,
+    Table,
+    camel_case,
+    global_index,
+    unique,
+)
+from bigtime.systems.portal.errors import EmailTaken
+from bigtime.systems.portal.values import (
+    Active,
+    Actor,
+    Billing,
+    CampaignCode,
+    CampaignId,
+    Day,
+    Description,
+    Discount,
+    Email,
+    Features,
+    Link,
+    Moment,
+    Name,
+    OrderId,
+    Price,
+    ProductId,
+    Reason,
+    Status,
+    TenantId,
+    TenantStatus,
+    Total,
+)
+
+MOST_LINES: Final = 50
+MOST_PIECES: Final = 1_000
+LAST_SEQUENCE: Final = 999_999_999_999
+
+SYSTEM_ACTOR: Final = "system@kimmyai.io"
+"""Who does what nobody in particular does."""
+
+
+def portal_table(name: str, *indexes: tuple[str, ...], ttl: str | None = None) -> Table:
+    """Every table: PK and SK, a stream of new and old images, indexes that project ALL."""
+    return Table(
+        name,
+        "PK",
+        "SK",
+        indexes=[global_index(*one) for one in indexes],
+        naming=camel_case,
+        ttl=ttl,
+        stream="NEW_AND_OLD_IMAGES",
+    )
+
+
+TENANTS = portal_table(
+    "tenants",
+    ("EmailIndex", "email"),
+    ("TenantStatusIndex", "status", "dateCreated"),
+    ("ActiveIndex", "active", "dateCreated"),
+)
+PRODUCTS = portal_table(
+    "products",
+    ("ProductActiveIndex", "active", "dateCreated"),
+    ("ActiveIndex", "active", "dateCreated"),
+)
+CAMPAIGNS = portal_table(
+    "campaigns",
+    ("CampaignActiveIndex", "active", "fromDate"),
+    ("CampaignProductIndex", "productId", "fromDate"),
+    ("ActiveIndex", "active", "dateCreated"),
+)
+ORDERS = portal_table("orders")
+AUDIT = portal_table("audit")
+CODES = portal_table("codes", ttl="expiresAt")
+
+
+class Record(Entity):
+    """What tenants, products, campaigns and orders have in common."""
+
+    id: str
+    date_created: Moment
+    date_last_updated: Moment
+    last_updated_by: Actor
+    active: Active = True
+
+
+# Tenants
+
+
+class Tenant(Record, table=TENANTS):
+    """A customer of the portal, known by an e-mail address."""
+
+    keys = Keys(
+        main=("TENANT#{id}", "METADATA"),
+        EmailIndex="{email}",
+        TenantStatusIndex=("{status}", "{date_created:seconds}"),
+        ActiveIndex=("{active}", "{date_created:seconds}"),
+    )
+    id: TenantId
+    email: Email
+    status: TenantStatus = Status.UNVALIDATED
+    previous_status: TenantStatus | None = None
+    """What it was before it was suspended."""
+    organization_name: Name | None = None
+    destination_email: Email | None = None
+
+    @property
+    def destination(self) -> str:
+        """Where its forms are sent."""
+        return self.destination_email or self.email
+
+    @property
+    def is_business(self) -> bool:
+        return self.organization_name is not None
+
+
+class EmailMarker(Entity, table=TENANTS):
+    """Whose an e-mail address is."""
+
+    keys = Keys(main=("EMAIL#{address}", "METADATA"))
+    address: Email
+    tenant_id: TenantId
+
+
+EMAILS = unique(
+    Tenant,
+    "email",
+    marker=EmailMarker,
+    taken=EmailTaken,
+    by={"email": "address", "id": "tenant_id"},
+)
+
+
+# Products and campaigns
+
+
+class ProductRecord(Record):
+    """The fields of a product, whichever indexes its table has."""
+
+    id: ProductId
+    name: Name
+    description: Description
+    price: Price
+    features: Features = []
+    billing_cycle: Billing
+
+
+class Product(ProductRecord, table=PRODUCTS):
+    """Something to buy, at a price in ZAR."""
+
+    keys = Keys(
+        main=("PRODUCT#{id}", "METADATA"),
+        ProductActiveIndex=("{active}", "{date_created:seconds}"),
+        ActiveIndex=("{active}", "{date_created:seconds}"),
+    )
+
+
+def products_without_duplicate() -> Table:
+    """The table of products without ActiveIndex, which has the keys of ProductActiveIndex.
+
+    No pattern asks that index, so they all run on this table too.
+    """
+    table = portal_table("products", ("ProductActiveIndex", "active", "dateCreated"))
+
+    class Product(ProductRecord, table=table):
+        """Something to buy, at a price in ZAR."""
+
+        keys = Keys(
+            main=("PRODUCT#{id}", "METADATA"),
+            ProductActiveIndex=("{active}", "{date_created:seconds}"),
+        )
+
+    return table
+
+
+class Campaign(Record, table=CAMPAIGNS):
+    """A discount on one product for some days, known by its code."""
+
+    keys = Keys(
+        main=("CAMPAIGN#{code}", "METADATA"),
+        CampaignActiveIndex=("{active}", "{from_date}"),
+        CampaignProductIndex=("{product_id}", "{from_date}"),
+        ActiveIndex=("{active}", "{date_created:seconds}"),
+    )
+    id: CampaignId
+    code: CampaignCode
+    description: Description
+    discount_percentage: Discount
+    product_id: ProductId
+    terms_conditions_link: Link
+    from_date: Day
+    to_date: Day
+
+
+# Orders
+
+
+class OrderItem(BaseModel):
+    """So many of a product, each at the price that was paid for it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    product_id: ProductId
+    product_name: Name
+    quantity: int = Field(ge=1, le=MOST_PIECES)
+    unit_price: Price
+
+
+class CampaignSnapshot(BaseModel):
+    """A campaign as it was when something was ordered with it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: CampaignId
+    code: CampaignCode
+    description: Description
+    discount_percentage: Discount
+    product_id: ProductId
+    terms_conditions_link: Link
+    from_date: Day
+    to_date: Day
+    is_valid: bool
+    active: bool
+    date_created: Moment
+    date_last_updated: Moment
+    last_updated_by: Actor
+    original_price: Price
+    discounted_price: Price
+
+
+class Order(Record, table=ORDERS):
+    """What a tenant has ordered; later changes of products and campaigns do not touch it."""
+
+    keys = Keys(main=("TENANT#{tenant_id}", "ORDER#{id}"))
+    id: OrderId
+    tenant_id: TenantId
+    items: Annotated[list[OrderItem], Field(min_length=1, max_length=MOST_LINES)]
+    campaign: CampaignSnapshot | None = None
+    total: Total
+
+
+# The audit log
+
+
+class Audited(StrEnum):
+    """What has a history: the records of four tables, and the prices of products."""
+
+    TENANTS = "tenants"
+    PRODUCTS = "products"
+    CAMPAIGNS = "campaigns"
+    ORDERS = "orders"
+    PRICES = "prices"
+
+
+class Action(StrEnum):
+    """What was done to a record."""
+
+    CREATED = "CREATED"
+    UPDATED = "UPDATED"
+    DELETED = "DELETED"
+    RESTORED = "RESTORED"
+    STATUS_CHANGED = "STATUS_CHANGED"
+    STATUS_OVERRIDDEN = "STATUS_OVERRIDDEN"
+    PRICE_CHANGED = "PRICE_CHANGED"
+    ANONYMISED = "ANONYMISED"
+
+
+SequenceNumber = Annotated[int, Field(ge=1, le=LAST_SEQUENCE)]
+Hash = Annotated[str, Field(max_length=64)]
+EventId = Annotated[str, Field(max_length=64)]
+State = Annotated[dict[str, Any], Field(max_length=40)]
+"""The attributes of a record as they are stored, without its key."""
+
+
+class AuditEntry(Entity, table=AUDIT):
+    """Who changed what, when, from and to; linked to the entry before by its hash."""
+
+    keys = Keys(main=("{table}#{id}", "{sequence:012}"))
+    table: Audited
+    id: Annotated[str, Field(max_length=64)]
+    sequence: SequenceNumber
+    action: Action
+    at: Moment
+    actor: Actor
+    reason: Reason | None = None
+    before: State | None = None
+    after: State | None = None
+    event: EventId | None = None
+    """The stream's event that an entry tells of, where one does."""
+    salt: Annotated[bytes, Field(max_length=16)] | None = None
+    content_hash: Hash
+    previous_hash: Hash
+    hash: Hash
+
+
+# One-time codes
+
+
+class Purpose(StrEnum):
+    """What a code proves."""
+
+    VALIDATE = "VALIDATE"
+    SIGN_IN = "SIGN_IN"
+
+
+class OneTimeCode(Entity, table=CODES):
+    """A code that was sent to somebody: its hash, and how often it was tried."""
+
+    keys = Keys(main=("CODE#{purpose}#{id}", "METADATA"))
+    purpose: Purpose
+    id: Annotated[str, Field(max_length=64)]
+    hash: Annotated[str, Field(max_length=64), Secret]
+    salt: Annotated[bytes, Field(max_length=16), Secret]
+    tries: int = 0
+    expires_at: Annotated[datetime, EpochSeconds]
+    used_at: Moment | None = None

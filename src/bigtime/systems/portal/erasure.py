@@ -1,0 +1,68 @@
+"""Anonymising a tenant: what law may want, though nothing here is ever deleted.
+
+An extension, and not part of the system unless it is asked for: `portal(anonymise=True)`. It takes
+from a deleted tenant what tells who it was: its e-mail address, which is free again then, its
+organization, and the content of its earlier audit entries, which say the same. What happened,
+when and by whom stays, and so do the orders, which know a tenant by its id alone. The chain holds:
+the last entry says that what is missing was erased.
+
+Backups, and the stream for a day, still have what was there before.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bigtime.model import Steps, all_of, pattern, together, update
+from bigtime.systems.portal.design import Action, Audited, AuditEntry, Tenant
+from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
+from bigtime.systems.portal.history import Change, Changing
+from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
+
+ERASED: Final = "@erased.invalid"
+
+
+@pattern("Anonymise Tenant", index="Main table")
+def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> Steps[Tenant]:
+    """admin; a deleted one, for good, with the reason in the audit log"""
+    why = checked_reason(reason)
+
+    def decide(tenant: Tenant) -> Steps[Change | None]:
+        if tenant.active:
+            raise AnonymiseForbidden
+        return None if is_anonymous(tenant) else anonymised(tenant, why)
+        yield
+
+    tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).run(decide)
+    yield from erase_contents(tenant)
+    return tenant
+
+
+def is_anonymous(tenant: Tenant) -> bool:
+    return tenant.email.endswith(ERASED)
+
+
+def anonymised(tenant: Tenant, reason: str) -> Change:
+    return Change(
+        {
+            "email": f"{tenant.id}{ERASED}",
+            "organization_name": None,
+            "destination_email": None,
+        },
+        Action.ANONYMISED,
+        reason,
+        tells_before=False,
+    )
+
+
+def erase_contents(tenant: Tenant) -> Steps[None]:
+    """Erases what the entries before the last anonymising tell; to do so again changes nothing."""
+    chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
+    entries = yield from all_of(chain, consistent=True)
+    last = max(one.sequence for one in entries if one.action == Action.ANONYMISED)
+    told = [one for one in entries if one.sequence < last and one.salt is not None]
+    yield from together(*map(erasing, told))
+
+
+def erasing(entry: AuditEntry) -> Steps[AuditEntry]:
+    return (yield from update(entry.own_key(), before=None, after=None, reason=None, salt=None))

@@ -1,0 +1,213 @@
+"""What can be wrong with what somebody asks of the portal.
+
+Five families, so that whoever answers can tell them apart without a list: what is malformed, what
+is unknown, what clashes with the state of things, what is forbidden, what breaks a rule.
+"""
+
+from __future__ import annotations
+
+from bigtime.model import DomainError
+
+
+class Malformed(DomainError):
+    """This cannot be read."""
+
+
+class Unknown(DomainError):
+    """There is no such thing."""
+
+
+class Clash(DomainError):
+    """This does not go together with what is there."""
+
+
+class Forbidden(DomainError):
+    """This is not allowed."""
+
+
+class AgainstRule(DomainError):
+    """This breaks a rule."""
+
+
+# What is malformed
+
+
+class PageSizeRefused(Malformed):
+    """A page has 1 to 100 items; ask for a number in between."""
+
+
+class MomentRefused(Malformed):
+    """A time has its zone, as in 2026-03-10T12:00:00Z; add it."""
+
+
+class ActiveRefused(Malformed):
+    """What is active says true or false, and nothing else."""
+
+
+class DateRefused(Malformed):
+    """A date is written as in 2026-03-10, and must be one of the calendar."""
+
+
+class RangeReversed(Malformed):
+    """The end of a range comes before its start; swap them."""
+
+
+class UnknownField(Malformed):
+    """There is no such field."""
+
+
+class ImmutableField(AgainstRule):
+    """This field cannot be changed."""
+
+
+# What is unknown
+
+
+class UnknownTenant(Unknown):
+    """There is no such tenant."""
+
+
+class UnknownProduct(Unknown):
+    """There is no such product."""
+
+
+class UnknownCampaign(Unknown):
+    """There is no such campaign."""
+
+
+class UnknownOrder(Unknown):
+    """There is no such order."""
+
+
+class UnknownCode(Unknown):
+    """No code was sent, or it is too old; ask for a new one."""
+
+
+# What clashes
+
+
+class EmailTaken(Clash):
+    """There is a tenant with this e-mail address already."""
+
+
+class TenantDeleted(Clash):
+    """This tenant was deleted; restore it first."""
+
+
+class ProductDeleted(Clash):
+    """This product was deleted; restore it first."""
+
+
+class CampaignDeleted(Clash):
+    """This campaign was deleted; restore it first."""
+
+
+class IdTaken(Clash):
+    """There is a record with this id already; try again."""
+
+
+class CampaignExists(Clash):
+    """There is a campaign with this code, perhaps a deleted one: restore it, or choose another."""
+
+
+class StatusMoved(Clash):
+    """The tenant has another status by now; look at it again."""
+
+
+class MoveRefused(Clash):
+    """A tenant cannot go from its status to this one."""
+
+
+class CodeUsed(Clash):
+    """This code was used already; ask for a new one."""
+
+
+class CodeWrong(AgainstRule):
+    """This is not the code that was sent; look again."""
+
+
+class CodeSpent(Forbidden):
+    """There were too many wrong tries; ask for a new code."""
+
+
+class TenantSuspended(Forbidden):
+    """This account is suspended; ask the portal's team to reinstate it."""
+
+
+class AnonymiseForbidden(Forbidden):
+    """Only a deleted tenant can be anonymised; delete it first."""
+
+
+# What breaks a rule
+
+
+class EmailRefused(AgainstRule):
+    """An e-mail address has a name, an @ and a domain, no # or space, and up to 254 characters."""
+
+
+class ActorRefused(AgainstRule):
+    """Say who does it: 1 to 254 characters that can be seen."""
+
+
+class ReasonRefused(AgainstRule):
+    """Say why, in 1 to 500 characters that can be seen."""
+
+
+class NameRefused(AgainstRule):
+    """A name has 1 to 200 characters, all of which can be seen."""
+
+
+class DescriptionRefused(AgainstRule):
+    """A description has 1 to 2,000 characters."""
+
+
+class FeaturesRefused(AgainstRule):
+    """A product has up to 50 features, each of 1 to 200 characters that can be seen."""
+
+
+class LinkRefused(AgainstRule):
+    """A link begins with https:// or http://, and has at most 1,000 characters."""
+
+
+class PriceRefused(AgainstRule):
+    """A price is at least 0.01 and below 10,000,000, with at most two decimals, and no float."""
+
+
+class DiscountRefused(AgainstRule):
+    """A discount is at least 0 and below 100 percent, with at most two decimals, and no float."""
+
+
+class DiscountTooHigh(AgainstRule):
+    """With this discount the product would cost less than 0.01; give a lower one."""
+
+
+class BillingCycleRefused(AgainstRule):
+    """A product is billed monthly or yearly."""
+
+
+class StatusRefused(Malformed):
+    """A tenant is UNVALIDATED, VALIDATED, REGISTERED or SUSPENDED."""
+
+
+class CampaignCodeRefused(AgainstRule):
+    """A campaign code has 3 to 50 capital letters, digits and underscores."""
+
+
+class DatesReversed(AgainstRule):
+    """A campaign ends on the day it begins, or later; swap the dates."""
+
+
+class CampaignNotValid(AgainstRule):
+    """This campaign does not run today; order without it, or wait for it."""
+
+
+class CampaignElsewhere(AgainstRule):
+    """This campaign is for another product than those ordered; order that one, or without it."""
+
+
+class ProductUnavailable(AgainstRule):
+    """This product is not offered any more; choose another."""
+
+
+class LinesRefused(AgainstRule):
+    """An order has 1 to 50 products, each 1 to 1,000 times."""

@@ -1,0 +1,227 @@
+"""Orders: what a tenant buys, at the prices of the moment.
+
+An order holds copies: the name and the unit price of each product, the discount taken off, and the
+campaign as it was. The transaction that makes it goes through only if tenant, products and
+campaign are still what the order was made from; else it is made again from what they are then.
+
+An order's id sorts by time. Who may have to repeat an order that failed halfway makes the id first
+and gives it each time: there will be one order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, tzinfo
+from decimal import Decimal
+from typing import Any, Final
+
+from bigtime.model import (
+    Conflict,
+    Page,
+    Position,
+    Steps,
+    Write,
+    attr,
+    check,
+    get,
+    get_many,
+    now,
+    pattern,
+    query,
+    random_bytes,
+)
+from bigtime.systems.portal.checkout import orderly
+from bigtime.systems.portal.design import (
+    MOST_LINES,
+    MOST_PIECES,
+    Campaign,
+    CampaignSnapshot,
+    Order,
+    OrderItem,
+    Product,
+    Record,
+    Tenant,
+)
+from bigtime.systems.portal.errors import (
+    CampaignElsewhere,
+    CampaignNotValid,
+    IdTaken,
+    LinesRefused,
+    ProductUnavailable,
+    UnknownCampaign,
+    UnknownOrder,
+    UnknownProduct,
+    UnknownTenant,
+)
+from bigtime.systems.portal.history import TRIES, Overtaken, created, unchanged
+from bigtime.systems.portal.offers import discounted, is_valid, today
+from bigtime.systems.portal.paging import IS_ACTIVE, PAGE, checked_size
+from bigtime.systems.portal.values import (
+    AskedCode,
+    OrderId,
+    ProductId,
+    Status,
+    TenantId,
+    asked_campaign_code,
+    checked_tenant_id,
+    example_of,
+    timed_id,
+)
+
+ONE_OF_IT: Final = {"products": {example_of("prod"): 1}}
+
+
+@pattern("Make Order Id", index="N/A")
+def make_order_id() -> Steps[str]:
+    """before an order that may have to be repeated"""
+    return timed_id("order", (yield from now()), (yield from random_bytes(16)))
+
+
+@pattern("Place Order", index="Main table", sample=ONE_OF_IT)
+def place_order(
+    tenant_id: TenantId,
+    products: Mapping[ProductId, int],
+    campaign_code: AskedCode | None = None,
+    *,
+    order_id: OrderId | None = None,
+    zone: tzinfo = UTC,
+) -> Steps[Order]:
+    """holds copies of prices and campaign; tenant, products and campaign must all be in force"""
+    lines = checked_lines(products)
+    code = None if campaign_code is None else asked_campaign_code(campaign_code)
+    for _ in range(TRIES):
+        made = yield from made_before(tenant_id, order_id)
+        if made is not None:
+            return made
+        try:
+            return (yield from ordered(tenant_id, lines, code, order_id, zone))
+        except Overtaken:
+            continue
+        except IdTaken:
+            made = yield from made_before(tenant_id, order_id)
+            if made is None:
+                raise
+            return made
+    raise Conflict
+
+
+@pattern("Get Order", index="Main table")
+def get_order(tenant_id: TenantId, order_id: OrderId) -> Steps[Order]:
+    """strongly consistent"""
+    key = Order.key(tenant_id, order_id)
+    return (yield from get(key, consistent=True, missing=UnknownOrder))
+
+
+@pattern("List Orders of Tenant", index="Main table")
+def list_orders(
+    tenant_id: TenantId, *, limit: int = PAGE, after: Position | None = None
+) -> Steps[Page[Order]]:
+    """newest first, paged; those made before it registered too"""
+    own = Order.within("main", tenant_id=checked_tenant_id(tenant_id))
+    return (
+        yield from query(
+            own, newest_first=True, limit=checked_size(limit), after=after, consistent=True
+        )
+    )
+
+
+# Making one
+
+
+def checked_lines(products: Any) -> dict[str, int]:
+    """How many of each product, as far as that can be judged before any is read."""
+    if not isinstance(products, Mapping) or not 1 <= len(products) <= MOST_LINES:
+        raise LinesRefused
+    for quantity in products.values():
+        if isinstance(quantity, bool) or not isinstance(quantity, int):
+            raise LinesRefused
+        if not 1 <= quantity <= MOST_PIECES:
+            raise LinesRefused
+    return dict(products)
+
+
+def made_before(tenant_id: str, order_id: str | None) -> Steps[Order | None]:
+    """The order of this id, if it was made already."""
+    if order_id is None:
+        return None
+    return (yield from get(Order.key(tenant_id, order_id), consistent=True))
+
+
+def ordered(
+    tenant_id: str, lines: Mapping[str, int], code: str | None, order_id: str | None, zone: tzinfo
+) -> Steps[Order]:
+    """One attempt, from what tenant, products and campaign are now."""
+    found = yield from get(Tenant.key(tenant_id), consistent=True, missing=UnknownTenant)
+    tenant = orderly(found)
+    products = yield from available(lines)
+    campaign = None
+    if code is not None:
+        campaign = yield from running(code, (yield from today(zone)), products)
+    moment = yield from now()
+    items = [item_of(product, lines[product.id], campaign) for product in products.values()]
+    order = Order(
+        id=order_id or (yield from make_order_id()),
+        tenant_id=tenant.id,
+        items=items,
+        campaign=snapshot(campaign, products) if campaign else None,
+        total=sum((one.quantity * one.unit_price for one in items), Decimal(0)),
+        date_created=moment,
+        date_last_updated=moment,
+        last_updated_by=tenant.id,
+    )
+    return (yield from created(order, checks=still_so(tenant, products, campaign)))
+
+
+def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:
+    """The products that are ordered, all of which must be on offer."""
+    found = yield from get_many([Product.key(one) for one in lines], consistent=True)
+    products = {one.id: one for one in found if one is not None}
+    if len(products) < len(lines):
+        raise UnknownProduct
+    if not all(one.active for one in products.values()):
+        raise ProductUnavailable
+    return products
+
+
+def running(code: str, day: date, products: Mapping[str, Product]) -> Steps[Campaign]:
+    """A campaign that holds today, for one of the products."""
+    campaign = yield from get(Campaign.key(code), consistent=True, missing=UnknownCampaign)
+    if not is_valid(campaign, day):
+        raise CampaignNotValid
+    if campaign.product_id not in products:
+        raise CampaignElsewhere
+    return campaign
+
+
+def item_of(product: Product, quantity: int, campaign: Campaign | None) -> OrderItem:
+    price = product.price
+    if campaign is not None and campaign.product_id == product.id:
+        price = discounted(price, campaign.discount_percentage)
+    return OrderItem(
+        product_id=product.id, product_name=product.name, quantity=quantity, unit_price=price
+    )
+
+
+def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> CampaignSnapshot:
+    price = products[campaign.product_id].price
+    return CampaignSnapshot(
+        **campaign.__dict__,
+        is_valid=True,
+        original_price=price,
+        discounted_price=discounted(price, campaign.discount_percentage),
+    )
+
+
+def still_so(
+    tenant: Tenant, products: Mapping[str, Product], campaign: Campaign | None
+) -> tuple[Write[Any], ...]:
+    """What must not have changed while the order was made."""
+    may_order = IS_ACTIVE & (attr("status") != Status.SUSPENDED)
+    records: list[Record] = [*products.values(), *([campaign] if campaign else [])]
+    return (
+        check(tenant.own_key(), if_exists=Overtaken, when=may_order, otherwise=Overtaken),
+        *(
+            check(one.own_key(), if_exists=Overtaken, when=unchanged(one), otherwise=Overtaken)
+            for one in records
+        ),
+    )

@@ -1,0 +1,53 @@
+"""Registration: a tenant proves its e-mail address, and then opens an account.
+
+The orders that it made before are its own already: they lie under the tenant that checkout made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bigtime.model import Steps, now, pattern
+from bigtime.systems.portal.checkout import orderly
+from bigtime.systems.portal.codes import tried, using
+from bigtime.systems.portal.design import Purpose, Tenant
+from bigtime.systems.portal.errors import UnknownTenant
+from bigtime.systems.portal.history import Change, Changing
+from bigtime.systems.portal.statuses import system_move
+from bigtime.systems.portal.values import Email, Status, TenantId
+
+
+@pattern("Validate Tenant with One-time Code", index="Main table", sample={"code": "123456"})
+def validate_tenant(tenant_id: TenantId, code: str, *, pepper: bytes = b"") -> Steps[Tenant]:
+    """UNVALIDATED to VALIDATED; the code is used up in the same transaction"""
+    sent = yield from tried(Purpose.VALIDATE, tenant_id, code, pepper)
+    used = using(sent, (yield from now()))
+
+    def decide(tenant: Tenant) -> Steps[Change | None]:
+        return replace(moved_on(tenant, Status.VALIDATED), checks=(used,))
+        yield
+
+    return (yield from Changing(Tenant.key(tenant_id), tenant_id, UnknownTenant).run(decide))
+
+
+@pattern("Register Tenant", index="Main table", takes="TenantId")
+def register_tenant(
+    tenant_id: TenantId,
+    organization_name: str | None = None,
+    destination_email: Email | None = None,
+) -> Steps[Tenant]:
+    """VALIDATED to REGISTERED; the orders made before are its own already"""
+    told = {"organization_name": organization_name, "destination_email": destination_email}
+    given = {name: value for name, value in told.items() if value is not None}
+
+    def decide(tenant: Tenant) -> Steps[Change | None]:
+        change = moved_on(tenant, Status.REGISTERED)
+        return replace(change, fields={**change.fields, **given})
+        yield
+
+    return (yield from Changing(Tenant.key(tenant_id), tenant_id, UnknownTenant).run(decide))
+
+
+def moved_on(tenant: Tenant, target: Status) -> Change:
+    """A move that a tenant makes itself; out of suspension only an admin helps."""
+    return system_move(orderly(tenant), target)

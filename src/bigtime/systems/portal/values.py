@@ -1,0 +1,322 @@
+"""The ids, names, texts, prices and dates of the portal: how they are written, what is refused.
+
+Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. A
+text that is no id is that of nothing, so it is answered like an unknown one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Annotated, Any, Final, TypeVar
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+
+from bigtime.model import DomainError, Seconds
+from bigtime.systems.portal.errors import (
+    ActiveRefused,
+    ActorRefused,
+    BillingCycleRefused,
+    CampaignCodeRefused,
+    DateRefused,
+    DescriptionRefused,
+    DiscountRefused,
+    EmailRefused,
+    FeaturesRefused,
+    LinkRefused,
+    MomentRefused,
+    NameRefused,
+    PriceRefused,
+    ReasonRefused,
+    StatusRefused,
+    UnknownCampaign,
+    UnknownOrder,
+    UnknownProduct,
+    UnknownTenant,
+)
+
+MOST_EMAIL: Final = 254
+MOST_NAME: Final = 200
+MOST_REASON: Final = 500
+MOST_DESCRIPTION: Final = 2_000
+MOST_LINK: Final = 1_000
+MOST_FEATURES: Final = 50
+MOST_PRICE: Final = Decimal(10_000_000)
+CENT: Final = Decimal("0.01")
+WHOLE: Final = Decimal(100)
+
+EMAIL: Final = re.compile(r"[^\s@#]+@[^\s@#]+\.[^\s@#.]+")
+LINK: Final = re.compile(r"https?://[^\s/?#]+[^\s]*")
+CAMPAIGN_CODE: Final = re.compile(r"[A-Z0-9_]{3,50}")
+ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+S = TypeVar("S", bound=StrEnum)
+
+
+class Status(StrEnum):
+    """How far a tenant has come."""
+
+    UNVALIDATED = "UNVALIDATED"
+    VALIDATED = "VALIDATED"
+    REGISTERED = "REGISTERED"
+    SUSPENDED = "SUSPENDED"
+
+
+class BillingCycle(StrEnum):
+    """How often a product is paid for."""
+
+    MONTHLY = "monthly"
+    YEARLY = "yearly"
+
+
+# Texts
+
+
+def checked_text(value: Any, most: int, refused: type[DomainError]) -> str:
+    """A text without space around it, of characters that can be seen."""
+    text = value.strip() if isinstance(value, str) else ""
+    if not 1 <= len(text) <= most or not text.isprintable():
+        raise refused
+    return text
+
+
+def checked_email(value: Any) -> str:
+    """An address in lower case, so that one person's spellings are one address."""
+    text = checked_text(value, MOST_EMAIL, EmailRefused).lower()
+    if len(text) > MOST_EMAIL or not EMAIL.fullmatch(text):
+        raise EmailRefused
+    return text
+
+
+def checked_actor(value: Any) -> str:
+    return checked_text(value, MOST_EMAIL, ActorRefused)
+
+
+def checked_reason(value: Any) -> str:
+    return checked_text(value, MOST_REASON, ReasonRefused)
+
+
+def checked_name(value: Any) -> str:
+    return checked_text(value, MOST_NAME, NameRefused)
+
+
+def checked_description(value: Any) -> str:
+    """Unlike a name, it may have several lines."""
+    if not isinstance(value, str) or not 1 <= len(value.strip()) <= len(value) <= MOST_DESCRIPTION:
+        raise DescriptionRefused
+    return value
+
+
+def checked_features(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple) or len(value) > MOST_FEATURES:
+        raise FeaturesRefused
+    return [checked_text(one, MOST_NAME, FeaturesRefused) for one in value]
+
+
+def checked_link(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MOST_LINK or not LINK.fullmatch(value):
+        raise LinkRefused
+    return value
+
+
+def checked_campaign_code(value: Any) -> str:
+    if not isinstance(value, str) or not CAMPAIGN_CODE.fullmatch(value):
+        raise CampaignCodeRefused
+    return value
+
+
+def asked_campaign_code(value: Any) -> str:
+    """A code that somebody looks for; what cannot be one is that of nothing."""
+    code = value.strip().upper() if isinstance(value, str) else ""
+    if not CAMPAIGN_CODE.fullmatch(code):
+        raise UnknownCampaign
+    return code
+
+
+def code_hint(code: str) -> str | None:
+    """What an editor is told of a code that is allowed, but hard to remember or to read."""
+    if 6 <= len(code) <= 20:
+        return None
+    return "A code of 6 to 20 characters is easier to remember and to read out."
+
+
+# Numbers, dates and times
+
+
+def checked_number(value: Any, refused: type[DomainError]) -> Decimal:
+    """A number to two decimals; a float is none, for it does not keep them."""
+    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
+        raise refused
+    try:
+        number = Decimal(value)
+        cents = number.quantize(CENT)
+    except InvalidOperation:
+        raise refused from None
+    if cents != number:
+        raise refused
+    return cents
+
+
+def checked_price(value: Any) -> Decimal:
+    price = checked_number(value, PriceRefused)
+    if not CENT <= price < MOST_PRICE:
+        raise PriceRefused
+    return price
+
+
+def checked_total(value: Any) -> Decimal:
+    total = checked_number(value, PriceRefused)
+    if total < CENT:
+        raise PriceRefused
+    return total
+
+
+def checked_discount(value: Any) -> Decimal:
+    discount = checked_number(value, DiscountRefused)
+    if not 0 <= discount < WHOLE:
+        raise DiscountRefused
+    return discount
+
+
+def checked_date(value: Any) -> date:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    if not isinstance(value, str) or not ISO_DATE.fullmatch(value):
+        raise DateRefused
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise DateRefused from None
+
+
+def checked_active(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ActiveRefused
+    return value
+
+
+def checked_moment(value: datetime) -> datetime:
+    """A moment to the second, in UTC, as records are stamped."""
+    if value.tzinfo is None:
+        raise MomentRefused
+    return value.astimezone(UTC).replace(microsecond=0)
+
+
+def one_of(kind: type[S], refused: type[DomainError]) -> Callable[[Any], S]:
+    def check(value: Any) -> S:
+        try:
+            return kind(value)
+        except ValueError:
+            raise refused from None
+
+    return check
+
+
+checked_status = one_of(Status, StatusRefused)
+
+
+# Ids
+
+
+def made_id(prefix: str, drawn: bytes) -> str:
+    """A new id of sixteen random bytes."""
+    return f"{prefix}_{UUID(bytes=drawn, version=4)}"
+
+
+def timed_id(prefix: str, moment: datetime, drawn: bytes) -> str:
+    """A new id that sorts by the moment it was made at (a UUID of version 7, RFC 9562)."""
+    millis = int(moment.timestamp() * 1000).to_bytes(6)
+    octets = bytearray(millis + drawn[6:16])
+    octets[6] = 0x70 | octets[6] & 0x0F
+    octets[8] = 0x80 | octets[8] & 0x3F
+    return f"{prefix}_{UUID(bytes=bytes(octets))}"
+
+
+def id_of(prefix: str, unknown: type[DomainError]) -> Callable[[Any], str]:
+    written = re.compile(rf"{prefix}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
+
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not written.fullmatch(value):
+            raise unknown
+        return value
+
+    return check
+
+
+checked_tenant_id = id_of("tenant", UnknownTenant)
+checked_product_id = id_of("prod", UnknownProduct)
+checked_campaign_id = id_of("camp", UnknownCampaign)
+checked_order_id = id_of("order", UnknownOrder)
+
+
+def example_of(prefix: str) -> str:
+    return f"{prefix}_550e8400-e29b-41d4-a716-446655440000"
+
+
+TenantId = Annotated[
+    str,
+    Field(max_length=43, examples=[example_of("tenant")]),
+    BeforeValidator(checked_tenant_id),
+]
+ProductId = Annotated[
+    str,
+    Field(max_length=41, examples=[example_of("prod")]),
+    BeforeValidator(checked_product_id),
+]
+CampaignId = Annotated[
+    str,
+    Field(max_length=41, examples=[example_of("camp")]),
+    BeforeValidator(checked_campaign_id),
+]
+OrderId = Annotated[
+    str,
+    Field(max_length=42, examples=[example_of("order")]),
+    BeforeValidator(checked_order_id),
+]
+Email = Annotated[
+    str,
+    Field(max_length=MOST_EMAIL, examples=["customer@example.com"]),
+    BeforeValidator(checked_email),
+]
+Actor = Annotated[
+    str,
+    Field(max_length=MOST_EMAIL, examples=["admin@example.com"]),
+    BeforeValidator(checked_actor),
+]
+Reason = Annotated[str, Field(max_length=MOST_REASON), BeforeValidator(checked_reason)]
+Name = Annotated[str, Field(max_length=MOST_NAME), BeforeValidator(checked_name)]
+Description = Annotated[
+    str, Field(max_length=MOST_DESCRIPTION), BeforeValidator(checked_description)
+]
+Features = Annotated[
+    list[Annotated[str, Field(max_length=MOST_NAME)]],
+    Field(max_length=MOST_FEATURES),
+    BeforeValidator(checked_features),
+]
+Link = Annotated[
+    str,
+    Field(max_length=MOST_LINK, examples=["https://example.com/terms"]),
+    BeforeValidator(checked_link),
+]
+CampaignCode = Annotated[
+    str,
+    Field(max_length=50, examples=["SUMMER2025"]),
+    BeforeValidator(checked_campaign_code),
+]
+AskedCode = Annotated[
+    str,
+    Field(max_length=50, examples=["SUMMER2025"]),
+    BeforeValidator(asked_campaign_code),
+]
+Price = Annotated[Decimal, Field(examples=[Decimal("299.99")]), BeforeValidator(checked_price)]
+Total = Annotated[Decimal, Field(examples=[Decimal("299.99")]), BeforeValidator(checked_total)]
+Discount = Annotated[Decimal, Field(examples=[Decimal(20)]), BeforeValidator(checked_discount)]
+Day = Annotated[date, BeforeValidator(checked_date)]
+Moment = Annotated[datetime, Seconds]
+Active = Annotated[bool, BeforeValidator(checked_active)]
+Billing = Annotated[BillingCycle, BeforeValidator(one_of(BillingCycle, BillingCycleRefused))]
+TenantStatus = Annotated[Status, BeforeValidator(checked_status)]

@@ -1,0 +1,321 @@
+"""Looking through all chains for what was changed behind the portal's back.
+
+Every record is looked at with its chain: that each entry fits its hashes and the one before, that
+none is missing, that each change began where the one before had ended, and that the record is what
+its last entry says it became. Then every chain is looked at for its record, which must be there.
+
+Items are read as they are stored, for what was tampered with may not be readable as anything. It
+goes page by page and keeps nothing of a page but where it ended, so a large log takes time and no
+memory. Others may write meanwhile: before a record is called wrong, it is read together with the
+place where its next entry would be, at one moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bigtime.model import Conflict, Steps, pattern, together
+from bigtime.systems.portal.chain import (
+    CONTENT,
+    NOTHING_BEFORE,
+    OWN_HASH,
+    content_hash,
+    entry_hash,
+    spelling,
+    without_key,
+)
+from bigtime.systems.portal.design import (
+    AUDIT,
+    CAMPAIGNS,
+    ORDERS,
+    PRODUCTS,
+    TENANTS,
+    Action,
+    Audited,
+)
+from bigtime.systems.portal.history import TRIES
+from bigtime.wire import AttributeValue, Item, Request, Response
+
+PAGE: Final = 100
+SEQUENCE_DIGITS: Final = 12
+
+STAGES: Final = (
+    (TENANTS.name, Audited.TENANTS, "TENANT#"),
+    (PRODUCTS.name, Audited.PRODUCTS, "PRODUCT#"),
+    (CAMPAIGNS.name, Audited.CAMPAIGNS, "CAMPAIGN#"),
+    (ORDERS.name, Audited.ORDERS, "TENANT#"),
+    (AUDIT.name, None, ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What is wrong with a chain: of which record, at which entry, and what."""
+
+    record: str
+    sequence: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.record}, entry {self.sequence}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a verification has come: a table, and the last item looked at in it."""
+
+    stage: int = 0
+    last: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """One page of it. `next` is where the next one begins, None at the end."""
+
+    broken: list[Broken]
+    items: int
+    next: Place | None
+
+
+@pattern(
+    "Verify Audit Log",
+    index="Main table",
+    sample={"limit": 2},
+    accepted={"scan": "it looks at every record and every entry, page by page"},
+)
+def verify_audit(*, limit: int = PAGE) -> Steps[list[Broken]]:
+    """every record with its chain, then every chain with its record"""
+    broken: list[Broken] = []
+    place: Place | None = Place()
+    while place is not None:
+        page = yield from verify_chains(place, limit=limit)
+        broken += page.broken
+        place = page.next
+    return broken
+
+
+def verify_chains(place: Place | None = None, *, limit: int = PAGE) -> Steps[Verified]:
+    """One page: some records with their chains, or some entries with their records."""
+    here = place or Place()
+    table, audited, prefix = STAGES[here.stage]
+    response = yield scanning(table, here.last, limit)
+    items: list[Item] = response["Items"]
+    if audited is None:
+        found = yield from together(*(straying(one) for one in chains_in(items)))
+    else:
+        records = [one for one in items if text_in(one, "PK").startswith(prefix)]
+        found = yield from together(*(checking(table, audited, one) for one in records))
+    broken = [one for several in found for one in several]
+    return Verified(broken, len(items), after(here, response.get("LastEvaluatedKey")))
+
+
+def after(here: Place, last: Item | None) -> Place | None:
+    if last is not None:
+        return Place(here.stage, last)
+    return Place(here.stage + 1) if here.stage + 1 < len(STAGES) else None
+
+
+# A record and its chain
+
+
+def checking(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
+    """What is wrong with a record and its chain; of a product, also with that of its prices."""
+    broken = yield from against_chain(table, audited, item)
+    if audited is Audited.PRODUCTS:
+        prices = yield from walked(f"{Audited.PRICES}#{text_in(item, 'id')}")
+        broken += prices.found()
+    return broken
+
+
+def against_chain(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
+    chain = f"{audited}#{text_in(item, 'id')}"
+    for _ in range(TRIES):
+        walk = yield from walked(chain)
+        if same_state(item, walk.state):
+            return walk.found()
+        record, following = yield from at_one_moment(table, item, chain, walk.sequence + 1)
+        if following is not None:
+            item = record or item
+            continue
+        if record is None:
+            return [*walk.found(), Broken(chain, walk.sequence, "its record is gone")]
+        if same_state(record, walk.state):
+            return walk.found()
+        return [*walk.found(), unlike(walk)]
+    raise Conflict
+
+
+def unlike(walk: Walk) -> Broken:
+    if walk.state is None:
+        return Broken(walk.chain, walk.sequence, "no entry tells what the record is")
+    return Broken(walk.chain, walk.sequence, "the record is not what this entry says it became")
+
+
+def same_state(item: Item, state: AttributeValue | None) -> bool:
+    return state is not None and spelling({"M": without_key(item)}) == spelling(state)
+
+
+@dataclass(slots=True)
+class Walk:
+    """One chain, entry by entry: where it stands, and what was wrong so far."""
+
+    chain: str
+    sequence: int = 0
+    hash: str | None = NOTHING_BEFORE
+    state: AttributeValue | None = None
+    anonymised: int = 0
+    erased: list[int] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+
+    def see(self, item: Item) -> None:
+        sequence = self.numbered(item)
+        if sequence is None:
+            return
+        for what in self.faults(item):
+            self.broken.append(Broken(self.chain, sequence, what))
+        if text_in(item, "action") == Action.ANONYMISED:
+            self.anonymised = sequence
+        if is_erased(item):
+            self.erased.append(sequence)
+        self.sequence = sequence
+        self.hash = text_in(item, OWN_HASH)
+        self.state = item.get("after")
+
+    def numbered(self, item: Item) -> int | None:
+        """The entry's number. One that is none, or has been seen, was put there by somebody."""
+        text = text_in(item, "SK")
+        digits = len(text) == SEQUENCE_DIGITS and text.isascii() and text.isdigit()
+        if not digits or int(text) <= self.sequence:
+            self.broken.append(Broken(self.chain, self.sequence, f"{text!r} is no entry's number"))
+            return None
+        if int(text) > self.sequence + 1:
+            self.broken.append(Broken(self.chain, self.sequence + 1, "the entry is missing"))
+            self.hash = self.state = None
+        return int(text)
+
+    def faults(self, item: Item) -> Iterator[str]:
+        if text_in(item, OWN_HASH) != entry_hash(item):
+            yield "the entry was changed: it does not fit its hash"
+        if not is_erased(item) and text_in(item, "contentHash") != content_hash(item):
+            yield "what the entry tells was changed: it does not fit its hash"
+        if self.hash is not None and text_in(item, "previousHash") != self.hash:
+            yield "the link to the entry before is broken"
+        elif not self.goes_on(item):
+            yield "the record was changed between this entry and the one before"
+
+    def goes_on(self, item: Item) -> bool:
+        """Whether the change began where the one before had ended, as far as both are told."""
+        before = item.get("before")
+        if before is None or self.state is None:
+            return True
+        return spelling(before) == spelling(self.state)
+
+    def found(self) -> list[Broken]:
+        unsaid = (one for one in self.erased if one > self.anonymised)
+        what = "what the entry tells was erased, and no later entry says so"
+        return [*self.broken, *(Broken(self.chain, one, what) for one in unsaid)]
+
+
+def is_erased(item: Item) -> bool:
+    return CONTENT.isdisjoint(item)
+
+
+def walked(chain: str) -> Steps[Walk]:
+    """A chain, read to its end."""
+    walk = Walk(chain)
+    last: Item | None = None
+    while True:
+        response = yield reading(chain, last)
+        for item in response["Items"]:
+            walk.see(item)
+        last = response.get("LastEvaluatedKey")
+        if last is None:
+            return walk
+
+
+# A chain and its record
+
+
+def chains_in(items: list[Item]) -> list[Item]:
+    """One entry of each chain; the one that tells most of its record."""
+    chains: dict[str, Item] = {}
+    for item in items:
+        name = text_in(item, "PK")
+        if name not in chains or "after" in item:
+            chains[name] = item
+    return list(chains.values())
+
+
+def straying(item: Item) -> Steps[list[Broken]]:
+    """What is wrong with a chain that no record leads to."""
+    chain, sequence = text_in(item, "PK"), text_in(item, "SK")
+    number = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
+    place = record_place(item)
+    if place is None:
+        return [Broken(chain, number, "no record can have this chain")]
+    table, key = place
+    response = yield Request("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})
+    return [] if "Item" in response else [Broken(chain, number, "its record is gone")]
+
+
+def record_place(entry: Item) -> tuple[str, Item] | None:
+    """The table and the key of the record that an entry is about."""
+    audited, _, id = text_in(entry, "PK").partition("#")
+    told = (entry.get("after") or {}).get("M") or {}
+    match audited:
+        case Audited.TENANTS:
+            return TENANTS.name, metadata(f"TENANT#{id}")
+        case Audited.PRODUCTS | Audited.PRICES:
+            return PRODUCTS.name, metadata(f"PRODUCT#{id}")
+        case Audited.CAMPAIGNS:
+            return CAMPAIGNS.name, metadata(f"CAMPAIGN#{text_in(told, 'code')}")
+        case Audited.ORDERS:
+            partition = f"TENANT#{text_in(told, 'tenantId')}"
+            return ORDERS.name, {"PK": {"S": partition}, "SK": {"S": f"ORDER#{id}"}}
+    return None
+
+
+def metadata(partition: str) -> Item:
+    return {"PK": {"S": partition}, "SK": {"S": "METADATA"}}
+
+
+# Requests
+
+
+def scanning(table: str, last: Item | None, limit: int) -> Request:
+    params = {"TableName": table, "ConsistentRead": True, "Limit": limit}
+    return Request("Scan", params | starting(last))
+
+
+def reading(chain: str, last: Item | None) -> Request:
+    params: dict[str, Any] = {
+        "TableName": AUDIT.name,
+        "KeyConditionExpression": "#pk = :pk",
+        "ExpressionAttributeNames": {"#pk": "PK"},
+        "ExpressionAttributeValues": {":pk": {"S": chain}},
+        "ConsistentRead": True,
+    }
+    return Request("Query", params | starting(last))
+
+
+def starting(last: Item | None) -> dict[str, Any]:
+    return {} if last is None else {"ExclusiveStartKey": last}
+
+
+def at_one_moment(
+    table: str, record: Item, chain: str, sequence: int
+) -> Steps[tuple[Item | None, Item | None]]:
+    """A record, and the entry of that number, as both were at one moment."""
+    entry = {"PK": {"S": chain}, "SK": {"S": f"{sequence:0{SEQUENCE_DIGITS}}"}}
+    keys = ((table, {name: record[name] for name in ("PK", "SK")}), (AUDIT.name, entry))
+    gets = [{"Get": {"TableName": name, "Key": key}} for name, key in keys]
+    response: Response = yield Request("TransactGetItems", {"TransactItems": gets})
+    found, following = response["Responses"]
+    return found.get("Item"), following.get("Item")
+
+
+def text_in(item: Item, name: str) -> str:
+    """A text attribute; nothing where it is missing, or no text."""
+    return str(item.get(name, {}).get("S", ""))

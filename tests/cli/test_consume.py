@@ -1,0 +1,108 @@
+"""`bigtime consume`: a system's reactions, once or until they are stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import BIGTIME, WIDE, typed
+
+ROOT = Path(__file__).parents[2]
+ORDERS = "tests.cli.orders:SYSTEM"
+
+
+def place(store: str, number: int, total: int = 1) -> None:
+    order = json.dumps({"customer": "alex", "number": number, "total": total})
+    assert typed("run", f"{ORDERS}.place_order", "--order", order, store=store).exit_code == 0
+
+
+def counted(store: str) -> Any:
+    done = typed("run", f"{ORDERS}.read_placed", "--customer", "alex", "--json", store=store)
+    placed = json.loads(done.stdout)
+    return placed and placed["orders"]
+
+
+def test_once_handles_what_is_there_and_no_more_the_next_time(store: str) -> None:
+    for number in range(3):
+        place(store, number)
+    first = typed("consume", ORDERS, "--once", store=store)
+    assert first.exit_code == 0, first.output
+    assert "count_placed 6 records 0 s behind" in first.stdout  # each count is a record too
+    assert counted(store) == 3
+    again = typed("consume", ORDERS, "--once", "--only", "count_placed", store=store)
+    assert "count_placed 0 records" in again.stdout
+    assert counted(store) == 3
+
+
+def test_a_record_that_cannot_be_handled_is_not_skipped(store: str) -> None:
+    place(store, 1)
+    place(store, 2, total=5_000)
+    for _ in range(2):
+        done = typed("consume", ORDERS, "--once", store=store)
+        assert done.exit_code == 1
+        assert (
+            "count_placed cannot handle a record: This is more than we have. (too-many). Nothing"
+            " is skipped: mend that, and run it again.\n"
+        ) in done.stderr
+    assert counted(store) == 2  # the one before it, once each time: "at least once"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_it_handles_what_comes_until_it_is_stopped(store: str, ending: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [*BIGTIME, "consume", ORDERS, "--store", store],
+        cwd=ROOT,
+        env=WIDE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        for number in range(2):
+            place(store, number)
+            until_counted(store, number + 1)
+        process.send_signal(ending)
+        printed, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 0, printed
+    assert "count_placed " in printed and " records " in printed
+
+
+def until_counted(store: str, orders: int) -> None:
+    deadline = time.monotonic() + 30
+    while counted(store) != orders:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
+    store = f"file:{tmp_path / 'empty.db'}"
+    done = typed("consume", ORDERS, "--once", "--store", store)
+    assert done.exit_code == 1
+    assert done.stderr == (
+        "Table 'Orders' has no stream: make what is missing with"
+        f" `bigtime tables create {ORDERS} --store {store}`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["sessions"], "sessions has no reactions: there is nothing to run."),
+        ([ORDERS, "--only", "x"], "orders has no reaction 'x'; it has count_placed."),
+        (["nothing"], "There is no system 'nothing'."),
+        ([ORDERS], "No store is chosen: set BIGTIME_STORE"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_told(arguments: list[str], sentence: str) -> None:
+    done = typed("consume", *arguments)
+    assert done.exit_code == 2
+    assert sentence in done.stderr
