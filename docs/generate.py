@@ -5,6 +5,7 @@ A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is gener
 - `example NAME` is docs/examples/NAME.py, and what it prints, docs/examples/NAME.txt, if there is
   such a file; `example NAME 2` is the part of it that is headed by the comment `# 2. ...`, without
   that heading; `output NAME` is what it prints;
+- `system NAME` are the charts, the reactions and the errors of one of Bigtime's systems;
 - `chart NAME entities` and `chart NAME patterns` are the charts of the SYSTEM in an example;
 - `bench` and `proofs` are the tables of docs/figures/NAME.json, which a full run writes: the
   machine, and rows of what was measured, the bar it had to reach, and what was seen;
@@ -20,7 +21,8 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +39,7 @@ PATTERNS = """
     unique_attributes sequential_numbers reference_count singleton
     pagination write_shards time_buckets
 """.split()
+SYSTEMS = "deals catalog cart shop sessions accounts portal".split()
 GUIDES = {
     "README.md": ["example quickstart", "proofs", "bench"],
     "CONTRIBUTING.md": ["layout"],
@@ -48,29 +51,28 @@ GUIDES = {
         "output tutorial",
     ],
     "docs/patterns.md": [f"example {name}" for name in PATTERNS],
+    "docs/systems.md": [f"system {name}" for name in SYSTEMS],
 }
 
 
 def part(name: str) -> str:
-    match name.split():
-        case ["example", example]:
-            return shown(example)
-        case ["example", example, number]:
-            return fenced("python", sections(source_of(example))[number])
-        case ["output", example]:
-            return fenced("text", output_of(example))
-        case ["chart", example, kind]:
-            return chart(example, kind)
-        case ["layout"]:
-            return layout()
-        case _:
-            return figures(name)
+    kind, *words = name.split()
+    makers: dict[str, Callable[..., str]] = {
+        "example": shown,
+        "output": lambda example: fenced("text", output_of(example)),
+        "chart": chart,
+        "system": described,
+        "layout": layout,
+    }
+    return makers[kind](*words) if kind in makers else figures(name)
 
 
 # Examples
 
 
-def shown(example: str) -> str:
+def shown(example: str, section: str | None = None) -> str:
+    if section is not None:
+        return fenced("python", sections(source_of(example))[section])
     source = fenced("python", source_of(example))
     if not output_file(example).exists():
         return source
@@ -117,6 +119,37 @@ def system_of(example: str) -> System:
     spec.loader.exec_module(module)
     system: System = module.SYSTEM
     return system
+
+
+# Systems
+
+
+def described(name: str) -> str:
+    """A system's charts under headings of this guide, what it reacts to, and what it refuses."""
+    from bigtime.model.charts import chart as charts
+    from bigtime.model.charts import markdown
+
+    system: System = import_module(f"bigtime.systems.{name}").SYSTEM
+    _, _, body = charts(system).partition("\n\n")
+    parts = [re.sub("^#", "##", body.strip(), flags=re.MULTILINE)]
+    reactions = [[f"`{one.name}`", one.table.name, one.notes] for one in system.reactions.values()]
+    if reactions:
+        parts += ["### Reactions", markdown(["reaction", "stream of", "what it does"], reactions)]
+    parts += ["### Errors", markdown(["code", "what the person is told"], sorted(errors(name)))]
+    return "\n\n".join(parts)
+
+
+def errors(name: str) -> Iterator[list[str]]:
+    from bigtime.model import DomainError
+
+    module = import_module(f"bigtime.systems.{name}.errors")
+    for one in vars(module).values():
+        if (
+            isinstance(one, type)
+            and issubclass(one, DomainError)
+            and one.__module__ == module.__name__
+        ):
+            yield [f"`{one.code}`", " ".join((one.sentence or one.__doc__ or "").split())]
 
 
 # Figures

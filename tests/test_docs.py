@@ -65,12 +65,22 @@ def test_the_verbs_in_the_tutorial_work(tmp_path: Path) -> None:
         assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/brands.db")
 
 
-def test_the_python_in_the_manual_runs(tmp_path: Path) -> None:
-    manual = (ROOT / "docs" / "model.md").read_text()
+@pytest.mark.parametrize("guide", ["model.md", "systems.md"])
+def test_the_python_in_the_manual_runs(guide: str, tmp_path: Path) -> None:
+    manual = (ROOT / "docs" / guide).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", manual, re.MULTILINE | re.DOTALL)
     program = tmp_path / "manual.py"
     program.write_text("\n\n".join(blocks))
     assert run_python(program, cwd=tmp_path)
+
+
+def test_the_verbs_in_the_guide_to_the_systems_work(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "systems.md").read_text()
+    verbs = re.findall(r"^\$ bigtime (.*)", guide, re.MULTILINE)
+    assert len(verbs) == 5
+    for verb in verbs:
+        program = ["-c", "from bigtime.cli.app import main; main()", *verb.split()]
+        assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/systems.db")
 
 
 def test_the_guides_show_the_examples_the_figures_and_the_layout_as_they_are() -> None:
