@@ -1,0 +1,282 @@
+"""The table of Big Time Deals, its entities, and what must hold between them.
+
+Every item has its entity's name in `Type`. Deals lie in three indexes by the UTC day they were
+made on, so that no partition takes every write: all of them, those of a brand, those of a
+category. A message is in GSI1 only while it is unread; UserIndex holds users and nothing else.
+
+The names of brands and categories are in keys in one spelling, and beside them as people see them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bigtime.model import (
+    Entity,
+    Keys,
+    Position,
+    Seconds,
+    Table,
+    counted,
+    global_index,
+    pascal_case,
+    singleton,
+    when,
+)
+from bigtime.systems.deals.errors import UnknownBrand, UnknownCategory
+from bigtime.systems.deals.values import (
+    BrandName,
+    CategoryName,
+    DealId,
+    Description,
+    Email,
+    Link,
+    MessageId,
+    Price,
+    ShownName,
+    Title,
+    Username,
+)
+
+PAGE: Final = 25
+"""Deals to a page, and messages."""
+MOST_FEATURED: Final = 25
+CACHE_SHARDS: Final = 10
+MOST_SEGMENTS: Final = 100
+
+BIG_TIME_DEALS = Table(
+    "BigTimeDeals",
+    "PK",
+    "SK",
+    indexes=[
+        global_index("GSI1", "GSI1PK", "GSI1SK"),
+        global_index("GSI2", "GSI2PK", "GSI2SK"),
+        global_index("GSI3", "GSI3PK", "GSI3SK"),
+        global_index("UserIndex", "UserIndex"),
+    ],
+    naming=pascal_case,
+    type_attribute="Type",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+Second = Annotated[datetime, Seconds]
+Prices = [Decimal("19.99")]
+Links = ["https://deals.example/1"]
+
+
+# Deals
+
+
+def second_of_id(fields: dict[str, Any]) -> datetime:
+    """A deal is made in the second that its id tells, so that its day follows from its id."""
+    made: datetime = fields["deal_id"].at
+    return made
+
+
+class Deal(Entity, table=BIG_TIME_DEALS):
+    """A discounted product somewhere on the web."""
+
+    keys = Keys(
+        main=("DEAL#{deal_id}", "DEAL#{deal_id}"),
+        GSI1=("DEALS#{created_at:day}", "DEAL#{deal_id}"),
+        GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"),
+        GSI3=("CATEGORY#{category}#{created_at:day}", "DEAL#{deal_id}"),
+    )
+    deal_id: DealId
+    title: Title
+    link: Link = Field(examples=Links)
+    price: Price = Field(examples=Prices)
+    list_price: Price | None = None
+    description: Description | None = None
+    brand: BrandName
+    brand_name: ShownName
+    category: CategoryName
+    category_name: ShownName
+    created_at: Second = Field(default_factory=second_of_id)
+
+
+class FeaturedDeal(BaseModel):
+    """A deal as it was when an editor featured it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    deal_id: DealId
+    title: Title
+    link: Link
+    price: Price
+    list_price: Price | None = None
+    brand: BrandName
+    brand_name: ShownName
+    category: CategoryName
+    category_name: ShownName
+
+
+# Brands
+
+
+class Brand(Entity, table=BIG_TIME_DEALS, created="created_at"):
+    """Someone whose products are on offer."""
+
+    keys = Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
+    brand: BrandName
+    name: ShownName
+    logo: Link | None = None
+    like_count: int = 0
+    watch_count: int = 0
+    created_at: Second | None = None
+
+
+class Brands(Entity, table=BIG_TIME_DEALS):
+    """The names of all brands, as people see them, for the page that lists them.
+
+    One item holds them all. It ends at 400 KB: that is some 20,000 names of 20 letters.
+    """
+
+    keys = Keys(main=("BRANDS", "BRANDS"))
+    brands: set[ShownName] = set()
+
+
+class BrandLike(Entity, table=BIG_TIME_DEALS):
+    """That a user likes a brand."""
+
+    keys = Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
+    brand: BrandName
+    username: Username
+
+
+class BrandWatch(Entity, table=BIG_TIME_DEALS):
+    """That a user wants to hear of a brand's deals."""
+
+    keys = Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
+    brand: BrandName
+    username: Username
+
+
+# Categories
+
+
+class Category(Entity, table=BIG_TIME_DEALS):
+    """One of the kinds of products; there are eight, and they do not change."""
+
+    keys = Keys(main=("CATEGORY#{category}", "CATEGORY#{category}"))
+    category: CategoryName
+    name: ShownName
+    featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
+    like_count: int = 0
+    watch_count: int = 0
+
+
+class CategoryLike(Entity, table=BIG_TIME_DEALS):
+    """That a user likes a category."""
+
+    keys = Keys(main=("CATEGORYLIKE#{category}#{username}", "CATEGORYLIKE#{category}#{username}"))
+    category: CategoryName
+    username: Username
+
+
+class CategoryWatch(Entity, table=BIG_TIME_DEALS):
+    """That a user wants to hear of a category's deals."""
+
+    keys = Keys(main=("CATEGORYWATCH#{category}", "USER#{username}"))
+    category: CategoryName
+    username: Username
+
+
+# Pages
+
+
+class FrontPage(Entity, table=BIG_TIME_DEALS):
+    """What everyone sees first."""
+
+    keys = Keys(main=("FRONTPAGE", "FRONTPAGE"))
+    featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
+
+
+class EditorsChoice(Entity, table=BIG_TIME_DEALS):
+    """What the editors think is worth it."""
+
+    keys = Keys(main=("EDITORSCHOICE", "EDITORSCHOICE"))
+    featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
+
+
+class DealsCache(Entity, table=BIG_TIME_DEALS):
+    """The latest deals, in several copies, so that no partition takes every read."""
+
+    keys = Keys(main=("DEALSCACHE#{n:plain}", "DEALSCACHE#{n:plain}"))
+    n: int = Field(ge=1, le=CACHE_SHARDS)
+    deals: list[Deal] = Field(max_length=PAGE)
+    written_at: datetime
+
+
+# Users
+
+
+class User(Entity, table=BIG_TIME_DEALS, created="created_at"):
+    """Somebody who likes, watches and gets messages."""
+
+    keys = Keys(main=("USER#{username}", "USER#{username}"), UserIndex="USER#{username}")
+    username: Username
+    name: ShownName
+    email: Email | None = None
+    created_at: Second | None = None
+
+
+class MessageKind(StrEnum):
+    """Why somebody got a message."""
+
+    HOT = "hot"
+    BRAND = "brand"
+    CATEGORY = "category"
+    WATCHED = "watched"
+    """They watch the brand, the category or both, where that is one message."""
+
+
+class Message(Entity, table=BIG_TIME_DEALS):
+    """News for one user; in GSI1 while it is unread."""
+
+    keys = Keys(
+        main=("MESSAGES#{username}", "MESSAGE#{message_id}"),
+        GSI1=when(("MESSAGES#{username}", "MESSAGE#{message_id}"), unread=True),
+    )
+    username: Username
+    message_id: MessageId
+    kind: MessageKind
+    deal_id: DealId
+    subject: str = Field(max_length=400)
+    unread: bool = True
+
+
+class HotDealSegment(Entity, table=BIG_TIME_DEALS):
+    """How far a hot deal's message has come in one segment of all users.
+
+    `told` counts those who have it; `place` is where `reading` goes on.
+    """
+
+    keys = Keys(main=("HOTDEAL#{deal_id}", "SEGMENT#{segment:03}"))
+    deal_id: DealId
+    segment: int = Field(ge=1, le=MOST_SEGMENTS)
+    told: int = 0
+    done: bool = False
+    reading: str | None = None
+    place: Any = None
+
+    @property
+    def position(self) -> Position | None:
+        return None if self.reading is None else Position(self.reading, self.place)
+
+
+# What holds between them
+
+BRANDS = singleton(Brands)
+FRONT_PAGE = singleton(FrontPage)
+EDITORS_CHOICE = singleton(EditorsChoice)
+
+BRAND_LIKES = counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+BRAND_WATCHES = counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
+CATEGORY_LIKES = counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
+CATEGORY_WATCHES = counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)

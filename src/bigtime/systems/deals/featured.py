@@ -1,0 +1,224 @@
+"""Featured deals: chosen by editors for the front page, for the editor's choice, for a category.
+
+An editor sends all of them at once. A page keeps them as copies, as the deals were then, so that
+to show it takes one read; to bring the copies up to date takes an editor who asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from bigtime.model import (
+    Condition,
+    Conflict,
+    Ksuid,
+    Steps,
+    Write,
+    attr,
+    get,
+    get_many,
+    pattern,
+    update,
+)
+from bigtime.systems.deals.design import (
+    EDITORS_CHOICE,
+    FRONT_PAGE,
+    Category,
+    Deal,
+    EditorsChoice,
+    FeaturedDeal,
+    FrontPage,
+)
+from bigtime.systems.deals.errors import (
+    FeaturedTwice,
+    TooFewFeatured,
+    TooManyFeatured,
+    UnknownCategory,
+    UnknownDeal,
+    UnknownPage,
+    WrongCategory,
+)
+from bigtime.systems.deals.values import CategoryName, DealId, deal_id_of
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many deals an editor may feature."""
+
+    least: int
+    most: int
+
+
+ON_A_PAGE: Final = Limits(1, 10)
+IN_A_CATEGORY: Final = Limits(5, 10)
+FIVE: Final = [Ksuid(f"{number:027}") for number in range(5)]
+
+
+class PageName(StrEnum):
+    """A page with featured deals that is no category."""
+
+    FRONT_PAGE = "FRONTPAGE"
+    EDITORS_CHOICE = "EDITORSCHOICE"
+
+    @classmethod
+    def _missing_(cls, value: object) -> PageName:
+        if value == "EDITORSCHOICEPAGE":
+            return cls.EDITORS_CHOICE
+        raise UnknownPage()
+
+
+@pattern("Set Featured Deals for Front Page", index="N/A", takes="N/A")
+def set_front_page_deals(deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE) -> Steps[FrontPage]:
+    """Editor; sends up all featured deals."""
+    featured = yield from copies(deal_ids, limits)
+    return (yield from FRONT_PAGE.update(featured_deals=featured))
+
+
+@pattern("Set Featured Deals for Category", index="N/A", takes="N/A", sample={"deal_ids": FIVE})
+def set_category_deals(
+    category_name: CategoryName, deal_ids: list[DealId], *, limits: Limits = IN_A_CATEGORY
+) -> Steps[Category]:
+    """Editor; sends up all featured deals."""
+    check_choice(deal_ids, limits)
+    category = yield from get(Category.key(category_name), missing=UnknownCategory)
+    featured = yield from copies(deal_ids, limits)
+    check_category(category, featured)
+    return (
+        yield from update(category.own_key(), featured_deals=featured, if_exists=UnknownCategory)
+    )
+
+
+@pattern("Set Featured Deals for Editor's Choice Page", index="N/A", takes="N/A")
+def set_editors_choice_deals(
+    deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE
+) -> Steps[EditorsChoice]:
+    """Editor; sends up all featured deals."""
+    featured = yield from copies(deal_ids, limits)
+    return (yield from EDITORS_CHOICE.update(featured_deals=featured))
+
+
+@pattern("Fetch Editor's Choice Page", index="Main table")
+def fetch_editors_choice() -> Steps[EditorsChoice]:
+    """Editor's choice item."""
+    return (yield from EDITORS_CHOICE.get())
+
+
+@pattern("Refresh Featured Deals of Page", index="Main table")
+def refresh_page_deals(page_name: PageName) -> Steps[FrontPage | EditorsChoice]:
+    """Editor; the same deals, as they are now."""
+    page = PAGES[PageName(page_name)]
+    stored: FrontPage | EditorsChoice = yield from page.get(consistent=True)
+    if stored.featured_deals:
+        featured = yield from copied([one.deal_id for one in stored.featured_deals])
+        stored = yield from page.update(
+            featured_deals=featured, when=features(stored.featured_deals), otherwise=Conflict
+        )
+    return stored
+
+
+@pattern("Refresh Featured Deals of Category", index="Main table")
+def refresh_category_deals(category_name: CategoryName) -> Steps[Category]:
+    """Editor; the same deals, as they are now."""
+    key = Category.key(category_name)
+    stored = yield from get(key, missing=UnknownCategory, consistent=True)
+    if not stored.featured_deals:
+        return stored
+    featured = yield from copied([one.deal_id for one in stored.featured_deals])
+    return (
+        yield from update(
+            key,
+            featured_deals=featured,
+            if_exists=UnknownCategory,
+            when=features(stored.featured_deals),
+            otherwise=Conflict,
+        )
+    )
+
+
+# Choosing
+
+
+def choosing_for_page(
+    page_name: PageName,
+    deal_ids: Sequence[DealId],
+    seen: list[FeaturedDeal],
+    *,
+    limits: Limits = ON_A_PAGE,
+) -> Steps[Write[Any]]:
+    """The write that features deals on a page, if it still features those that were seen."""
+    featured = yield from copies(deal_ids, limits)
+    chosen: Write[Any] = PAGES[page_name].update(
+        featured_deals=featured, when=features(seen), otherwise=Conflict
+    )
+    return chosen
+
+
+def choosing_for_category(
+    category: Category, deal_ids: Sequence[DealId], *, limits: Limits = IN_A_CATEGORY
+) -> Steps[Write[Category]]:
+    """The same for a category, as it was seen."""
+    featured = yield from copies(deal_ids, limits)
+    check_category(category, featured)
+    return update(
+        category.own_key(),
+        featured_deals=featured,
+        if_exists=UnknownCategory,
+        when=features(category.featured_deals),
+        otherwise=Conflict,
+    )
+
+
+def copies(deal_ids: Sequence[DealId], limits: Limits) -> Steps[list[FeaturedDeal]]:
+    """Copies of the deals that an editor has chosen."""
+    check_choice(deal_ids, limits)
+    return (yield from copied(deal_ids))
+
+
+def check_choice(deal_ids: Sequence[DealId], limits: Limits) -> None:
+    count = len(deal_ids)
+    if count < limits.least:
+        raise TooFewFeatured(f"Feature at least {limits.least} deals; {count} are too few.")
+    if count > limits.most:
+        raise TooManyFeatured(f"Feature at most {limits.most} deals; {count} are too many.")
+    if len(set(deal_ids)) < count:
+        raise FeaturedTwice()
+
+
+def check_category(category: Category, featured: Sequence[FeaturedDeal]) -> None:
+    for one in featured:
+        if one.category != category.category:
+            raise WrongCategory(
+                f"{category.name} features only deals of its own; take out {one.title!r}, which is"
+                f" in {one.category_name}."
+            )
+
+
+def copied(deal_ids: Sequence[DealId]) -> Steps[list[FeaturedDeal]]:
+    keys = [Deal.key(deal_id_of(one)) for one in deal_ids]
+    deals = yield from get_many(keys, consistent=True)
+    return [copy_of(known(deal, deal_id)) for deal, deal_id in zip(deals, deal_ids, strict=True)]
+
+
+def known(deal: Deal | None, deal_id: DealId) -> Deal:
+    if deal is None:
+        raise UnknownDeal(f"There is no deal {deal_id}; take it out.")
+    return deal
+
+
+def copy_of(deal: Deal) -> FeaturedDeal:
+    return FeaturedDeal(**{name: getattr(deal, name) for name in FeaturedDeal.model_fields})
+
+
+def features(deals: list[FeaturedDeal]) -> Condition:
+    """That nobody has chosen others meanwhile; a page that nobody has chosen for has none."""
+    chosen = attr("featured_deals")
+    return chosen == deals if deals else chosen.missing() | (chosen == deals)
+
+
+PAGES: Final[dict[PageName, Any]] = {
+    PageName.FRONT_PAGE: FRONT_PAGE,
+    PageName.EDITORS_CHOICE: EDITORS_CHOICE,
+}

@@ -1,0 +1,137 @@
+"""The front page, and copies of the latest deals, so that its first page is one read.
+
+Everybody begins at the front page. Its latest deals therefore lie in ten copies as well, of which
+a reader takes any one. A copy that is missing, not full, or over a minute old is passed over: the
+index has the truth.
+
+The copies are written anew whenever a deal appears, or one that they hold has changed:
+
+1. Only if that changes what they hold. So to be told of a deal again changes nothing, and to load
+   a million old deals writes the copies once.
+2. The index may not have the newest deals yet. So the deal that has appeared, and what the copies
+   held, go among what the index says, as far back as that reaches.
+3. The first copy is the one that is looked at, and it is written last: what it holds, all hold.
+
+Where new deals are rare, running `refresh_deals_cache` twice a minute keeps the copies in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+from bigtime.model import (
+    Buckets,
+    Change,
+    Page,
+    Position,
+    Steps,
+    any_shard,
+    buckets,
+    get,
+    now,
+    pattern,
+    put,
+    put_many,
+    reaction,
+    together,
+)
+from bigtime.systems.deals.design import (
+    BIG_TIME_DEALS,
+    CACHE_SHARDS,
+    FRONT_PAGE,
+    PAGE,
+    Deal,
+    DealsCache,
+    FrontPage,
+)
+from bigtime.systems.deals.latest import PATIENCE, latest, place_after
+from bigtime.systems.deals.values import DealId
+
+FRESH: Final = timedelta(seconds=60)
+
+
+@pattern("Fetch Front Page & Latest Deals", index="Main table, GSI1")
+def fetch_front_page(
+    last_deal_id_seen: DealId | None = None,
+    *,
+    after: Position | None = None,
+    patience: int = PATIENCE,
+) -> Steps[tuple[FrontPage, Page[Deal]]]:
+    """Front page item; day partitions for up to 25 deals."""
+    is_first = last_deal_id_seen is None and after is None
+    deals = (
+        first_page(patience)
+        if is_first
+        else latest(all_days(), last_deal_id_seen, after=after, patience=patience)
+    )
+    return (yield from together(FRONT_PAGE.get(), deals))
+
+
+def first_page(patience: int) -> Steps[Page[Deal]]:
+    cached = yield from any_copy()
+    if cached is not None:
+        return cached
+    return (yield from latest(all_days(), None, after=None, patience=patience))
+
+
+def any_copy() -> Steps[Page[Deal] | None]:
+    """What one of the copies holds, if it may be believed."""
+    shard = yield from any_shard(CACHE_SHARDS)
+    copy = yield from get(DealsCache.key(shard + 1))
+    moment = yield from now()
+    if copy is None or len(copy.deals) < PAGE or abs(moment - copy.written_at) > FRESH:
+        return None
+    return Page(copy.deals, place_after(all_days(), copy.deals[-1].deal_id))
+
+
+def all_days() -> Buckets[Deal]:
+    return buckets(Deal, "GSI1")
+
+
+@pattern("Refresh Deals Cache", index="GSI1, then Main table")
+def refresh_deals_cache() -> Steps[list[Deal]]:
+    """Every copy, whether or not there is a new deal."""
+    found = yield from latest(all_days(), None, after=None)
+    yield from write_copies(found.items)
+    return found.items
+
+
+@reaction(BIG_TIME_DEALS, of=[Deal])
+def keep_deals_cache(change: Change[Any]) -> Steps[None]:
+    """Writes the copies of the latest deals anew when one appears or changes."""
+    told = change.of(Deal)
+    if told is None or told.after is None:
+        return
+    held = yield from get(DealsCache.key(1), consistent=True)
+    if held is not None and not may_change(held.deals, told.after, is_new=told.kind == "insert"):
+        return
+    found = yield from latest(all_days(), None, after=None)
+    deals = joined(found.items, [told.after, *(held.deals if held else [])])
+    if held is None or deals != held.deals:
+        yield from write_copies(deals)
+
+
+def may_change(held: list[Deal], deal: Deal, *, is_new: bool) -> bool:
+    """Whether a deal that has appeared, or changed, may be told of in the copies."""
+    if any(one.deal_id == deal.deal_id for one in held):
+        return not is_new
+    return is_new and (len(held) < PAGE or deal.deal_id > held[-1].deal_id)
+
+
+def joined(found: list[Deal], others: Iterable[Deal]) -> list[Deal]:
+    """The latest of all: what was found, and others that are not older than that."""
+    oldest = found[-1].deal_id if found else ""
+    by_id = {one.deal_id: one for one in (*others, *found) if one.deal_id >= oldest}
+    return [by_id[deal_id] for deal_id in sorted(by_id, reverse=True)[:PAGE]]
+
+
+def write_copies(deals: list[Deal]) -> Steps[None]:
+    """Rule 3: the first copy last."""
+    moment = yield from now()
+    first, *others = (
+        DealsCache(n=n, deals=deals, written_at=moment) for n in range(1, CACHE_SHARDS + 1)
+    )
+    yield from put_many(others)
+    yield from put(first)

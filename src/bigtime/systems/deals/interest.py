@@ -1,0 +1,74 @@
+"""What a user has to do with a brand or a category: what its page shows as pressed.
+
+No key leads from a user to all that they like and watch. Whoever wants to know asks of the brands
+that there are, some hundreds at a time: each request tells of fifty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bigtime.model import Key, Steps, get_many, pattern
+from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
+from bigtime.systems.deals.values import BrandName, CategoryName, Username
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Whether somebody likes something, and whether they watch it."""
+
+    liked: bool
+    watched: bool
+
+
+@pattern("Fetch User's Interest in Brand", index="Main table")
+def fetch_brand_interest(brand_name: BrandName, username: Username) -> Steps[Interest]:
+    """Like and watch in one request."""
+    like, watch = BrandLike.key(brand_name, username), BrandWatch.key(brand_name, username)
+    return (yield from interest_in(like, watch))
+
+
+@pattern("Fetch User's Interest in Category", index="Main table")
+def fetch_category_interest(category_name: CategoryName, username: Username) -> Steps[Interest]:
+    """Like and watch in one request."""
+    like = CategoryLike.key(category_name, username)
+    return (yield from interest_in(like, CategoryWatch.key(category_name, username)))
+
+
+@pattern("Fetch User's Interest in several Brands", index="Main table")
+def fetch_brand_interests(
+    brand_names: list[BrandName], username: Username
+) -> Steps[dict[str, Interest]]:
+    """Like and watch of fifty in one request; those by name that there is one of."""
+    keys = [(BrandLike.key(one, username), BrandWatch.key(one, username)) for one in brand_names]
+    return (yield from interests_in(brand_names, keys))
+
+
+@pattern("Fetch User's Interest in several Categories", index="Main table")
+def fetch_category_interests(
+    category_names: list[CategoryName], username: Username
+) -> Steps[dict[str, Interest]]:
+    """Like and watch of fifty in one request; those by name that there is one of."""
+    keys = [
+        (CategoryLike.key(one, username), CategoryWatch.key(one, username))
+        for one in category_names
+    ]
+    return (yield from interests_in(category_names, keys))
+
+
+def interests_in(
+    names: list[str], keys: list[tuple[Key[Any], Key[Any]]]
+) -> Steps[dict[str, Interest]]:
+    found = yield from get_many([key for pair in keys for key in pair], consistent=True)
+    told = [one is not None for one in found]
+    interests = map(Interest, told[::2], told[1::2])
+    return {
+        name: one for name, one in zip(names, interests, strict=True) if one.liked or one.watched
+    }
+
+
+def interest_in(like: Key[Any], watch: Key[Any]) -> Steps[Interest]:
+    """Consistent: who has just pressed a button sees it pressed."""
+    liked, watched = yield from get_many((like, watch), consistent=True)
+    return Interest(liked is not None, watched is not None)

@@ -1,0 +1,41 @@
+"""The latest deals: of all, of a brand, of a category.
+
+Deals lie in partitions of one UTC day. A page begins with the newest of today, or after the last
+deal that its reader has seen: that deal's id tells its day. After five empty days in a row a page
+ends early, with a position to go on from; a page without a position is the last. Nothing is older
+than ids are, so every walk ends.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final
+
+from bigtime.model import Buckets, Page, Position, Steps, newest_first
+from bigtime.systems.deals.design import PAGE, Deal
+from bigtime.systems.deals.values import DealId, deal_id_of
+
+PATIENCE: Final = 5
+FIRST_DAY: Final = date(2014, 5, 13)
+"""The first day that a KSUID can tell."""
+
+
+def latest(
+    days: Buckets[Deal],
+    last_seen: DealId | None,
+    *,
+    after: Position | None,
+    patience: int = PATIENCE,
+) -> Steps[Page[Deal]]:
+    """A page of deals, newest first; `after` goes on from a page, `last_seen` from a deal."""
+    if after is None and last_seen is not None:
+        after = place_after(days, last_seen)
+    return (
+        yield from newest_first(days, limit=PAGE, after=after, since=FIRST_DAY, patience=patience)
+    )
+
+
+def place_after(days: Buckets[Deal], last_seen: DealId) -> Position:
+    """Whether the deal is still there does not matter."""
+    seen = deal_id_of(last_seen)
+    return days.after(deal_id=seen, created_at=seen.at)

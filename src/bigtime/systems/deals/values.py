@@ -1,0 +1,188 @@
+"""The names, texts, prices and ids of Big Time Deals: how they are written, and what is refused.
+
+A name has two forms. People see it as it was given; a key has it in one case, with single spaces
+and composed letters, so that `Apple` and `APPLE ` are one brand. What could break a key, or hide
+in a name, is refused: `#`, and characters that cannot be seen.
+
+Each type raises an error of its own, so that whoever sees it knows what to change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Annotated, Any, Final
+from unicodedata import normalize
+
+from pydantic import BeforeValidator, Field
+
+from bigtime.model import DomainError, Ksuid
+from bigtime.systems.deals.errors import (
+    DescriptionRefused,
+    EmailRefused,
+    EmptyName,
+    ForbiddenCharacter,
+    LinkRefused,
+    NameTooLong,
+    PriceRefused,
+    TitleRefused,
+    UnknownDeal,
+    UnknownMessage,
+)
+
+MOST_NAME: Final = 100
+MOST_USERNAME: Final = 50
+MOST_TITLE: Final = 200
+MOST_DESCRIPTION: Final = 500
+MOST_LINK: Final = 1_000
+MOST_EMAIL: Final = 254
+MOST_PRICE: Final = Decimal(10) ** 12
+CENT: Final = Decimal("0.01")
+
+LINK: Final = re.compile(r"https?://[^\s/?#]+\S*")
+EMAIL: Final = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+
+
+# Names
+
+
+def checked_name(text: str, noun: str, most: int) -> str:
+    """The name as it was given, or why it cannot be one."""
+    if not text.strip():
+        raise EmptyName(f"The name of a {noun} must not be empty; give one.")
+    if "#" in text or not text.isprintable():
+        raise ForbiddenCharacter(
+            f"The name of a {noun} must not contain # or characters that cannot be seen; leave"
+            " them out."
+        )
+    if len(text) > most:
+        raise NameTooLong(f"The name of a {noun} has at most {most} characters; shorten it.")
+    return text
+
+
+def one_spelling(text: str, noun: str, most: int, case: Callable[[str], str]) -> str:
+    """A name as keys have it; another case may make it longer."""
+    given = normalize("NFC", checked_name(text, noun, most))
+    return checked_name(normalize("NFC", " ".join(case(given).split())), noun, most)
+
+
+@lru_cache(maxsize=4096)
+def brand_key(text: str) -> str:
+    return one_spelling(text, "brand", MOST_NAME, str.upper)
+
+
+@lru_cache(maxsize=64)
+def category_key(text: str) -> str:
+    return one_spelling(text, "category", MOST_NAME, str.upper)
+
+
+def username_key(text: str) -> str:
+    return one_spelling(text, "user", MOST_USERNAME, str.lower)
+
+
+def person_name(text: str) -> str:
+    """What somebody is called, as people see it."""
+    return checked_name(text, "user", MOST_NAME)
+
+
+# Texts and numbers
+
+
+def checked_title(text: str) -> str:
+    if len(text) > MOST_TITLE or not text.strip() or not text.isprintable():
+        raise TitleRefused()
+    return text
+
+
+def checked_description(text: str) -> str:
+    if len(text) > MOST_DESCRIPTION:
+        raise DescriptionRefused()
+    return text
+
+
+def checked_link(text: str) -> str:
+    if len(text) > MOST_LINK or not LINK.fullmatch(text):
+        raise LinkRefused()
+    return text
+
+
+def checked_email(text: str) -> str:
+    if len(text) > MOST_EMAIL or not EMAIL.fullmatch(text):
+        raise EmailRefused()
+    return text
+
+
+def checked_price(price: Decimal) -> Decimal:
+    try:
+        exact = Decimal(price)
+        fits = 0 < exact < MOST_PRICE and not exact % CENT
+    except (ArithmeticError, ValueError, TypeError):
+        raise PriceRefused() from None
+    if not fits:
+        raise PriceRefused()
+    return exact
+
+
+CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "name": person_name,
+    "title": checked_title,
+    "description": checked_description,
+    "link": checked_link,
+    "logo": checked_link,
+    "email": checked_email,
+    "price": checked_price,
+    "list_price": checked_price,
+}
+
+
+def told(**fields: Any) -> dict[str, Any]:
+    """Those fields that were told, each of them checked."""
+    return {name: CHECKS[name](value) for name, value in fields.items() if value is not None}
+
+
+# Ids
+
+
+def deal_id_of(text: str) -> Ksuid:
+    return id_or(UnknownDeal, text)
+
+
+def message_id_of(text: str) -> Ksuid:
+    return id_or(UnknownMessage, text)
+
+
+def id_or(unknown: type[DomainError], text: str) -> Ksuid:
+    """What is no id is that of nothing."""
+    if isinstance(text, Ksuid):
+        return text
+    try:
+        return Ksuid(text)
+    except ValueError:
+        raise unknown() from None
+
+
+# Types
+
+
+def named(spell: Callable[[str], str]) -> BeforeValidator:
+    """Spells text; what is none, pydantic refuses itself."""
+
+    def spelled(value: Any) -> Any:
+        return spell(value) if isinstance(value, str) else value
+
+    return BeforeValidator(spelled)
+
+
+BrandName = Annotated[str, Field(max_length=MOST_NAME), named(brand_key)]
+CategoryName = Annotated[str, Field(max_length=MOST_NAME), named(category_key)]
+Username = Annotated[str, Field(max_length=MOST_USERNAME), named(username_key)]
+ShownName = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
+Title = Annotated[str, Field(min_length=1, max_length=MOST_TITLE)]
+Description = Annotated[str, Field(max_length=MOST_DESCRIPTION)]
+Link = Annotated[str, Field(min_length=1, max_length=MOST_LINK)]
+Email = Annotated[str, Field(min_length=1, max_length=MOST_EMAIL)]
+Price = Annotated[Decimal, Field(gt=0, lt=MOST_PRICE, decimal_places=2)]
+DealId = Ksuid
+MessageId = Ksuid

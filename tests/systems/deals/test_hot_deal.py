@@ -1,0 +1,177 @@
+"""A hot deal's message: to every user, once, and resumed where it stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.model import load_many, verify
+from bigtime.store import Store
+from bigtime.store.driver import Exchange
+from bigtime.systems.deals import SYSTEM
+from bigtime.systems.deals.design import User
+from bigtime.systems.deals.errors import UnknownDeal
+from bigtime.systems.deals.hot_deal import (
+    HotDealProgress,
+    send_hot_deal_message,
+    view_hot_deal_progress,
+)
+from bigtime.systems.deals.messages import mark_message_as_read, view_messages
+from tests.store.places import START, Place
+from tests.systems.deals.scene import deal, dump, load
+
+HOT = deal(START)
+
+
+def sign_up(place: Place, count: int) -> None:
+    place.run(
+        load_many(
+            User(username=f"user-{number}", name="U", created_at=START) for number in range(count)
+        )
+    )
+    load(place, [HOT])
+
+
+def received(place: Place) -> Counter[int]:
+    """How many users have how many messages."""
+    items = dump(place)
+    inboxes = Counter(one["Username"]["S"] for one in items if one["Type"]["S"] == "Message")
+    return Counter(inboxes[one["Username"]["S"]] for one in items if one["Type"]["S"] == "User")
+
+
+def test_every_user_is_told_of_a_hot_deal(place: Place) -> None:
+    sign_up(place, 130)
+
+    progress = place.run(send_hot_deal_message(HOT.deal_id))
+
+    assert progress == HotDealProgress(told=130, segments=8, segments_done=8) and progress.done
+    assert received(place) == {1: 130}
+    (message,) = place.run(view_messages("user-7"))
+    assert message.subject == "Hot: Lamp 0" and message.unread
+    assert place.run(verify(SYSTEM)) == []
+
+
+def test_to_send_it_again_changes_nothing(place: Place) -> None:
+    sign_up(place, 20)
+    place.run(send_hot_deal_message(HOT.deal_id))
+    (message,) = place.run(view_messages("user-7"))
+    place.run(mark_message_as_read("user-7", message.message_id))
+    before = dump(place)
+
+    place.run(send_hot_deal_message(HOT.deal_id, segments=3))
+
+    assert dump(place) == before
+
+
+def test_a_deal_that_is_not_there_is_sent_to_nobody(place: Place) -> None:
+    with pytest.raises(UnknownDeal):
+        place.run(send_hot_deal_message(HOT.deal_id))
+    assert dump(place) == []
+
+
+def test_without_users_it_is_done_at_once(alone: Place) -> None:
+    sign_up(alone, 0)
+    assert alone.run(send_hot_deal_message(HOT.deal_id)).done
+
+
+def test_progress_can_be_watched(alone: Place, engine: Engine) -> None:
+    sign_up(alone, 400)
+    nothing = alone.run(view_hot_deal_progress(HOT.deal_id))
+    assert nothing == HotDealProgress(told=0, segments=0, segments_done=0) and not nothing.done
+    seen: list[HotDealProgress] = []
+    watcher = Store(engine)
+
+    def watch(exchange: Exchange) -> None:
+        if exchange.request.operation == "PutItem":
+            seen.append(watcher.run(view_hot_deal_progress(HOT.deal_id)))
+
+    alone.store.hooks = (watch,)
+    alone.run(send_hot_deal_message(HOT.deal_id, segments=4))
+
+    assert [one.segments_done for one in seen] == [1, 2, 3, 4]
+    told = [one.told for one in seen]
+    assert told == sorted(told) and 0 < told[0] < told[-1] == 400
+
+
+class Crash(Exception):
+    """The process dies here."""
+
+
+def crash_after(count: int, operation: str) -> Callable[[Exchange], None]:
+    left = count
+
+    def crash(exchange: Exchange) -> None:
+        nonlocal left
+        left -= exchange.request.operation == operation
+        if left == 0:
+            raise Crash
+
+    return crash
+
+
+def test_after_a_crash_it_goes_on_where_it_stopped(alone: Place) -> None:
+    sign_up(alone, 600)
+    alone.store.hooks = (crash_after(9, "TransactWriteItems"),)
+    with pytest.raises(Crash):
+        alone.run(send_hot_deal_message(HOT.deal_id, segments=2, page_size=50))
+    alone.store.hooks = ()
+    reached = received(alone)[1]
+    assert 0 < reached < 600
+
+    alone.exchanges.clear()
+    alone.store.hooks = (alone.exchanges.append,)
+    progress = alone.run(send_hot_deal_message(HOT.deal_id, page_size=50))
+
+    assert progress == HotDealProgress(told=600, segments=2, segments_done=2)
+    # Only the page of fifty in which it crashed is gone through again.
+    assert len(sent_again(alone)) == 600 - reached + 50
+    assert received(alone) == {1: 600}
+
+
+def sent_again(place: Place) -> list[str]:
+    requests = [one.request for one in place.exchanges]
+    transactions = [one for one in requests if one.operation == "TransactWriteItems"]
+    return [
+        action["Put"]["Item"]["PK"]["S"]
+        for one in transactions
+        for action in one.params["TransactItems"]
+    ]
+
+
+@pytest.mark.parametrize("survived", range(1, 12))
+def test_wherever_it_crashes_nobody_is_told_twice_or_never(alone: Place, survived: int) -> None:
+    sign_up(alone, 330)
+    seen = 0
+
+    def crash(exchange: Exchange) -> None:
+        nonlocal seen
+        seen += 1
+        if seen % survived == 0 and seen <= 3 * survived:
+            raise Crash
+
+    alone.store.hooks = (crash,)
+    for _ in range(4):
+        try:
+            alone.run(send_hot_deal_message(HOT.deal_id, segments=2))
+        except Crash:
+            continue
+    alone.store.hooks = ()
+    assert received(alone) == {1: 330}
+    assert alone.run(view_hot_deal_progress(HOT.deal_id)).done
+
+
+def test_two_who_send_it_at_once_tell_everyone_once(engine: Engine, alone: Place) -> None:
+    sign_up(alone, 600)
+    with ThreadPoolExecutor(2) as pool:
+        sending = [
+            pool.submit(Store(engine).run, send_hot_deal_message(HOT.deal_id, segments=number))
+            for number in (2, 3)
+        ]
+        ended = [one.result() for one in sending]
+    assert received(alone) == {1: 600}
+    assert {one.told for one in ended} == {600}
+    assert len({one.segments for one in ended}) == 1
