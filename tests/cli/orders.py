@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from bigtime.model import (
+    UNTIL,
     Change,
     Demo,
     DomainError,
@@ -214,7 +215,7 @@ COUNTS = {Scale.SMALL: 30, Scale.MEDIUM: 3_000, Scale.LARGE: 30_000}
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def entities(scale: Scale, random: Random) -> Iterator[Entity]:
+def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
     for number in range(COUNTS[scale]):
         yield Order(
             customer=random.choice(["alex", "blair"]),

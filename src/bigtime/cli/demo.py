@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -58,6 +59,14 @@ def load(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Another number makes other data.")] = 1,
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            "--until",
+            formats=["%Y-%m-%d"],
+            help="The day before which it all happened.  \\[default: now]",
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Write over tables that have items already.")
     ] = False,
@@ -66,6 +75,7 @@ def load(
     """Make the tables that are missing and fill them with demo data."""
     from bigtime.cli.failures import told
 
+    moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = with_demo(system)
     names = ", ".join(one.name for one in wanted)
     with opened(store) as database, told(names, store):
@@ -73,7 +83,7 @@ def load(
         if not again:
             check_empty(database, wanted)
         for one in wanted:
-            fill(database, one, scale, seed)
+            fill(database, one, scale, seed, moment)
 
 
 def with_demo(names: list[str] | None) -> list[System]:
@@ -117,7 +127,7 @@ def has_items(table: Table) -> Steps[bool]:
     return bool(response["Items"])
 
 
-def fill(database: Store, system: System, scale: str, seed: int) -> None:
+def fill(database: Store, system: System, scale: str, seed: int, until: datetime) -> None:
     from bigtime.model import Scale
 
     assert system.demo is not None
@@ -127,7 +137,7 @@ def fill(database: Store, system: System, scale: str, seed: int) -> None:
     try:
         with progress() as bar:
             task = bar.add_task(system.name, total=total)
-            for count in loading(database, system.demo.entities(size, Random(seed))):
+            for count in loading(database, system.demo.entities(size, Random(seed), until)):
                 loaded += count
                 bar.update(task, completed=loaded)
     except KeyboardInterrupt:

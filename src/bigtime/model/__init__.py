@@ -15,7 +15,7 @@ from bigtime.model.condition import Condition, attr
 from bigtime.model.counted import counted
 from bigtime.model.cursor import Cursors
 from bigtime.model.delete import check, delete, erase, restore
-from bigtime.model.demo import Demo, Scale
+from bigtime.model.demo import UNTIL, Demo, Scale
 from bigtime.model.entity import Entity, Key, Secret, SecretText
 from bigtime.model.errors import (
     ConditionFailed,
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from bigtime.model.verification import Violation, repair, verify
 
 __all__ = [
+    "UNTIL",
     "Add",
     "Append",
     "At",

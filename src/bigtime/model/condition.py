@@ -62,8 +62,7 @@ class Placeholders:
             raise DesignError(f"{path!r} is compared with None; ask missing() or exists()")
         if operator in ("=", "<>"):
             return self.stored(path, self.layout.checked(path, value))
-        is_ceiling = operator in ("<", ">=")
-        return self.stored(path, self.layout.bound(path, value, is_ceiling=is_ceiling))
+        return self.stored(path, self.layout.bound(path, value, up=operator in ("<", ">=")))
 
     def between(self, path: Path, low: Any, high: Any) -> str:
         first, last = self.operand(path, low, ">="), self.operand(path, high, "<=")

@@ -1,13 +1,18 @@
-"""Demo data: entities by the thousand, the same ones for the same seed."""
+"""Demo data: entities by the thousand, the same ones for the same seed and the same last moment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
+from typing import Final, Protocol
 
 from bigtime.model.entity import Entity
+
+UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
+"""The moment before which everything happened, where nobody says another."""
 
 
 class Scale(StrEnum):
@@ -18,6 +23,14 @@ class Scale(StrEnum):
     LARGE = "large"
 
 
+class Entities(Protocol):
+    """Makes entities one by one, whole, of things that happened before a moment."""
+
+    def __call__(
+        self, scale: Scale, random: Random, until: datetime = UNTIL, /
+    ) -> Iterator[Entity]: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
     """A system's demo data.
@@ -26,5 +39,5 @@ class Demo:
     invariants want, for they are written as they are. `count` tells how many there will be.
     """
 
-    entities: Callable[[Scale, Random], Iterator[Entity]]
+    entities: Entities
     count: Callable[[Scale], int]

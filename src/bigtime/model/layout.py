@@ -9,20 +9,16 @@ and declaring such an entity is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import ValidationError
 
-from bigtime.model.attribute import (
-    field_annotation,
-    read_when_absent,
-    stored_form,
-    unwrapped,
-)
+from bigtime.model.attribute import field_annotation, unwrapped
 from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
-from bigtime.model.keys import EntityKey, KeyPart, Keys, entity_keys
+from bigtime.model.forms import key_forms, stored_forms
+from bigtime.model.keys import EntityKey, Keys, entity_keys
 from bigtime.model.path import Path, Place, Step, follow, split
 from bigtime.model.secret import HIDDEN, Secret, secret_fields
 from bigtime.model.stored import ANY, Stored, is_number, unit_in
@@ -271,11 +267,10 @@ class Layout:
         """A value as the type of its field has it; refused if it does not fit."""
         return self.fitted(self.place(path).form, path, value)
 
-    def bound(self, path: Path, value: Any, *, is_ceiling: bool) -> Any:
+    def bound(self, path: Path, value: Any, *, up: bool) -> Any:
         """What a place is compared with, as its type has it; a number may be any other.
 
-        Of a time that is finer than what is stored, the one that is stored before it or, where it
-        is a ceiling, after it.
+        A time that is finer than what is stored is rounded to one that can be, `up` or down.
         """
         form = self.place(path).form
         if form.tag == "N" and is_number(value):
@@ -289,7 +284,7 @@ class Layout:
                 f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
                 " with a value that it leaves as it is"
             )
-        return fitted + timedelta(microseconds=unit.microseconds) if is_ceiling else fitted
+        return fitted + timedelta(microseconds=unit.microseconds) if up else fitted
 
     def checked_part(self, path: Path, value: Any) -> Any:
         """A value as an element of a list or set has it."""
@@ -383,57 +378,3 @@ def hidden_attributes(layout: Layout) -> Iterator[str]:
     for part in (part for key in layout.keys.values() for part in key.parts):
         if not layout.secrets.isdisjoint(part.template.fields):
             yield part.attribute.name
-
-
-def stored_forms(layout: Layout) -> dict[str, Stored]:
-    entity, forms = layout.entity, {}
-    for name in layout.names:
-        try:
-            form = stored_form(field_annotation(entity, name), layout.table.naming)
-            layout.absent.update(read_when_absent(entity, name, form))
-        except DesignError as error:
-            raise DesignError(f"{entity.__name__}.{name}: {error}") from None
-        forms[name] = form
-    return forms
-
-
-def key_forms(layout: Layout) -> dict[str, Stored]:
-    """The forms of fields whose attribute is a key: the key's template writes and reads them."""
-    fields = {stored: name for name, stored in layout.names.items()}
-    return {
-        fields[part.attribute.name]: key_form(layout, fields[part.attribute.name], part)
-        for key in layout.keys.values()
-        for part in key.parts
-        if part.attribute.name in fields
-    }
-
-
-def key_form(layout: Layout, name: str, part: KeyPart) -> Stored:
-    template, declared = part.template, layout.declared_forms[name]
-    if template.fields != (name,) or template.lossy:
-        raise DesignError(
-            f"{layout.entity.__name__}: attribute {part.attribute.name} is both the field {name}"
-            f" and a key of index {part_index(layout, part)} with the template {template.text!r},"
-            " from which the field could not be read back; rename one"
-        )
-    if part.attribute.type == "N":
-        return declared
-
-    def write(value: Any) -> Any:
-        try:
-            return part.value({name: value})
-        except ValueRefused as error:
-            raise ValueRefused(str(error).removeprefix(f"field {name!r} ")) from None
-
-    if part.form is not None:
-        return replace(declared, write=write)
-
-    def read(value: Any) -> Any:
-        return template.parse(value["S"])[name]
-
-    as_it_is = declared.tag == "S" and len(template.parts) == 1 and not template.continued
-    return replace(declared, tag="S", write=write, read=declared.read if as_it_is else read)
-
-
-def part_index(layout: Layout, part: KeyPart) -> str:
-    return next(name for name, key in layout.keys.items() if part in key.parts)

@@ -16,7 +16,7 @@ says that too, and where in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -161,13 +161,14 @@ def whole_partition(
 class Question:
     """What was asked of an index, on its way to conditions."""
 
-    __slots__ = ("given", "index", "key", "layout")
+    __slots__ = ("asked", "given", "index", "key", "layout")
 
     def __init__(self, layout: Layout, index: str, given: Mapping[str, Any]) -> None:
         layout.is_used = True
         self.layout = layout
         self.index = index
         self.key = key_in(layout, index)
+        self.asked = given
         self.given = given
 
     def __str__(self) -> str:
@@ -220,8 +221,8 @@ class Question:
 
     def bounded(self, name: str, comparison: Comparison) -> Comparison:
         first, *rest = comparison.operands
-        low = self.layout.bound(name, first, is_ceiling=comparison.operator in CEILINGS)
-        high = [self.layout.bound(name, one, is_ceiling=False) for one in rest]
+        low = self.layout.bound(name, first, up=comparison.operator in CEILINGS)
+        high = [self.layout.bound(name, one, up=False) for one in rest]
         if isinstance(low, date) and high and low > high[0]:
             raise ValueRefused(
                 f"{name} is never stored between {first} and {rest[0]}; give the lower one first,"
@@ -244,9 +245,11 @@ class Question:
             raise DesignError(
                 f"{self}: {name} is in the partition key, which takes a value, no comparison"
             )
-        return self.one_bucket(name, value.operands)
+        # Not by the next time that can be stored, which may be in the next bucket.
+        asked = self.asked[name].operands
+        return self.one_bucket(name, [self.layout.bound(name, one, up=False) for one in asked])
 
-    def one_bucket(self, name: str, operands: tuple[Any, ...]) -> Any:
+    def one_bucket(self, name: str, operands: Sequence[Any]) -> Any:
         fields = (field for part in self.key.hash for field in fields_of(part.template.parts))
         field = next(one for one in fields if one.name == name)
         starts = {field.text(operand, name) for operand in operands}
@@ -334,7 +337,8 @@ def text_condition(
 
 def key_value(part: KeyPart, values: Mapping[str, Any]) -> AttributeValue:
     value = part.value(values)
-    assert value is not None
+    if value is None:
+        raise ValueRefused(f"no field of the key {part.template.text!r} may be None")
     return value
 
 

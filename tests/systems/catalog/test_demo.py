@@ -58,7 +58,7 @@ def test_a_medium_catalogue_is_counted_right_and_spread_over_days() -> None:
     kinds = Counter(type(one).__name__ for one in entities)
     assert kinds.total() == DEMO.count(Scale.MEDIUM)
     deals = [one for one in entities if isinstance(one, Deal)]
-    assert len({one.posted_at.date() for one in deals}) == 120
+    assert len({one.posted_at.date() for one in deals}) == 121
     assert {one.status for one in deals} == {*DealStatus}
     keys = {(one.category_id, one.rank) for one in entities if isinstance(one, TrendingDeal)}
     assert len(keys) == kinds["TrendingDeal"] == 2_000

@@ -6,9 +6,10 @@ A hash takes 30 ms, so they are three, whatever the scale.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from random import Random
 
-from bigtime.model import Demo, Scale
+from bigtime.model import UNTIL, Demo, Scale
 from bigtime.systems.accounts.design import Account, Role
 from bigtime.systems.accounts.password import SALT_BYTES, hash_password
 
@@ -32,18 +33,22 @@ def drawn_passwords(random: Random) -> dict[str, str]:
     return {name: "-".join(random.choices(WORDS, k=4)) for name in ROLES}
 
 
-def demo_accounts(passwords: Mapping[str, str], random: Random) -> Iterator[Account]:
+def demo_accounts(
+    passwords: Mapping[str, str], random: Random, made_at: datetime = UNTIL
+) -> Iterator[Account]:
     for username, roles in ROLES.items():
         yield Account(
             login=login_of(username),
             password_hash=hash_password(passwords[username], random.randbytes(SALT_BYTES)),
             username=username,
             roles=set(roles),
+            created_at=made_at,
+            changed_at=made_at,
         )
 
 
-def accounts(scale: Scale, random: Random) -> Iterator[Account]:
-    yield from demo_accounts(drawn_passwords(random), random)
+def accounts(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Account]:
+    yield from demo_accounts(drawn_passwords(random), random, until)
 
 
 DEMO = Demo(entities=accounts, count=lambda scale: len(ROLES))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from bigtime.model import Demo, Entity, Ksuid, Scale
+from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
 from bigtime.systems.cart.design import LINES, CartLine, Purchases, Status
 
 ACCOUNTS = {Scale.SMALL: 40, Scale.MEDIUM: 2_000, Scale.LARGE: 50_000}
 STATUSES = (*[Status.ACTIVE] * 3, Status.SAVED, *[Status.PURCHASED] * 2)
 ENTITIES_EACH = len(STATUSES) + STATUSES.count(Status.ACTIVE) + 1
-BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
 GOODS = (
     ("KETTLE-17", "39.90"), ("HEADPHONE-5", "349.00"), ("LAMP-LED-9", "24.50"),
@@ -26,30 +25,30 @@ def count(scale: Scale) -> int:
     return ACCOUNTS[scale] * ENTITIES_EACH
 
 
-def entities(scale: Scale, random: Random) -> Iterator[Entity]:
+def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
     """The first account is the one that the site's demo has."""
     for number in range(ACCOUNTS[scale]):
         account_id = f"account-{number}" if number else "shopper"
-        last = purchases_of(account_id, random)
+        last = purchases_of(account_id, random, until)
         yield last
-        for line in lines_of(last, random):
+        for line in lines_of(last, random, until):
             yield line
             marker = LINES.marker_of(line.__dict__)
             if marker is not None:
                 yield marker
 
 
-def purchases_of(account_id: str, random: Random) -> Purchases:
-    at = moment(random)
+def purchases_of(account_id: str, random: Random, until: datetime) -> Purchases:
+    at = moment(random, until)
     order_id = Ksuid.make(at, random.randbytes(16))
     return Purchases(account_id=account_id, order_id=order_id, begun_at=at, version=1)
 
 
-def lines_of(last: Purchases, random: Random) -> Iterator[CartLine]:
+def lines_of(last: Purchases, random: Random, until: datetime) -> Iterator[CartLine]:
     """Each product once; what was bought was bought at one time."""
     for status, (sku, price) in zip(STATUSES, random.sample(GOODS, len(STATUSES)), strict=True):
         is_bought = status is Status.PURCHASED
-        at = last.begun_at if is_bought else moment(random)
+        at = last.begun_at if is_bought else moment(random, until)
         yield CartLine(
             account_id=last.account_id,
             status=status,
@@ -62,8 +61,8 @@ def lines_of(last: Purchases, random: Random) -> Iterator[CartLine]:
         )
 
 
-def moment(random: Random) -> datetime:
-    return BEGIN + timedelta(seconds=random.randrange(SPREAD_SECONDS))
+def moment(random: Random, until: datetime) -> datetime:
+    return until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
 
 
 DEMO = Demo(entities=entities, count=count)

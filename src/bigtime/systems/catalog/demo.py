@@ -8,12 +8,12 @@ brand in a category.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Final, NamedTuple
 
-from bigtime.model import Demo, Entity, Scale
+from bigtime.model import UNTIL, Demo, Entity, Scale
 from bigtime.systems.catalog.design import Brand, Deal, DealStatus, User, UserActivity
 from bigtime.systems.catalog.trending import place_of
 from bigtime.systems.catalog.watches import brand_in_category_watch, brand_watch, category_watch
@@ -24,9 +24,8 @@ TRENDING_EVERY: Final = 10
 WATCHES: Final = 3
 ACTIVITIES: Final = 2
 
-LAST: Final = datetime(2026, 11, 1, tzinfo=UTC)
-FIRST: Final = LAST - timedelta(days=120)
-FOUNDED: Final = FIRST - timedelta(days=365)
+RECENT: Final = timedelta(days=120)
+YEAR: Final = timedelta(days=365)
 
 
 class Category(NamedTuple):
@@ -77,29 +76,29 @@ def count(scale: Scale) -> int:
     return len(BRANDS) + deals + deals // TRENDING_EVERY + users * (1 + WATCHES + ACTIVITIES)
 
 
-def entities(scale: Scale, draw: Random) -> Iterator[Entity]:
-    brands = [brand(brand_id, name, draw) for brand_id, name in BRANDS.items()]
+def entities(scale: Scale, draw: Random, until: datetime = UNTIL) -> Iterator[Entity]:
+    brands = [brand(brand_id, name, draw, until) for brand_id, name in BRANDS.items()]
     yield from brands
     for number in range(1, DEALS[scale] + 1):
-        yield from deal_and_place(number, draw.choice(brands), draw)
+        yield from deal_and_place(number, draw.choice(brands), draw, until)
     for number in range(1, USERS[scale] + 1):
-        one = user(number, draw)
+        one = user(number, draw, until)
         yield one
-        yield from watches(one, draw.choice(brands), draw.choice(brands), draw)
-        yield from activities(one, DEALS[scale], draw)
+        yield from watches(one, draw.choice(brands), draw.choice(brands), draw, until)
+        yield from activities(one, DEALS[scale], draw, until)
 
 
-def brand(brand_id: str, name: str, draw: Random) -> Brand:
+def brand(brand_id: str, name: str, draw: Random, until: datetime) -> Brand:
     return Brand(
         brand_id=brand_id,
         brand_name=name,
-        created_at=moment(FOUNDED, FIRST, draw),
+        created_at=long_ago(until, draw),
         description=f"{name} has been at it since {draw.randint(1890, 2020)}.",
         logo_url=f"https://images.example.com/{brand_id}.svg",
     )
 
 
-def deal_and_place(number: int, maker: Brand, draw: Random) -> Iterator[Entity]:
+def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> Iterator[Entity]:
     """A deal, and every so often its place among the trending ones."""
     category_id = draw.choice(list(CATEGORIES))
     category = CATEGORIES[category_id]
@@ -115,7 +114,7 @@ def deal_and_place(number: int, maker: Brand, draw: Random) -> Iterator[Entity]:
         brand_name=maker.brand_name,
         category_id=category_id,
         category_name=category.name,
-        posted_at=moment(FIRST, LAST, draw),
+        posted_at=recently(until, draw),
         status=DealStatus.ACTIVE if trends else draw.choice(STATUSES),
     )
     yield one
@@ -124,34 +123,36 @@ def deal_and_place(number: int, maker: Brand, draw: Random) -> Iterator[Entity]:
         yield place_of(one, discount, views=views, clicks=views // draw.randint(8, 40))
 
 
-def user(number: int, draw: Random) -> User:
+def user(number: int, draw: Random, until: datetime) -> User:
     first, last = draw.choice(FIRST_NAMES), draw.choice(LAST_NAMES)
     username = f"{first}{last}{number}".lower()
-    created_at = moment(FOUNDED, FIRST, draw)
+    created_at = long_ago(until, draw)
     return User(
         user_id=f"user-{number:06}",
         username=username,
         email=f"{username}@example.com",
         display_name=f"{first} {last}",
         created_at=created_at,
-        last_login=moment(FIRST, LAST, draw) if draw.random() < 0.8 else None,
+        last_login=recently(until, draw) if draw.random() < 0.8 else None,
     )
 
 
-def watches(one: User, liked: Brand, sought: Brand, draw: Random) -> Iterator[Entity]:
+def watches(
+    one: User, liked: Brand, sought: Brand, draw: Random, until: datetime
+) -> Iterator[Entity]:
     category_id, other = draw.sample(list(CATEGORIES), 2)
     name = CATEGORIES[category_id].name
-    yield brand_watch(one.user_id, liked, at=moment(FIRST, LAST, draw))
-    yield category_watch(one.user_id, category_id, name, at=moment(FIRST, LAST, draw))
-    yield brand_in_category_watch(one.user_id, sought, other, at=moment(FIRST, LAST, draw))
+    yield brand_watch(one.user_id, liked, at=recently(until, draw))
+    yield category_watch(one.user_id, category_id, name, at=recently(until, draw))
+    yield brand_in_category_watch(one.user_id, sought, other, at=recently(until, draw))
 
 
-def activities(one: User, deals: int, draw: Random) -> Iterator[Entity]:
+def activities(one: User, deals: int, draw: Random, until: datetime) -> Iterator[Entity]:
     for number in range(1, ACTIVITIES + 1):
         seen = deal_id(draw.randint(1, deals))
         yield UserActivity(
             user_id=one.user_id,
-            timestamp=moment(FIRST, LAST, draw),
+            timestamp=recently(until, draw),
             activity_id=f"activity-{number}-view-{seen}",
             activity_type="deal_view",
             details={
@@ -166,8 +167,12 @@ def deal_id(number: int) -> str:
     return f"deal-{number:07}"
 
 
-def moment(since: datetime, until: datetime, draw: Random) -> datetime:
-    return since + timedelta(seconds=draw.randrange(int((until - since).total_seconds())))
+def recently(until: datetime, draw: Random) -> datetime:
+    return until - timedelta(seconds=draw.randrange(1, int(RECENT.total_seconds())))
+
+
+def long_ago(until: datetime, draw: Random) -> datetime:
+    return until - RECENT - timedelta(seconds=draw.randrange(int(YEAR.total_seconds())))
 
 
 DEMO: Final = Demo(entities, count)

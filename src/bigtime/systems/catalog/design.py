@@ -31,7 +31,9 @@ from bigtime.systems.catalog.values import (
     Count,
     DealId,
     Description,
+    Email,
     Exact,
+    Link,
     Moment,
     Name,
     Percentage,
@@ -104,7 +106,7 @@ class User(Entity, table=USERS):
     keys = Keys(main="{user_id}")
     user_id: UserId
     username: Name
-    email: Name
+    email: Email
     display_name: Name
     created_at: Moment
     last_login: Moment | None = None
@@ -118,7 +120,7 @@ class Brand(Entity, table=BRANDS):
     brand_name: Name
     created_at: Moment
     description: Description | None = None
-    logo_url: Name | None = None
+    logo_url: Link | None = None
 
 
 # Watches

@@ -19,6 +19,7 @@ reckoning stays as it is until the next engagement is recorded.
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from bigtime.model import (
     Condition,
@@ -26,6 +27,7 @@ from bigtime.model import (
     Page,
     Position,
     Steps,
+    Write,
     all_of,
     at_least,
     attr,
@@ -211,13 +213,20 @@ def moved(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
     """The deal at the place of its new score, if it still is as it was seen."""
     rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
     after = seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
-    if rank == seen.rank:
-        return (yield from put(after, when=as_seen(seen), otherwise=EngagementMoved))
     # With a token, an answer that was lost on the way is asked for again, and counts once.
     token = (yield from random_bytes(16)).hex()
-    yield from transact(
+    yield from transact(*moving(seen, after), token=token)
+    return after
+
+
+def moving(seen: TrendingDeal, after: TrendingDeal) -> tuple[Write[Any], ...]:
+    """The writes that give a deal another place, for whoever joins them to writes of their own.
+
+    EngagementMoved is what they raise if it is not as it was seen.
+    """
+    if (after.category_id, after.rank) == (seen.category_id, seen.rank):
+        return (put(after, when=as_seen(seen), otherwise=EngagementMoved),)
+    return (
         delete(seen.own_key(), when=as_seen(seen), otherwise=EngagementMoved),
         create(after, unless_exists=EngagementMoved),
-        token=token,
     )
-    return after

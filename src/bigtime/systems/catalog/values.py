@@ -29,6 +29,8 @@ from bigtime.systems.catalog.errors import (
 MOST_ID: Final = 100
 MOST_SORT_KEY: Final = 1_024
 MOST_NAME: Final = 200
+MOST_EMAIL: Final = 254
+MOST_LINK: Final = 1_000
 MOST_DESCRIPTION: Final = 4_000
 
 
@@ -59,11 +61,19 @@ def a_watch_key(text: str) -> str:
     return text
 
 
-def a_name(text: str) -> str:
+def a_name(text: str, most: int = MOST_NAME) -> str:
     """What something is called; people see it, and no key has it."""
     if not text.strip():
         raise EmptyText
-    return no_longer_than(MOST_NAME, text)
+    return no_longer_than(most, text)
+
+
+def an_email(text: str) -> str:
+    return a_name(text, MOST_EMAIL)
+
+
+def a_link(text: str) -> str:
+    return a_name(text, MOST_LINK)
 
 
 def a_description(text: str) -> str:
@@ -84,6 +94,8 @@ CategoryId = Id
 ActivityId = Annotated[str, AfterValidator(an_activity_id)]
 WatchKey = Annotated[str, AfterValidator(a_watch_key)]
 Name = Annotated[str, AfterValidator(a_name)]
+Email = Annotated[str, AfterValidator(an_email)]
+Link = Annotated[str, AfterValidator(a_link)]
 Description = Annotated[str, AfterValidator(a_description)]
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import accumulate
 from random import Random
 from typing import Final
 
-from bigtime.model import Demo, Entity, Ksuid, Scale
+from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
 from bigtime.systems.deals.categories import CATEGORIES
 from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.demo_words import (
@@ -62,7 +62,6 @@ SIZES: Final[Mapping[Scale, Size]] = {
     Scale.MEDIUM: Size(deals=20_000, days=90, users=2_000),
     Scale.LARGE: Size(deals=1_000_000, days=365, users=200_000),
 }
-UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 AGE: Final = timedelta(hours=2)
 RECENT: Final = 200
 ON_A_PAGE: Final = 8

@@ -1,8 +1,8 @@
 """Demo data: a small South African hosting house, its customers, and their histories.
 
 Everything is made as the portal would have made it, with an audit chain behind each record, in a
-year that ends on `REFERENCE`. What becomes of a customer goes by the number of the customer, so
-that the number of entities is known before any is made.
+year that ends `until` some moment. What becomes of a customer goes by the number of the customer,
+so that the number of entities is known before any is made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any, Final, Generic, TypeVar
 
-from bigtime.model import Demo, Entity, Scale
+from bigtime.model import UNTIL, Demo, Entity, Scale
 from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
 from bigtime.systems.portal.demo_catalogue import (
     FIRST_NAMES,
@@ -45,9 +45,9 @@ from bigtime.systems.portal.values import Status, made_id, timed_id
 
 R = TypeVar("R", bound=Record)
 
-REFERENCE: Final = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)
-OPENED: Final = REFERENCE - timedelta(days=480)
-FIRST_CUSTOMER: Final = REFERENCE - timedelta(days=380)
+OPENED: Final = timedelta(days=480)
+"""How long ago the house opened."""
+FIRST_CUSTOMER: Final = timedelta(days=380)
 ADMIN: Final = "admin@kimmyai.io"
 CUSTOMERS: Final[Mapping[Scale, int]] = {
     Scale.SMALL: 40,
@@ -107,8 +107,8 @@ def stamps(at: datetime, by: str) -> dict[str, Any]:
 # What is sold
 
 
-def product_life(place: int, plan: Plan, random: Random) -> Life[Product]:
-    opened = OPENED + timedelta(days=place)
+def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Life[Product]:
+    opened = until - OPENED + timedelta(days=place)
     product = Product(
         id=made_id("prod", random.randbytes(16)),
         name=plan.name,
@@ -122,7 +122,7 @@ def product_life(place: int, plan: Plan, random: Random) -> Life[Product]:
     for number, price in enumerate(plan.prices[1:], 1):
         life.change({"price": Decimal(price)}, opened + timedelta(days=35 * number), ADMIN)
     if not plan.sold:
-        life.change({"active": False}, REFERENCE - timedelta(days=60), ADMIN)
+        life.change({"active": False}, until - timedelta(days=60), ADMIN)
     return life
 
 
@@ -148,7 +148,9 @@ def price_entries(life: Life[Product]) -> Iterator[AuditEntry]:
         yield last
 
 
-def campaign_life(promotion: Promotion, product: Product, random: Random) -> Life[Campaign]:
+def campaign_life(
+    promotion: Promotion, product: Product, random: Random, until: datetime
+) -> Life[Campaign]:
     announced = datetime.combine(promotion.first, time(7, 30), UTC) - timedelta(days=21)
     campaign = Campaign(
         id=made_id("camp", random.randbytes(16)),
@@ -159,11 +161,11 @@ def campaign_life(promotion: Promotion, product: Product, random: Random) -> Lif
         terms_conditions_link=f"https://kimmyai.io/terms/campaigns/{promotion.code.lower()}",
         from_date=promotion.first,
         to_date=promotion.last,
-        **stamps(min(announced, REFERENCE - timedelta(days=9)), ADMIN),
+        **stamps(min(announced, until - timedelta(days=9)), ADMIN),
     )
     life = Life(campaign, random)
     if not promotion.running:
-        life.change({"active": False}, REFERENCE - timedelta(days=8), ADMIN)
+        life.change({"active": False}, until - timedelta(days=8), ADMIN)
     return life
 
 
@@ -268,9 +270,9 @@ def order_life(tenant: Tenant, at: datetime, offered: Offered, random: Random) -
 # All of it
 
 
-def entities(scale: Scale, random: Random) -> Iterator[Entity]:
-    products = [product_life(place, plan, random) for place, plan in enumerate(PLANS)]
-    campaigns = [campaign_life(one, products[one.plan].record, random) for one in PROMOTIONS]
+def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
+    products = [product_life(place, plan, random, until) for place, plan in enumerate(PLANS)]
+    campaigns = [campaign_life(one, products[one.plan].record, random, until) for one in PROMOTIONS]
     for product in products:
         yield from product.entities()
         yield from price_entries(product)
@@ -280,13 +282,13 @@ def entities(scale: Scale, random: Random) -> Iterator[Entity]:
         [one.record for one in products if one.record.active], [one.record for one in campaigns]
     )
     for number in range(CUSTOMERS[scale]):
-        yield from customer(number, offered, random)
+        yield from customer(number, offered, random, until)
 
 
-def customer(number: int, offered: Offered, random: Random) -> Iterator[Entity]:
+def customer(number: int, offered: Offered, random: Random, until: datetime) -> Iterator[Entity]:
     story = STORIES[number % len(STORIES)]
-    seconds = int((REFERENCE - FIRST_CUSTOMER).total_seconds()) - 5 * 86_400
-    since = FIRST_CUSTOMER + timedelta(seconds=random.randrange(seconds))
+    seconds = int(FIRST_CUSTOMER.total_seconds()) - 5 * 86_400
+    since = until - FIRST_CUSTOMER + timedelta(seconds=random.randrange(seconds))
     life = tenant_life(number, story, since, random)
     yield from life.entities()
     yield EmailMarker(address=life.record.email, tenant_id=life.record.id)

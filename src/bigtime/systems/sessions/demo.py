@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 
-from bigtime.model import Demo, Scale
+from bigtime.model import UNTIL, Demo, Scale
 from bigtime.systems.sessions.design import Session, hash_token
 from bigtime.systems.sessions.session import WEEK
 
 USERS = {Scale.SMALL: 20, Scale.MEDIUM: 1_000, Scale.LARGE: 50_000}
 DEVICES = 2
-BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
 
 
@@ -20,14 +19,14 @@ def count(scale: Scale) -> int:
     return USERS[scale] * DEVICES
 
 
-def sessions(scale: Scale, random: Random) -> Iterator[Session]:
+def sessions(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Session]:
     """Nobody has their tokens: they show what a table looks like, and open nothing.
 
     The first user is the one that the site's demo has.
     """
     for user in range(USERS[scale]):
         for _ in range(DEVICES):
-            begun = BEGIN + timedelta(seconds=random.randrange(SPREAD_SECONDS))
+            begun = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
             yield Session(
                 session_token=hash_token(random.randbytes(32).hex()),
                 username=f"user-{user}" if user else "shopper",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from bigtime.model import Demo, Entity, Ksuid, Scale
+from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
 from bigtime.systems.shop.design import Address, Customer, CustomerEmail, OrderStatus
 from bigtime.systems.shop.order import Ordered, WholeOrder, new_order
 
@@ -15,7 +15,6 @@ CUSTOMERS = {Scale.SMALL: 40, Scale.MEDIUM: 2_000, Scale.LARGE: 50_000}
 ORDERS_EACH = 2
 ITEMS_EACH = 3
 ENTITIES_EACH = 2 + ORDERS_EACH * (1 + ITEMS_EACH)
-BEGIN = datetime(2026, 10, 15, tzinfo=UTC)
 SPREAD_SECONDS = int(timedelta(days=30).total_seconds())
 FIRST = (
     "Ada", "Ben", "Chloe", "Dev", "Elif", "Femi", "Grace", "Hugo", "Ines", "Jonas", "Kamala",
@@ -43,13 +42,13 @@ def count(scale: Scale) -> int:
     return CUSTOMERS[scale] * ENTITIES_EACH
 
 
-def entities(scale: Scale, random: Random) -> Iterator[Entity]:
+def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
     for number in range(CUSTOMERS[scale]):
         customer = customer_of(number, random)
         yield customer
         yield CustomerEmail(email=customer.email, username=customer.username)
         for _ in range(ORDERS_EACH):
-            whole = order_of(customer, random)
+            whole = order_of(customer, random, until)
             yield whole.order
             yield from whole.items
 
@@ -74,8 +73,8 @@ def customer_of(number: int, random: Random) -> Customer:
     )
 
 
-def order_of(customer: Customer, random: Random) -> WholeOrder:
-    at = BEGIN + timedelta(seconds=random.randrange(SPREAD_SECONDS))
+def order_of(customer: Customer, random: Random, until: datetime) -> WholeOrder:
+    at = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
     wanted = [
         Ordered(item_id=item_id, title=title, price=Decimal(price), count=random.randint(1, 3))
         for item_id, title, price in random.sample(GOODS, ITEMS_EACH)
