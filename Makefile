@@ -3,7 +3,7 @@
 
 PYTHON  ?= python3.13 python3.12 python3.11 python3
 DATA    ?= data/bigtime.db
-PORT    ?= 8000
+PORT    ?= 8080
 WORKERS ?= 2
 
 BIN     := .venv/bin
@@ -23,8 +23,8 @@ endif
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-serve: .venv/runtime.stamp ## start the engine's endpoint on DATA=data/bigtime.db and PORT=8000
-	@$(BIN)/bigtime engine serve --data $(DATA) --port $(PORT)
+serve: .venv/runtime.stamp ## start the site on DATA=data/bigtime.db and PORT=8080
+	@$(BIN)/bigtime serve --store file:$(DATA) --port $(PORT)
 
 test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" goes to pytest
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)

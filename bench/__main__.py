@@ -11,7 +11,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bench import beside_clients, beside_dynalite, beside_moto, durable, growth, in_process, kit
+from bench import (
+    beside_clients,
+    beside_dynalite,
+    beside_moto,
+    durable,
+    growth,
+    in_process,
+    kit,
+    systems,
+)
 from bench.figure import Figure, NotHere
 from bench.report import Report
 from bench.scale import FULL, QUICK, Scale
@@ -28,6 +37,7 @@ class Section(StrEnum):
     growth = "growth"
     clients = "clients"
     kit = "kit"
+    systems = "systems"
 
 
 TITLES = {
@@ -38,6 +48,7 @@ TITLES = {
     Section.growth: "Growth (CPU time)",
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
+    Section.systems: "The systems (CPU time)",
 }
 
 
@@ -88,6 +99,7 @@ def measurements(
         Section.growth: lambda: growth.measure(scale, folder, screen),
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),
+        Section.systems: lambda: systems.measure(scale, folder, screen),
     }
 
 

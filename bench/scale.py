@@ -26,6 +26,13 @@ class Scale:
     fresh_starts: int
     client_operations: int
     imports: int
+    few_deals: int
+    many_deals: int
+    few_users: int
+    many_users: int
+    deals: int
+    cached_deals: int
+    zipf_reads: int
 
 
 FULL = Scale(
@@ -46,6 +53,13 @@ FULL = Scale(
     fresh_starts=5,
     client_operations=100,
     imports=15,
+    few_deals=10_000,
+    many_deals=1_000_000,
+    few_users=10_000,
+    many_users=200_000,
+    deals=10_000,
+    cached_deals=2_000,
+    zipf_reads=200_000,
 )
 
 QUICK = Scale(
@@ -66,4 +80,11 @@ QUICK = Scale(
     fresh_starts=1,
     client_operations=20,
     imports=3,
+    few_deals=7_500,
+    many_deals=20_000,
+    few_users=1_000,
+    many_users=5_000,
+    deals=10_000,
+    cached_deals=2_000,
+    zipf_reads=50_000,
 )

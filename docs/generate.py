@@ -41,7 +41,7 @@ PATTERNS = """
 """.split()
 SYSTEMS = "deals catalog cart shop sessions accounts portal".split()
 GUIDES = {
-    "README.md": ["example quickstart", "proofs", "bench"],
+    "README.md": ["example quickstart", "example tutorial 2", "proofs", "bench"],
     "CONTRIBUTING.md": ["layout"],
     "docs/index.md": ["example likes", "example faults"],
     "docs/tutorial.md": [

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DESIGN = '''
+DESIGN = """
 from bigtime.model import Entity, Keys, Table, get
 from bigtime.model.testing import Cost
 
@@ -18,15 +18,15 @@ class Note(Entity, table=Table("Notes", "id")):
 
 def test_a_note_is_half_a_unit(pattern_cost: Cost) -> None:
     assert pattern_cost(get(Note.key("a"))).read_units == 0.5
-'''
-BYSTANDER = '''
+"""
+BYSTANDER = """
 import sys
 
 
 def test_nothing_of_bigtime_is_imported():
     loaded = [name for name in sys.modules if name.startswith("bigtime.")]
     assert loaded == ["bigtime.pytest_plugin"]
-'''
+"""
 
 
 def run_pytest(directory: Path, test: str) -> subprocess.CompletedProcess[str]:

@@ -62,6 +62,20 @@ def test_tables_are_made_and_filled(fresh: str) -> None:
     assert len(contents(fresh)) == 30
 
 
+@pytest.mark.parametrize("seed", ["1", "7"])
+def test_whoever_loads_accounts_is_told_how_to_sign_in(fresh: str, seed: str) -> None:
+    done = load(fresh, "--seed", seed, system="accounts")
+    told = re.findall(r"^(\S+@example.com) signs in with (\S+)$", done.stdout, re.MULTILINE)
+    assert [login for login, _ in told] == [
+        "shopper@example.com",
+        "editor@example.com",
+        "admin@example.com",
+    ]
+    for login, password in told:
+        shown = ["--login", login, "--password", password]
+        assert typed("run", "accounts.verify_password", *shown, store=fresh).exit_code == 0
+
+
 def test_the_same_seed_makes_the_same_data_and_another_one_other_data(tmp_path: Path) -> None:
     stores = [f"file:{tmp_path / name}.db" for name in ("a", "b", "c")]
     for store, seed in zip(stores, ("1", "1", "2"), strict=True):

@@ -223,7 +223,7 @@ def test_a_time_before_1970_and_one_far_ahead_are_seconds_too() -> None:
     ("annotation", "value", "words"),
     [
         (str, 5, "takes text, not 5"),
-        (str, "\ud800", "surrogates"),
+        (str, "\ud800", "has a lone surrogate at 0"),
         (int, "5", "takes an int, not '5'"),
         (int, True, "takes an int, not True"),
         (int, 1.5, "takes an int, not 1.5"),
@@ -233,7 +233,7 @@ def test_a_time_before_1970_and_one_far_ahead_are_seconds_too() -> None:
         (Decimal, Decimal("1E-131"), "beyond what DynamoDB can store"),
         (Decimal, Decimal("NaN"), "is NaN"),
         (Decimal, Decimal("-Infinity"), "is -Infinity"),
-        (Decimal, 0.1, "takes an int, not 0.1"),
+        (Decimal, 0.1, "takes an int or a Decimal, not 0.1"),
         (bool, 1, "takes True or False, not 1"),
         (datetime, datetime(2026, 1, 1), "no time zone"),
         (datetime, date(2026, 1, 1), "takes a datetime"),

@@ -22,10 +22,13 @@ from bigtime.model.keys import Keys
 from bigtime.model.op import Op
 from bigtime.model.put import create, put, replace
 from bigtime.model.scan import scan_all
+from bigtime.model.system import System
 from bigtime.model.table import Table, global_index
 from bigtime.model.transact import transact
 from bigtime.model.update import Add, add, update
 from bigtime.model.verification import verify
+from bigtime.store import Store
+from bigtime.wire import Request
 from tests.model.invariants import (
     SHOP,
     SYSTEM,
@@ -98,6 +101,12 @@ def test_several_in_one_transaction_are_one_addition(world: World) -> None:
     assert counts(world) == (2, 1)
 
 
+def test_what_is_counted_in_is_not_written_in_the_same_transaction(world: World) -> None:
+    with pytest.raises(DesignError, match=r"here two are of Brand.*a count or a marker"):
+        world.run(transact(create(like("al")), update(Brand.key("X"), title="Ex")))
+    assert world.operations() == []
+
+
 def test_a_reference_that_changes_moves_the_count(world: World) -> None:
     offer = world.run(create(Offer(offer_id="o", maker="X")))
     assert counts(world) == (0, 1)
@@ -108,6 +117,74 @@ def test_a_reference_that_changes_moves_the_count(world: World) -> None:
     assert counts(world, "Y") == (0, 0)
     with pytest.raises(Conflict):
         world.run(update(offer, maker="Y"))
+
+
+class TestWhatItRefersToIsGone:
+    def test_it_can_go_too(self, world: World) -> None:
+        for name in ("al", "bo"):
+            world.run(create(like(name)))
+        world.run(delete(Brand.key("X")))
+        assert world.run(delete(like("al"))) == like("al")
+        world.run(transact(delete(like("bo")), create(like("cy", "Y"))))
+        assert (world.run(scan_all(BrandLike)), counts(world, "Y")) == ([like("cy", "Y")], (1, 0))
+        assert world.run(get(Brand.key("X"))) is None
+
+    def test_it_can_refer_to_something_else(self, world: World) -> None:
+        world.run(create(Offer(offer_id="o", maker="X")))
+        world.run(delete(Brand.key("X")))
+        world.run(update(Offer.key("o"), maker="Y"))
+        assert counts(world, "Y") == (0, 1)
+        with pytest.raises(UnknownBrand):
+            world.run(update(Offer.key("o"), maker="X"))
+        assert world.run(verify(SYSTEM)) == []
+
+    def test_one_that_comes_back_meanwhile_is_a_conflict(self, world: World) -> None:
+        world.run(create(like("al")))
+        world.run(delete(Brand.key("X")))
+        cancelled: list[Request] = []
+
+        def again(request: Request) -> None:
+            cancelled.append(request)
+            if len(cancelled) == 2:
+                Store(world.engine).run(create(Brand(brand="X")))
+            else:
+                world.before = again
+
+        world.before = again
+        with pytest.raises(Conflict):
+            world.run(delete(like("al")))
+        assert world.run(get(like("al").own_key())) == like("al")
+
+    def test_deleted_softly_it_is_counted_in_until_it_comes_back(self, engine: Engine) -> None:
+        world = World(engine, ROOMS)
+        world.run(create(Room(room="r")))
+        for name in ("a", "b"):
+            world.run(create(Chair(chair=name, room="r")))
+        world.run(delete(Room.key("r")))
+        world.run(delete(Chair.key("a")))
+        with pytest.raises(ItemMissing):
+            world.run(create(Chair(chair="c", room="r")))
+        assert world.run(restore(Room.key("r"))) == Room(room="r", chairs=1)
+        assert world.run(verify(System("rooms", (ROOMS,)))) == []
+
+
+ROOMS = Table("Rooms", "PK")
+
+
+class Room(Entity, table=ROOMS, deleted="gone_at"):
+    keys = Keys(main="ROOM#{room}")
+    room: str
+    chairs: int = 0
+    gone_at: datetime | None = None
+
+
+class Chair(Entity, table=ROOMS):
+    keys = Keys(main="CHAIR#{chair}")
+    chair: str
+    room: str
+
+
+counted(Chair, Room, "chairs")
 
 
 def test_what_is_deleted_softly_does_not_count(world: World) -> None:

@@ -447,7 +447,7 @@ def test_a_bare_number_is_enough_in_a_partition_key() -> None:
         (str, None, 5, "takes text, not 5"),
         (str, None, None, "takes text, not None"),
         (str, None, b"raw", "takes text, not b'raw'"),
-        (str, None, "\ud800", "surrogates not allowed"),
+        (str, None, "\ud800", "has a lone surrogate at 0"),
         (int, "08", -1, "is -1, and a padded number cannot be negative"),
         (int, "03", 1000, "is 1000, which does not fit 3 digits: pad to more digits"),
         (int, "03", True, "takes an int, not True"),

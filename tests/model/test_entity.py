@@ -24,7 +24,7 @@ from bigtime.model.naming import camel_case, pascal_case
 from bigtime.model.put import put
 from bigtime.model.table import Table, binary, global_index, local_index, number
 from bigtime.wire import Item
-from tests.model.designs import BIG_TIME_DEALS, NOON, Brands, Deal, User, ksuid
+from tests.model.designs import BIG_TIME_DEALS, NOON, Brand, Brands, Deal, User, ksuid
 from tests.model.test_attribute import (
     Address,
     Level,
@@ -208,6 +208,20 @@ def test_a_key_takes_its_fields_in_order_or_by_name() -> None:
             Thing.key(*values, **named)
 
 
+def test_keys_of_one_item_are_equal() -> None:
+    assert Brand.key("X") == Brand(brand="X").own_key()
+    assert Brand.key("X") != Brand.key("Y")
+    assert Brand.key("X") != User.key("X")
+    assert Brand.key("X") != "X"
+    assert len({Brand.key("X"), Brand.key(brand="X"), Brand.key("Y")}) == 2
+
+    class Measure(Entity, table=Table("Measures", "PK", number("size"))):
+        keys = Keys(main=("MEASURES", "{size}"))
+        size: Decimal
+
+    assert len({Measure.key("1.5"), Measure.key(Decimal("1.50"))}) == 1
+
+
 def test_a_singleton_has_a_key_without_fields() -> None:
     assert Brands.key().item == {"PK": {"S": "BRANDS"}, "SK": {"S": "BRANDS"}}
     with pytest.raises(TypeError, match=r"Brands\.key takes nothing"):
@@ -274,9 +288,14 @@ def test_an_item_that_does_not_fit_names_its_key_and_field(
 def test_a_value_that_slipped_past_pydantic_is_refused_before_it_is_sent() -> None:
     thing = Thing(handle="a", number=1, uid=UUID(int=0), at=NOON, tags={"x"})
     for name, value, words in (
-        ("price", "cheap", "Thing.price takes an int, not 'cheap'"),
+        ("price", "cheap", "Thing.price takes an int or a Decimal, not 'cheap'"),
         ("home", "here", "Thing.home 'str' object has no attribute"),
         ("names", 5, "Thing.names 'int' object is not iterable"),
+        (
+            "names",
+            ["\ud800"],
+            "Thing.names has a lone surrogate at 0, '\\ud800', which is no character",
+        ),
         ("at", datetime(2026, 1, 1), "Thing.at is 2026-01-01 00:00:00, which has no time zone"),
         ("handle", None, "Thing: handle must be there: the main key is made of it"),
     ):
@@ -486,8 +505,11 @@ def declared_after_use() -> None:
         (field_under_a_key, "A: attribute name is both the field name and a key of index main"),
         (field_under_a_bucket, "A: attribute at is both the field at and a key of index ByDay"),
         (unknown_role, "A: updated='changed_at' is not one of its fields"),
-        (version_that_is_text, "A.name: version must be a int"),
-        (time_that_is_a_day, "A.day: created must be a datetime"),
+        (
+            version_that_is_text,
+            "A.name: version must be of type int; declare it as `name: int | None = None`",
+        ),
+        (time_that_is_a_day, "A.day: created must be of type datetime; declare it as"),
         (deleted_from_the_start, "A.deleted_at: deleted must be None while it is not"),
         (version_in_the_key, "A: version='version' changes with every write"),
         (decorated_field, "A: a decorator checks name, but not in keys and updates"),

@@ -9,28 +9,52 @@ import pytest
 
 from bigtime.model import (
     DesignError,
+    add,
+    all_of,
+    attr,
+    buckets,
+    chart,
+    check,
+    check_system,
     collection,
+    count,
+    create,
+    delete,
     delete_many,
+    diff,
+    erase,
     explain,
     get,
     get_many,
     get_together,
     load_many,
     measure,
+    merge,
+    newest_first,
+    oldest_first,
     partition,
     put,
     put_many,
+    query,
+    replace,
+    restore,
+    scan,
     together,
     transact,
+    update,
+    verify,
 )
 from bigtime.model.op import Steps
 from bigtime.store import Store
 from bigtime.wire import Request, Response
-from tests.model.deals import Brand, like_brand
+from tests.model.deals import Brand, Deal, like_brand
+from tests.model.designs import NOON
 
 ANYTHING: Any = "A"
 ANYTHINGS: Any = ["A"]
 A_BRAND: Any = Brand(brand="APPLE")
+A_CLASS: Any = Brand
+A_TABLE: Any = Brand.layout.table
 
 
 def unasked(request: Request) -> Response:
@@ -61,11 +85,77 @@ def run(steps: Any) -> Any:
         (lambda: run(put_many(ANYTHINGS)), r"as in put_many\(\[one, other\]\); 'A' is none"),
         (lambda: run(put_many(A_BRAND)), r"put_many\(\) takes entities"),
         (lambda: run(load_many(ANYTHINGS)), r"load_many\(\) takes entities"),
+        (lambda: put(ANYTHING), r"put\(\) takes an entity, not 'A'; make one, as in Brand\("),
+        (lambda: put(A_CLASS), r"put\(\) takes an entity, not <class .*Brand"),
+        (lambda: create(ANYTHING), r"create\(\) takes an entity, not 'A'"),
+        (lambda: replace(ANYTHING), r"put\(\) takes an entity, not 'A'"),
+        (lambda: update(ANYTHING, like_count=1), r"update\(\) takes a key or an entity, not 'A'"),
+        (lambda: add(ANYTHING, like_count=1), r"update\(\) takes a key or an entity, not 'A'"),
+        (lambda: delete(ANYTHING), r"delete\(\) takes a key or an entity, not 'A'; make a key"),
+        (lambda: erase(ANYTHING), r"erase\(\) takes a key or an entity, not 'A'"),
+        (lambda: restore(ANYTHING), r"restore\(\) takes a key or an entity, not 'A'"),
+        (lambda: check(ANYTHING, if_exists=True), r"check\(\) takes a key, not 'A'"),
+        (lambda: query(A_CLASS), r"query\(\) takes a stretch.*as in Brand\.within\("),
+        (lambda: run(all_of(ANYTHING)), r"query\(\) takes a stretch.*not 'A'"),
+        (lambda: run(count(ANYTHING)), r"count\(\) takes a stretch"),
+        (lambda: merge(ANYTHING, limit=1), r"merge\(\) takes a stretch"),
+        (lambda: collection(Brand, within=ANYTHING), r"collection\(\) takes a stretch"),
+        (lambda: run(verify(A_TABLE)), r"verify\(\) takes a system, not Table.*as in System\("),
+        (lambda: run(diff(A_TABLE)), r"diff\(\) takes a system"),
+        (lambda: chart(A_TABLE), r"chart\(\) takes a system"),
+        (lambda: check_system(A_TABLE), r"check_system\(\) takes a system"),
     ],
 )
 def test_an_operation_of_the_wrong_thing(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(DesignError, match=said):
         call()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "5", True])
+def test_a_number_that_is_none(wrong: Any) -> None:
+    brand = Brand.within("main", brand="APPLE")
+    for make in (
+        lambda: query(brand, limit=wrong),
+        lambda: query(brand, patience=wrong),
+        lambda: scan(Brand, limit=wrong),
+        lambda: collection(Brand, within=brand, patience=wrong),
+        lambda: run(newest_first(buckets(Deal, "GSI1"), limit=wrong)),
+        lambda: run(newest_first(buckets(Deal, "GSI1"), limit=5, patience=wrong)),
+        lambda: run(oldest_first(buckets(Deal, "GSI1"), since=NOON, limit=5, patience=wrong)),
+        lambda: run(merge(brand, limit=wrong)),
+    ):
+        with pytest.raises(DesignError, match=f"(limit|patience) is .* at least 1, not {wrong!r}"):
+            make()
+
+
+@pytest.mark.parametrize("wrong", ["title = 'x'", True, attr("like_count")])
+def test_a_condition_that_is_none(wrong: Any) -> None:
+    brand = Brand.within("main", brand="APPLE")
+    for make in (
+        lambda: query(brand, filter=wrong),
+        lambda: scan(Brand, filter=wrong),
+        lambda: put(A_BRAND, when=wrong),
+        lambda: update(Brand.key("APPLE"), like_count=1, when=wrong),
+        lambda: delete(Brand.key("APPLE"), when=wrong),
+        lambda: check(Brand.key("APPLE"), when=wrong),
+        lambda: (attr("like_count") == 1) & wrong,
+        lambda: (attr("like_count") == 1) | wrong,
+    ):
+        with pytest.raises(DesignError, match=r"is no condition; one looks like attr\('total'\) >"):
+            make()
+
+
+@pytest.mark.parametrize("wrong", ["taken", 5, object])
+def test_an_error_that_is_none(wrong: Any) -> None:
+    for make in (
+        lambda: get(Brand.key("APPLE"), missing=wrong),
+        lambda: create(A_BRAND, unless_exists=wrong),
+        lambda: put(A_BRAND, if_exists=wrong),
+        lambda: put(A_BRAND, when=attr("like_count") == 1, otherwise=wrong),
+        lambda: delete(Brand.key("APPLE"), if_exists=wrong),
+    ):
+        with pytest.raises(DesignError, match="is no error; name a class of yours, as in"):
+            make()
 
 
 def plain() -> Steps[None]:

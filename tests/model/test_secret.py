@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from bigtime.engine import Engine
-from bigtime.model.batch import get_many, put_many
+from bigtime.model.batch import get_many, load_many, put_many
 from bigtime.model.collection import partition
 from bigtime.model.condition import attr
 from bigtime.model.create_table import setup
@@ -25,13 +25,16 @@ from bigtime.model.put import create, put
 from bigtime.model.query import query
 from bigtime.model.record import decode
 from bigtime.model.scan import scan
+from bigtime.model.system import System
 from bigtime.model.table import Table, global_index
 from bigtime.model.transact import get_together, transact
+from bigtime.model.unique import unique
 from bigtime.model.update import Add, Append, At, Discard, IfMissing, update
+from bigtime.model.verification import verify
 from bigtime.model.view import View
 from bigtime.model.within import less_than
 from bigtime.store import Exchange, Store
-from bigtime.wire import Item
+from bigtime.wire import Item, Request
 
 HUSH = "correct-horse"
 
@@ -231,6 +234,52 @@ def test_what_is_not_secret_is_explained_as_it_is() -> None:
     told = str(explain(update(ACCOUNT, note="loud", plain=HUSH), tables=[ACCOUNTS]))
     assert "loud" in told
     assert "ACCOUNT#al" in told
+
+
+class Badge(Entity, table=ACCOUNTS):
+    keys = Keys(main=("BADGE#{number}", "BADGE"), ByUser=("PIN#{pin}", "BADGE#{number:04}"))
+    number: int
+    pin: SecretText | None = None
+    note: str = ""
+
+
+class BadgePin(Entity, table=ACCOUNTS):
+    keys = Keys(main=("BADGEPIN#{pin}", "BADGEPIN"))
+    pin: SecretText
+    number: int
+
+
+unique(Badge, "pin", marker=BadgePin)
+
+
+def test_no_violation_shows_a_secret(engine: Engine) -> None:
+    store = Store(engine)
+    system = System("accounts", (ACCOUNTS,))
+    store.run(setup(system))
+    store.run(load_many([Badge(number=1, pin=HUSH), Badge(number=2, pin=f"{HUSH}2")]))
+    store.run(load_many([BadgePin(pin=f"{HUSH}2", number=9), SESSION]))
+    for key, attribute in (
+        (Badge.key(1), "UserPK"),
+        (SESSION.own_key(), "Token"),
+        (Session.key(f"{HUSH}3"), "User"),
+    ):
+        store.send(
+            Request(
+                "UpdateItem",
+                {
+                    "TableName": ACCOUNTS.name,
+                    "Key": key.item,
+                    "UpdateExpression": "SET #name = :value",
+                    "ExpressionAttributeNames": {"#name": attribute},
+                    "ExpressionAttributeValues": {":value": {"S": f"PIN#{HUSH}4"}},
+                },
+            )
+        )
+    violations = store.run(verify(system))
+    assert len({type(one) for one in violations}) == 5
+    for violation in violations:
+        assert HUSH not in f"{violation} {violation!r} {violation.sentence}"
+        assert "***" in f"{violation}"
 
 
 def test_an_exchange_shows_what_was_asked_and_nothing_of_the_data(engine: Engine) -> None:

@@ -72,15 +72,6 @@ class TestSharding:
 
         assert [Ticket(ticket=n).shard for n in range(5)] == [0, 1, 2, 0, 1]
 
-    def test_a_shard_before_the_field_it_goes_by_is_refused(self) -> None:
-        class Early(Entity, table=Table("Early", "PK")):
-            keys = Keys(main="EARLY#{shard}#{name}")
-            shard: int = sharded(3, by="name")
-            name: str
-
-        with pytest.raises(DesignError, match="a shard by name is declared after it"):
-            Early(name="x")
-
     @pytest.mark.parametrize("wrong", [{"count": 0, "by": "a"}, {"count": 2, "by": ()}])
     def test_no_shards_at_all_are_refused(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(DesignError):

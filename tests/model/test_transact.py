@@ -19,7 +19,6 @@ from bigtime.wire import (
     IdempotentParameterMismatchException,
     Request,
     TransactionCanceledException,
-    ValidationException,
 )
 from tests.model.designs import BIG_TIME_DEALS, NOON, SHOP, Brand, BrandLike, Customer
 from tests.model.portal import PORTAL, Product, TooDear
@@ -165,8 +164,22 @@ def test_a_conflict_between_transactions_is_a_conflict() -> None:
 def test_what_is_nobody_s_condition_is_raised_as_it_is(world: World) -> None:
     error = cancelled("None", "ValidationError")
     assert like("X", "al").failure(error) is error
-    with pytest.raises(ValidationException):
-        world.run(transact(put(Brand(brand="X")), put(Brand(brand="X"))))
+    unsaid = TransactionCanceledException([])
+    assert like("X", "al").failure(unsaid) is unsaid
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        (put(Brand(brand="X")), put(Brand(brand="X"))),
+        (add(Brand.key("X"), like_count=1), check(Brand.key("X"), if_exists=True)),
+        (delete(BrandLike.key("X", "al")), put(BrandLike(brand="X", username="al"))),
+    ],
+)
+def test_an_item_has_one_action(world: World, writes: Any) -> None:
+    with pytest.raises(DesignError, match="one action for each item, and here two are of Brand"):
+        world.run(transact(*writes))
+    assert world.operations() == []
 
 
 def test_the_domain_error_keeps_the_cause(world: World) -> None:
@@ -186,6 +199,12 @@ def test_items_of_one_moment(world: World) -> None:
     found = world.run(get_together(Brand.key("X"), Customer.key("al"), Brand.key("Y")))
     assert found == (Brand(brand="X"), Customer(username="al", email="a@b.c"), None)
     assert world.operations()[-1] == "TransactGetItems"
+
+
+def test_an_item_may_be_asked_for_twice(world: World) -> None:
+    world.run(put(Brand(brand="X")))
+    found = world.run(get_together(Brand.key("X"), Brand.key("Y"), Brand.key("X")))
+    assert found == (Brand(brand="X"), None, Brand(brand="X"))
 
 
 def test_reading_amid_a_transaction_is_a_conflict() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import AfterValidator
 
 from bigtime.engine import Engine
 from bigtime.model.delete import check, delete
@@ -235,9 +236,17 @@ class Demanding(Entity, table=PEOPLE):
     colour: str
 
 
+class Lowered(Entity, table=PEOPLE):
+    keys = Keys(main="LOWERED#{email}")
+    email: Annotated[str, AfterValidator(str.lower)]
+    tenant: str
+    name: str
+
+
 @pytest.mark.parametrize(
     ("names", "marker", "words"),
     [
+        (("email",), Lowered, "Lowered.email and Person.email are of different types"),
         (("phone",), ByBadge, "Person has no field 'phone'"),
         (("badge",), ByBadge, "must be made of these fields, and is made of tenant, badge"),
         ((), ByBadge, "must be made of these fields"),

@@ -131,3 +131,21 @@ def test_markers_that_are_lost_or_stray_are_found_and_mended(world: World) -> No
 def test_a_field_that_is_none_is_refused() -> None:
     with pytest.raises(DesignError, match="no field 'colour'"):
         unique(Booking, "desk", marker=Seat, only={"colour": "red"})
+
+
+class Tagged(Entity, table=OFFICE):
+    keys = Keys(main=("TAGGED#{number}", "TAGGED"))
+    number: int
+    name: str
+    tags: set[str] = set()
+
+
+class TaggedName(Entity, table=OFFICE):
+    keys = Keys(main=("TAGGEDNAME#{name}", "TAGGEDNAME"))
+    name: str
+    number: int
+
+
+def test_a_field_that_changes_inside_cannot_decide() -> None:
+    with pytest.raises(DesignError, match="tags must be a text, a number, bytes or a bool"):
+        unique(Tagged, "name", marker=TaggedName, only={"tags": {"new"}})

@@ -140,6 +140,28 @@ def test_what_a_person_must_decide(world: World, attributes: dict[str, Any], wor
         world.run(repair(violations[0]))
 
 
+@pytest.mark.parametrize(
+    ("key", "attributes"),
+    [
+        (Customer.key("al"), {"City": {"N": "5"}}),
+        (CustomerEmail.key("a@b.c"), {"Username": {"N": "5"}}),
+        (Brand.key("X"), {"Title": {"N": "5"}}),
+        (BrandLike.key("X", "al"), {"Username": {"N": "5"}}),
+        (Project.key("p"), {"LastIssue": {"S": "five"}}),
+        (Issue.key("p", 7), {"Number": {"S": "seven"}}),
+    ],
+    ids=["owner", "marker", "parent", "child", "counter", "numbered"],
+)
+def test_what_cannot_be_read_is_told_with_all_else_that_is_wrong(
+    world: World, key: Key[Any], attributes: dict[str, Any]
+) -> None:
+    broken(world, key, **attributes)
+    broken(world, Brand.key("Y"), GSI1PK={"S": "x"})
+    sentences = [violation.sentence for violation in world.run(verify(SYSTEM))]
+    assert "cannot be read" in sentences[0] or "cannot be read" in sentences[1]
+    assert any("GSI1PK is {'S': 'x'}, not None" in one for one in sentences)
+
+
 # Unique values
 
 

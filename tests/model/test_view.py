@@ -9,11 +9,13 @@ from typing import Any, cast
 import pytest
 
 from bigtime.engine import Engine
+from bigtime.model.condition import attr
 from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ItemMismatch
 from bigtime.model.keys import Keys
 from bigtime.model.ksuid import Ksuid
 from bigtime.model.query import all_of, count, query
+from bigtime.model.scan import scan
 from bigtime.model.table import Table, global_index
 from bigtime.model.view import View
 from bigtime.store import Store
@@ -58,6 +60,37 @@ def test_included_attributes(store: Store) -> None:
     found = store.run(all_of(WatchOfType.within(watch_type="BRAND")))
     assert {one.target_name for one in found} == {"tv 0", "tv 1", "tv 2", None}
     assert found[-1] == WatchOfType(user_id="user9", created_at=NOON + timedelta(seconds=1))
+
+
+def test_a_filter_on_what_the_index_does_not_have_is_refused(store: Store) -> None:
+    """DynamoDB would answer with nothing, and say nothing."""
+    for within, filter in (
+        (BrandWatcher.within(brand_id="apple"), attr("target_name") == "tv 1"),
+        (WatchOfType.within(watch_type="BRAND"), attr("brand_id").exists()),
+    ):
+        for steps in (query(within, filter=filter), count(within, filter=filter)):
+            with pytest.raises(DesignError, match=r"does not hold (target_name|brand_id), so a"):
+                store.run(steps)
+    assert requests(store) == []
+    named = attr("target_name") == "tv 1"
+    assert len(store.run(all_of(WatchOfType.within(watch_type="BRAND"), filter=named))) == 1
+    apples = attr("brand_id") == "apple"
+    assert len(store.run(all_of(UserWatch.within("ByTarget", user_id="user1"), filter=apples))) == 1
+
+
+def test_a_filter_on_the_key_of_the_index_is_refused(store: Store) -> None:
+    """DynamoDB refuses it; as a stretch of the key it costs less."""
+    for within, name in (
+        (UserWatch.within("main", user_id="user1"), "watch_key"),
+        (UserWatch.within("ByTarget", user_id="user1"), "target_name"),
+        (BrandWatcher.within(brand_id="apple"), "user_id"),
+    ):
+        with pytest.raises(DesignError, match=f"{name} is a key of .*ask for it in within"):
+            store.run(query(within, filter=attr(name) > "a"))
+    assert requests(store) == []
+    later = attr("watch_key") > "BRAND#0"
+    assert len(store.run(all_of(BrandWatcher.within(brand_id="apple"), filter=later))) == 2
+    assert len(store.run(scan(UserWatch, filter=later))) == 2
 
 
 def test_only_what_the_view_has_is_asked_for(store: Store) -> None:

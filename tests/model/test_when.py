@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from bigtime.engine import Engine
 from bigtime.model import (
@@ -195,6 +196,31 @@ def test_when_must_be_told_a_field_of_the_entity_and_a_value_of_its_type() -> No
                 keys = Keys(main="X#{name}", GSI1=when("X#{name}", **values))
                 name: str
                 kind: str
+
+
+class Box(BaseModel):
+    colour: str = "red"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (set[str], {"hot"}),
+        (list[str], ["hot"]),
+        (dict[str, str], {"a": "hot"}),
+        (Box, Box()),
+        (Any, "hot"),
+        (str | int, "hot"),
+    ],
+)
+def test_a_field_that_changes_inside_cannot_decide(kind: Any, value: Any) -> None:
+    table = Table("Things", "PK", indexes=[global_index("GSI1", "GSI1PK")])
+    with pytest.raises(DesignError, match=r"tags=.* must be a text, a number, bytes or a bool"):
+
+        class Thing(Entity, table=table):
+            keys = Keys(main="X#{name}", GSI1=when("X#{name}", tags=value))
+            name: str
+            tags: kind
 
 
 def test_an_index_of_fields_alone_cannot_follow_a_condition() -> None:

@@ -255,3 +255,10 @@ def test_no_attempt_at_all_is_refused() -> None:
     with pytest.raises(ValueError) as caught:
         Retries(attempts=0)
     assert "first one" in str(caught.value)
+
+
+@pytest.mark.parametrize("seconds", [(-1.0, 5.0), (1.0, -5.0)])
+def test_pauses_of_less_than_nothing_are_refused(seconds: tuple[float, float]) -> None:
+    first, most = seconds
+    with pytest.raises(ValueError, match=f"or none: {min(seconds):g} is neither"):
+        Retries(first_seconds=first, most_seconds=most)

@@ -116,7 +116,9 @@ def test_a_store_leaves_open_what_it_did_not_open(engine: Engine) -> None:
         ("http:8000", "no endpoint"),
         ("http://127.0.0.1:port", "no endpoint"),
         ("http://127.0.0.1:8000/tables", "no endpoint"),
-        ("http://key:secret@127.0.0.1:8000", "no endpoint"),
+        ("http://key:secret@127.0.0.1:8000", "takes no name and password"),
+        ("https://secret@127.0.0.1", "takes no name and password"),
+        ("https://key:secret@[::1", "no endpoint"),
         ("https://[::1", "no endpoint"),
     ],
 )
@@ -126,6 +128,7 @@ def test_a_wrong_setting_is_told_in_a_sentence(setting: str, word: str) -> None:
             open_one(setting)
         assert word in str(caught.value)
         assert str(caught.value).endswith(".")
+        assert "secret" not in f"{caught.value} {caught.value.__context__}"
 
 
 def test_nothing_chosen_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.store import places
 from tests.store.places import IN_PROCESS, NETWORKED, Place, Time
 
 FAULTY = "blocking engine, with faults"
+LAGGING = "blocking engine, with indexes that lag"
 
 
 @pytest.fixture
@@ -28,15 +30,18 @@ def engine(time: Time) -> Iterator[Engine]:
         yield engine
 
 
-@pytest.fixture(params=(*IN_PROCESS, *NETWORKED, FAULTY))
+@pytest.fixture(params=(*IN_PROCESS, *NETWORKED, FAULTY, LAGGING))
 def place(request: pytest.FixtureRequest, engine: Engine, time: Time) -> Iterator[Place]:
     """A store with the tables of the test's `SYSTEM`: blocking and awaited, in process and over
-    HTTP, and on an engine that throttles, conflicts and leaves items unprocessed."""
-    kind, _, faults = request.param.partition(", ")
+    HTTP, on an engine that throttles, conflicts and leaves items unprocessed, and on one whose
+    indexes do not follow while a pattern runs."""
+    kind, _, _ = request.param.partition(", ")
     with places.place(kind, engine, time) as place:
         prepare(place, request.module.SYSTEM)
-        if faults:
+        if request.param == FAULTY:
             disturb(engine)
+        if request.param == LAGGING:
+            let_indexes_lag(place, engine)
         yield place
 
 
@@ -59,3 +64,18 @@ def disturb(engine: Engine) -> None:
     engine.faults.throttle(rate=0.2)
     engine.faults.conflict(rate=0.2)
     engine.faults.leave_unprocessed(rate=0.3)
+
+
+def let_indexes_lag(place: Place, engine: Engine) -> None:
+    """What runs sees the indexes as they were when it began, whatever it writes."""
+
+    def lagging(run: Callable[..., Any]) -> Callable[..., Any]:
+        def run_behind(*arguments: Any) -> Any:
+            engine.faults.lag_indexes(seconds=float("inf"))
+            return run(*arguments)
+
+        return run_behind
+
+    consumer = place.consumer
+    place.run = lagging(place.run)  # type: ignore[method-assign]
+    place.consumer = lambda *told, **more: lagging(consumer(*told, **more))  # type: ignore[method-assign]

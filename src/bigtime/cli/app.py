@@ -17,6 +17,7 @@ from bigtime.cli.engine import engine
 from bigtime.cli.explain import explain
 from bigtime.cli.patterns import patterns
 from bigtime.cli.run import TYPED, run
+from bigtime.cli.serve import serve
 from bigtime.cli.tables import tables
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they may hold what is in a table
 )
+app.command()(serve)
 app.add_typer(engine)
 app.command()(doctor)
 app.add_typer(tables)

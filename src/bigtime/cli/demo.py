@@ -147,6 +147,8 @@ def fill(database: Store, system: System, scale: str, seed: int, until: datetime
         )
     seconds = time.monotonic() - began
     typer.echo(f"loaded {loaded:,} items of {system.name} in {seconds:,.0f} s")
+    for note in system.demo.notes(Random(seed)):
+        typer.echo(note)
 
 
 def loading(database: Store, entities: Iterator[Entity]) -> Iterator[int]:

@@ -3,7 +3,8 @@
 A parameter `brand_name` is typed `--brand-name "Acme"`, or `--brand-name=Acme`; its annotation says
 what the text has to be. Of a list, the option is repeated. What one text cannot tell, such as an
 entity, is typed as JSON, and where a page goes on as the cursor that was printed with the page
-before. A yes or no is `--ascending` or `--no-ascending`.
+before. What was printed as JSON can be typed so, also with what a record computes of its fields.
+A yes or no is `--ascending` or `--no-ascending`, a time zone its name.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
+from datetime import tzinfo
 from inspect import Parameter
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
@@ -111,6 +114,8 @@ def parsed(parameter: Parameter, texts: list[str]) -> Any:
     option, annotation = option_of(parameter.name), parameter.annotation
     if takes_cursor(parameter):
         return cursors().read(texts[-1])
+    if one_type(annotation) is tzinfo:
+        return zone_named(option, texts[-1])
     try:
         return value_of(TypeAdapter(annotation), annotation, texts)
     except ValidationError as error:
@@ -124,10 +129,35 @@ def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> An
         return adapter.validate_strings(texts[-1])
     member = member_type(annotation)
     if member is None or (len(texts) == 1 and texts[0].lstrip().startswith("[")):
-        return adapter.validate_json(texts[-1])
+        return adapter.validate_json(without_computed(annotation, texts[-1]))
     if is_text(member):
         return adapter.validate_python(texts)
     return adapter.validate_json(f"[{','.join(texts)}]")
+
+
+def without_computed(annotation: Any, text: str) -> str:
+    """A record's JSON without the fields that it makes of the others."""
+    kind = one_type(annotation)
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
+        return text
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return text  # pydantic tells what is wrong with it
+    if not isinstance(told, dict):
+        return text
+    return json.dumps(
+        {name: one for name, one in told.items() if name not in kind.model_computed_fields}
+    )
+
+
+def zone_named(option: str, text: str) -> tzinfo:
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        refuse(
+            f"{option}: there is no time zone {text!r}; one is called Africa/Johannesburg.", code=2
+        )
 
 
 def is_flag(parameter: Parameter) -> bool:

@@ -40,8 +40,9 @@ def cursors() -> Cursors:
 def fields_of(value: Any) -> dict[str, Any] | None:
     """The fields of a record that may be shown; None for what is no record."""
     if isinstance(value, BaseModel):
-        shown = type(value).model_fields.items()
-        return {name: getattr(value, name) for name, field in shown if field.repr}
+        fields_shown = (type(value).model_fields, type(value).model_computed_fields)
+        shown = [name for some in fields_shown for name, field in some.items() if field.repr]
+        return {name: getattr(value, name) for name in shown}
     if isinstance(value, (Page, type)):
         return None
     if is_dataclass(value):

@@ -7,6 +7,8 @@ checks, tables to make) when it is first named.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bigtime.model.addresses import EmailAddress, WebAddress
+from bigtime.model.amounts import Amount
 from bigtime.model.batch import Unfinished, delete_many, get_many, load_many, put_many
 from bigtime.model.buckets import Buckets, buckets, newest_first, oldest_first
 from bigtime.model.change import Add, Append, At, Discard, IfMissing, Remove, Set
@@ -29,7 +31,7 @@ from bigtime.model.errors import (
 )
 from bigtime.model.get import get
 from bigtime.model.keys import Keys, when
-from bigtime.model.ksuid import Ksuid
+from bigtime.model.ksuid import Ksuid, ksuid_or
 from bigtime.model.names import Name
 from bigtime.model.naming import camel_case, pascal_case, snake_case
 from bigtime.model.op import Op, Steps, now, pause, random_bytes, together
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNTIL",
     "Add",
+    "Amount",
     "Append",
     "At",
     "Buckets",
@@ -86,6 +89,7 @@ __all__ = [
     "DesignError",
     "Discard",
     "DomainError",
+    "EmailAddress",
     "Entity",
     "EpochSeconds",
     "Explanation",
@@ -119,6 +123,7 @@ __all__ = [
     "ValueRefused",
     "View",
     "Violation",
+    "WebAddress",
     "Within",
     "Write",
     "add",
@@ -151,6 +156,7 @@ __all__ = [
     "get_many",
     "get_together",
     "global_index",
+    "ksuid_or",
     "less_than",
     "load_many",
     "local_index",

@@ -6,42 +6,59 @@ before it tells, at what seemed wrong.
 
 A violation knows how it can be mended. Mending is guarded: it changes nothing that has changed
 since the violation was found, and raises Conflict then.
+
+An item that cannot be read is a violation by itself, and the other audits take no notice of it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from bigtime.model.batch import items_of
 from bigtime.model.condition import Placeholders
-from bigtime.model.entity import Entity
+from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import Conflict, DomainError, ItemMismatch
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps
+from bigtime.model.secret import veiled
 from bigtime.model.table import Table
 from bigtime.model.write import Guard, Transition, Write
 from bigtime.wire import AttributeValue, Item, Request
+
+OBSCURE: Final = object()
+"""An item that cannot be read."""
 
 
 class CannotMend(DomainError):
     """Only a person can decide what is right here."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Violation(ABC):
-    """Something that should not be, and where: a table, and the key of an item in it."""
+    """Something that should not be, and where: a table, and the key of an item in it.
+
+    `hidden` are the attributes that are not shown.
+    """
 
     table: str
     key: Item
+    hidden: frozenset[str]
 
     @property
     @abstractmethod
     def sentence(self) -> str: ...
 
     def __str__(self) -> str:
-        return f"{self.table} {self.key}: {self.sentence}"
+        return f"{self.table} {self.shown(self.key)}: {self.sentence}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        return veiled(item, self.hidden)
 
     def mend(self) -> Steps[None]:
         raise CannotMend(str(self))
@@ -87,6 +104,19 @@ def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Ste
         if "LastEvaluatedKey" not in response:
             return
         params = {**params, "ExclusiveStartKey": response["LastEvaluatedKey"]}
+
+
+def looked_up(keys: Sequence[Key[Any]]) -> Steps[list[Any]]:
+    """The items of many keys: None where there is none, `OBSCURE` where one cannot be read."""
+    items = yield from items_of(keys, consistent=True)
+    return [seen(key, items.get(key.identity)) for key in keys]
+
+
+def seen(key: Key[Any], item: Item | None) -> Any:
+    try:
+        return None if item is None else key.entity.layout.from_item(item)
+    except ItemMismatch:
+        return OBSCURE
 
 
 def readable(layout: Layout, items: Iterable[Item]) -> Iterator[Any]:

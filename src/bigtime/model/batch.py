@@ -12,23 +12,20 @@ A batch is no transaction: when it fails, some of it may be done. What was done 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.get import checked
+from bigtime.model.identity import Identity, identity_of
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps, now, pause, random_bytes, together
 from bigtime.model.put import Put
-from bigtime.model.table import Table
 from bigtime.model.write import Guard
 from bigtime.wire import Item, Request, Response
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
-Identity: TypeAlias = tuple[Any, ...]
-"""A table and the key of an item in it, to be compared."""
 
 MOST_READ = 100
 MOST_WRITTEN = 25
@@ -48,13 +45,17 @@ def get_many(
 
     `deleted=True` also finds what was deleted softly.
     """
-    wanted = [(identity(checked(key, "get_many")), key) for key in keys]
-    found: dict[Identity, Item] = {}
-    chunks = chunked(list(dict(wanted).values()), MOST_READ)
+    wanted = [checked(key, "get_many") for key in keys]
+    found = yield from items_of(wanted, consistent=consistent)
+    return [visible(key, found.get(identity(key)), deleted=deleted) for key in wanted]
+
+
+def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    """The items of many keys as they are stored, those that are there."""
+    apart = {identity(key): key for key in keys}
+    chunks = chunked(list(apart.values()), MOST_READ)
     answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
-    for items in answers:
-        found |= items
-    return [visible(key, found.get(place), deleted=deleted) for place, key in wanted]
+    return {place: item for items in answers for place, item in items.items()}
 
 
 def put_many(entities: Iterable[E]) -> Steps[list[E]]:
@@ -123,18 +124,7 @@ def check_no_soft_delete(layout: Layout) -> None:
 
 
 def identity(key: Key[Any]) -> Identity:
-    return identity_of(key.entity.layout.table, key.item)
-
-
-def identity_of(table: Table, item: Item) -> Identity:
-    """A number has many spellings, and comes back in another than it was sent in."""
-    values = (item[one.name] for one in table.main.attributes)
-    contents = (
-        Decimal(content) if tag == "N" else content
-        for value in values
-        for tag, content in value.items()
-    )
-    return table.name, *contents
+    return key.identity
 
 
 def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:

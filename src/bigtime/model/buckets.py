@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from bigtime.model.condition import Condition
@@ -28,11 +29,11 @@ from bigtime.model.encoding import Encoding, bare_type
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import EntityKey
 from bigtime.model.op import Steps, now
-from bigtime.model.page import Page, Position, place_in
+from bigtime.model.page import Page, Position, check_number, place_in
 from bigtime.model.parts import Field, fields_of
 from bigtime.model.query import Query, query, viewed
 from bigtime.model.table import MAIN
-from bigtime.model.within import Within, key_in
+from bigtime.model.within import Within, key_in, key_value
 from bigtime.wire import Item
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ EMPTY_BUCKETS = 5
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Buckets(Generic[E]):
     """The partitions of an index that differ only in their bucket of time."""
 
@@ -59,6 +60,35 @@ class Buckets(Generic[E]):
     def at(self, moment: Any) -> Within[E]:
         """The partition of one bucket."""
         return self.entity.within(self.index, **{**self.fields, self.field: moment})
+
+    @cached_property
+    def some(self) -> Within[E]:
+        """One of the partitions; the others differ from it in their key and in nothing else."""
+        return self.at(self.start(SOME_MOMENT))
+
+    @cached_property
+    def shared(self) -> dict[str, Any]:
+        """The fields that all of them have in their keys, as the types of these have them."""
+        layout = self.entity.layout
+        names = layout.keys[self.index].hash_fields
+        return {
+            name: layout.checked(name, value)
+            for name, value in self.fields.items()
+            if name in names
+        }
+
+    @cached_property
+    def kind(self) -> type[date]:
+        kind: type[date] = bare_type(self.entity.model_fields[self.field].annotation)
+        return kind
+
+    def moved(self, parameters: Mapping[str, Any], bucket: Any) -> dict[str, Any]:
+        """A query of `some` partition for that of a bucket; its values begin with the key."""
+        fields = {**self.shared, self.field: bucket}
+        keys = (key_value(one, fields) for one in self.entity.layout.keys[self.index].hash)
+        values = parameters["ExpressionAttributeValues"]
+        moved = {**values, **dict(zip(values, keys, strict=False))}
+        return {**parameters, "ExpressionAttributeValues": moved}
 
     def after(self, *, newest_first: bool = True, **fields: Any) -> Position:
         """The position after an item, told by its fields; whether it is there does not matter."""
@@ -82,18 +112,21 @@ class Buckets(Generic[E]):
     def start(self, moment: date) -> Any:
         """Where the bucket of a moment starts, or that of a day."""
         assert self.encoding.bucket is not None
-        kind = bare_type(self.entity.model_fields[self.field].annotation)
-        return self.encoding.bucket.start(as_kind(kind, moment))
+        return self.encoding.bucket.start(as_kind(self.kind, moment))
 
     def beside(self, bucket: Any, *, newest_first: bool) -> Any:
-        """The next bucket of the walk."""
-        assert self.encoding.bucket is not None
-        step = self.encoding.bucket.previous if newest_first else self.encoding.bucket.next
-        return step(bucket)
+        """The next bucket of the walk, from the start of one."""
+        kind = self.encoding.bucket
+        assert kind is not None
+        return kind.start(bucket - kind.instant if newest_first else bucket + kind.longest)
 
     def fingerprint(self, *, newest_first: bool) -> str:
-        """That of any bucket will do, if it is always the same one."""
-        return self.at(self.start(SOME_MOMENT)).fingerprint("buckets", newest_first)
+        return self.fingerprints[newest_first]
+
+    @cached_property
+    def fingerprints(self) -> dict[bool, str]:
+        """By direction. That of any bucket will do, if it is always the same one."""
+        return {way: self.some.fingerprint("buckets", way) for way in (False, True)}
 
 
 def as_kind(kind: type[date], moment: date) -> date:
@@ -211,16 +244,22 @@ class Walk:
     only: type[View] | None
     patience: int
 
+    def __post_init__(self) -> None:
+        check_number("patience", "empty buckets before a page is given up", self.patience)
+
     def steps(
         self, after: Position | None, *, first: date | None, last: date | None
     ) -> Steps[Page[Any]]:
         bucket, key = yield from self.beginning(after, first)
         end = yield from self.end(last)
+        asked = self.asked()
+        parameters = asked.parameters()
         found: list[Any] = []
         empty = 0
         while not self.is_beyond(bucket, end):
             missing = self.limit - len(found)
-            taken = yield from self.asked(bucket, missing).taking(key, missing)
+            moved = self.buckets.moved(parameters, bucket)
+            taken = yield from asked.taking(key, missing, moved)
             found += taken.values
             if not taken.ended:
                 return Page(found, self.position(bucket, taken.last))
@@ -253,11 +292,11 @@ class Walk:
             return None if last is None else self.buckets.start(last)
         return self.buckets.start((yield from now()))
 
-    def asked(self, bucket: Any, missing: int) -> Query[Any]:
+    def asked(self) -> Query[Any]:
         return query(
-            viewed(self.buckets.at(bucket), self.only),
+            viewed(self.buckets.some, self.only),
             newest_first=self.newest_first,
-            limit=missing,
+            limit=self.limit,
             filter=self.filter,
         )
 

@@ -15,7 +15,7 @@ from bigtime.model.keys import EntityKey, KeyPart
 from bigtime.model.naming import pascal_case
 from bigtime.model.parts import Field
 from bigtime.model.pattern import Pattern
-from bigtime.model.system import System
+from bigtime.model.system import System, check_kind
 from bigtime.model.table import MAIN, Attribute, Index, Table
 
 NOT_APPLICABLE = "N/A"
@@ -23,6 +23,7 @@ NOT_APPLICABLE = "N/A"
 
 def chart(system: System) -> str:
     """All charts of a system, each under its heading."""
+    check_kind(system, "chart")
     parts = [f"# {system.name}"]
     for table in system.tables:
         parts += [f"## Entities in {table.name}", entity_chart(table)]

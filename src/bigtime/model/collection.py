@@ -24,7 +24,13 @@ from bigtime.model.layout import Layout
 from bigtime.model.page import PATIENCE, Position
 from bigtime.model.query import Query
 from bigtime.model.reader import entity_reader
-from bigtime.model.within import Within, key_in, text_condition, whole_partition
+from bigtime.model.within import (
+    Within,
+    check_within,
+    key_in,
+    text_condition,
+    whole_partition,
+)
 
 if TYPE_CHECKING:
     from bigtime.model.entity import Entity
@@ -99,6 +105,7 @@ def collection(
         raise DesignError(
             "a collection is of entities; name them, as in collection(Customer, Order, within=...)"
         )
+    check_within(within, "collection")
     layouts = tuple(entity.layout for entity in entities)
     for layout in layouts:
         if layout.table is not within.layout.table:

@@ -30,8 +30,14 @@ class Placeholders:
     layout: Layout
     names: dict[str, str] = field(default_factory=dict)
     values: Item = field(default_factory=dict)
+    attributes: set[str] = field(default_factory=set)
+    """The stored names of all attributes that are named, or into which a path leads."""
 
     def name(self, stored: str) -> str:
+        self.attributes.add(stored)
+        return self.mark(stored)
+
+    def mark(self, stored: str) -> str:
         mark = self.names.get(stored)
         if mark is None:
             mark = self.names[stored] = f"#n{len(self.names)}"
@@ -48,7 +54,7 @@ class Placeholders:
         return self.name(str(first)) + "".join(map(self.step, rest))
 
     def step(self, step: Step) -> str:
-        return f"[{step}]" if isinstance(step, int) else f".{self.name(step)}"
+        return f"[{step}]" if isinstance(step, int) else f".{self.mark(step)}"
 
     def stored(self, path: Path, value: Any) -> str:
         """A value in the stored form of the field that the path leads to."""
@@ -97,9 +103,11 @@ class Condition:
     render: Callable[[Placeholders], str]
 
     def __and__(self, other: Condition) -> Condition:
+        check_condition(other)
         return Condition(lambda marks: f"({self.render(marks)}) AND ({other.render(marks)})")
 
     def __or__(self, other: Condition) -> Condition:
+        check_condition(other)
         return Condition(lambda marks: f"({self.render(marks)}) OR ({other.render(marks)})")
 
     def __invert__(self) -> Condition:
@@ -107,6 +115,12 @@ class Condition:
 
     def __bool__(self) -> NoReturn:
         raise DesignError("a condition is known only in the table; combine them with &, | and ~")
+
+
+def check_condition(given: object) -> None:
+    """What a filter, or a write, was given; none at all is fine."""
+    if given is not None and not isinstance(given, Condition):
+        raise DesignError(f"{given!r} is no condition; one looks like attr('total') > 100")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.model.audit import Audit, Found, Mend, Violation, look_through, of_kind, readable
-from bigtime.model.batch import Identity, get_many, identity
+from bigtime.model.audit import (
+    Audit,
+    Found,
+    Mend,
+    Violation,
+    look_through,
+    looked_up,
+    of_kind,
+    readable,
+)
 from bigtime.model.counted import Counted
 from bigtime.model.entity import Entity, Key
+from bigtime.model.identity import Identity
 from bigtime.model.op import Steps
 from bigtime.model.reader import layout_in
 from bigtime.wire import AttributeValue, Item
@@ -18,7 +27,7 @@ from bigtime.wire import AttributeValue, Item
 Tally: TypeAlias = Counter[Identity]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CountWrong(Violation):
     """An item has another count than there are items that refer to it."""
 
@@ -60,7 +69,7 @@ class CountAudit(Audit):
         layout = self.counted.parent.layout
         for one in found:
             if one.layout is layout:
-                self.parents[identity(one.entity.own_key())] = self.parent(one.entity, one.item)
+                self.parents[one.entity.own_key().identity] = self.parent(one.entity, one.item)
         return []
         yield
 
@@ -73,7 +82,7 @@ class CountAudit(Audit):
         for child in children:
             key = self.counted.counts_in(child.__dict__)
             if key is not None:
-                tally[identity(key)] += 1
+                tally[key.identity] += 1
 
     def end(self) -> Steps[list[Violation]]:
         suspects = self.suspects(self.parents, self.tally)
@@ -82,11 +91,11 @@ class CountAudit(Audit):
         tally = yield from self.recounted()
         still = [one for one in self.suspects(suspects, tally) if tally[one] == self.tally[one]]
         keys = [suspects[one].key for one in still]
-        found = yield from get_many(keys, consistent=True, deleted=True)
+        found = yield from looked_up(keys)
         return [
             self.violation(suspects[one], tally[one])
             for one, entity in zip(still, found, strict=True)
-            if entity is not None and self.count_of(entity) == suspects[one].count
+            if isinstance(entity, Entity) and self.count_of(entity) == suspects[one].count
         ]
 
     def suspects(self, parents: Mapping[Identity, Parent], tally: Tally) -> dict[Identity, Parent]:
@@ -111,5 +120,6 @@ class CountAudit(Audit):
         return count
 
     def violation(self, parent: Parent, right: int) -> Violation:
-        table = self.counted.parent.layout.table.name
-        return CountWrong(table, parent.key.item, self.counted, parent.stored, right)
+        layout = self.counted.parent.layout
+        where = layout.table.name, parent.key.item, layout.hidden
+        return CountWrong(*where, self.counted, parent.stored, right)

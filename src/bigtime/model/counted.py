@@ -6,6 +6,9 @@ Creating a BrandLike then adds one to its Brand, which must be there, and deleti
 away, each in one transaction. One that is deleted softly does not count until it is restored. A
 field that refers to nothing, being None, counts nowhere.
 
+Whoever refers to an item that is gone, or that is deleted softly, may still go: in the one there
+is nothing to count any more, and the other goes on counting, for it may come back.
+
 A count cannot be part of a key: to change the key, the item would have to be read first.
 """
 
@@ -14,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bigtime.model.batch import identity
 from bigtime.model.change import Add, FieldChange
+from bigtime.model.delete import Check
 from bigtime.model.entity import Entity, Key
-from bigtime.model.errors import DesignError, ItemMissing
+from bigtime.model.errors import Conflict, DesignError, ItemMissing
 from bigtime.model.invariant import Invariant, Reserved, declare, referred, referred_key
 from bigtime.model.path import Path
 from bigtime.model.table import MAIN
@@ -28,13 +31,17 @@ if TYPE_CHECKING:
     from bigtime.model.audit import Audit
 
 
+class Uncounted(ItemMissing):
+    """There is nothing left to count in, which is fine."""
+
+
 class Count(Update[Any]):
-    """Adds to a count. Two of them on one item are one."""
+    """Adds to a count. Two of them on one item are one, which both must allow."""
 
     __slots__ = ()
 
     def joined(self, other: Write[Any]) -> Write[Any] | None:
-        if not isinstance(other, Count) or identity(self.key) != identity(other.key):
+        if not isinstance(other, Count) or self.key != other.key:
             return None
         changes = dict(self.changes)
         for path, change in other.changes.items():
@@ -43,7 +50,13 @@ class Count(Update[Any]):
                 changes[path] = Add(before.value + change.value, before.start)
             else:
                 changes[path] = change
-        return self.but(changes=changes)
+        guard = self.guard if other.instead() else other.guard
+        return self.but(changes=changes, guard=guard)
+
+    def instead(self) -> Check | None:
+        if self.guard.if_exists is not Uncounted:
+            return None
+        return Check(self.key, Guard(unless_exists=Conflict))
 
 
 class Counted(Invariant):
@@ -77,7 +90,7 @@ class Counted(Invariant):
 
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
         old, new = self.counts_in(before), self.counts_in(after)
-        if old and new and identity(old) == identity(new):
+        if old == new:
             return
         if old:
             yield self.added(old, -1)
@@ -85,7 +98,9 @@ class Counted(Invariant):
             yield self.added(new, 1)
 
     def added(self, key: Key[Any], amount: int) -> Count:
-        guard = Guard(if_exists=self.missing, hidden=self.parent.layout.deleted_name)
+        guard = Guard(if_exists=Uncounted)
+        if amount > 0:
+            guard = Guard(if_exists=self.missing, hidden=self.parent.layout.deleted_name)
         count: Count = altered(key, {self.field: Add(amount)}, guard, kind=Count)
         return count
 

@@ -11,6 +11,7 @@ from bigtime.model.errors import DesignError
 from bigtime.model.keys import Keys
 from bigtime.model.layout import Layout, Roles
 from bigtime.model.neighbours import check_neighbours, continued_by
+from bigtime.model.shards import Sharding
 from bigtime.model.table import MAIN, Table
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> None:
     """Compiles an entity, checks it beside its neighbours, and enters it in its table."""
+    check_name(entity, table)
     check_rules(entity)
+    check_shards(entity)
     layout = Layout(entity, table, keys, roles)
     check_names(entity.__name__, layout.names)
     check_roles(layout)
@@ -49,6 +52,28 @@ def compile_beside(layout: Layout, layouts: list[Layout], newcomer: type[Entity]
             f"{newcomer.__name__} continues a key of {layout.entity.__name__}, which is in use"
             " already; declare all entities of a table before using any"
         )
+
+
+def check_name(entity: type[Entity], table: Table) -> None:
+    """An item says by its entity's name what it is, and so does a position."""
+    if any(other.__name__ == entity.__name__ for other in table.entities):
+        raise DesignError(
+            f"table {table.name} has an entity {entity.__name__} already; rename one of them"
+        )
+
+
+def check_shards(entity: type[Entity]) -> None:
+    """A shard is computed when the fields that it goes by are known."""
+    known: set[str] = set()
+    for name, field in entity.model_fields.items():
+        sharding = field.default_factory
+        later = [one for one in getattr(sharding, "by", ()) if one not in known]
+        if isinstance(sharding, Sharding) and later:
+            raise DesignError(
+                f"{entity.__name__}.{name} goes by {', '.join(later)}, which has to be declared"
+                " before it"
+            )
+        known.add(name)
 
 
 def check_rules(entity: type[Entity]) -> None:
@@ -86,9 +111,15 @@ def check_roles(layout: Layout) -> None:
         wanted = int if role == "version" else datetime
         annotation = field_annotation(entity, name)
         if unwrapped(annotation)[0] is not wanted:
-            raise DesignError(f"{entity.__name__}.{name}: {role} must be a {wanted.__name__}")
+            raise DesignError(
+                f"{entity.__name__}.{name}: {role} must be of type {wanted.__name__}; declare it"
+                f" as `{name}: {wanted.__name__} | None = None`"
+            )
         if role == "deleted" and not may_be_none(annotation):
-            raise DesignError(f"{entity.__name__}.{name}: {role} must be None while it is not")
+            raise DesignError(
+                f"{entity.__name__}.{name}: {role} must be None while it is not; declare it as"
+                f" `{name}: datetime | None = None`"
+            )
 
 
 def check_reserved(layout: Layout) -> None:

@@ -14,6 +14,7 @@ from bigtime.model.change import FieldChange, Remove, Stamp
 from bigtime.model.condition import Condition, Placeholders
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.get import checked, layout_of
 from bigtime.model.op import Steps
 from bigtime.model.path import Path
 from bigtime.model.update import Update, altered
@@ -110,10 +111,12 @@ def delete(
 ) -> Write[E | None]:
     """Deletes the item; without a condition, one that is not there is fine.
 
-    Given the entity, it deletes only the version that was seen. Where the item is only marked, or
-    where an invariant counts on it, a transaction needs something to delete.
+    It gives back what the item was. Where an invariant makes a transaction of it, nobody is told
+    that: then it is what was seen or had to be read before, and None if nothing was. Given the
+    entity, it deletes only the version that was seen. Where the item is only marked, or where an
+    invariant counts on it, a transaction needs something to delete.
     """
-    layout = target.layout if isinstance(target, Entity) else target.entity.layout
+    layout = layout_of(target, "delete")
     guard = Guard(existing(if_exists), None, when, otherwise, hidden=layout.deleted_name)
     if layout.roles.deleted is None:
         return deletion(target, guard)
@@ -130,12 +133,13 @@ def erase(
     otherwise: ErrorLike = ConditionFailed,
 ) -> Delete[E]:
     """Deletes the item for good, also where `delete` would only mark it."""
+    layout_of(target, "erase")
     return deletion(target, Guard(existing(if_exists), None, when, otherwise))
 
 
 def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
     """Brings back what was deleted softly; one that was not stays as it is."""
-    layout = target.layout if isinstance(target, Entity) else target.entity.layout
+    layout = layout_of(target, "restore")
     if layout.roles.deleted is None:
         raise DesignError(
             f"{layout.entity.__name__} has no field with the role `deleted`; what is deleted there"
@@ -171,7 +175,7 @@ def check(
     otherwise: ErrorLike = ConditionFailed,
 ) -> Check:
     """Lets a transaction go ahead only if the item is as it should be."""
-    hidden = key.entity.layout.deleted_name
+    hidden = checked(key, "check").entity.layout.deleted_name
     guard = Guard(existing(if_exists), absent(unless_exists), when, otherwise, hidden=hidden)
     if guard.condition() is None:
         raise DesignError("check() needs a condition: if_exists, unless_exists or when")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -31,13 +31,19 @@ class Entities(Protocol):
     ) -> Iterator[Entity]: ...
 
 
+def nothing_to_tell(random: Random) -> Iterable[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
     """A system's demo data.
 
     `entities` makes them one by one, whole: with every marker and count that the system's
-    invariants want, for they are written as they are. `count` tells how many there will be.
+    invariants want, for they are written as they are. `count` tells how many there will be, and
+    `notes`, of the same seed, what whoever loads them has to know.
     """
 
     entities: Entities
     count: Callable[[Scale], int]
+    notes: Callable[[Random], Iterable[str]] = nothing_to_tell

@@ -13,7 +13,7 @@ from typing import Literal
 
 from bigtime.model.create_table import describe, key_attributes, key_schema
 from bigtime.model.op import Steps
-from bigtime.model.system import System
+from bigtime.model.system import System, check_kind
 from bigtime.model.table import Index, Table
 from bigtime.wire import Request, Response
 
@@ -44,6 +44,7 @@ class Live:
 
 def diff(system: System) -> Steps[list[Difference]]:
     """All differences between a system's tables and the live ones."""
+    check_kind(system, "diff")
     found: list[Difference] = []
     for table in system.tables:
         found += differences(table, (yield from look(table)))

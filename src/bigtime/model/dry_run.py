@@ -1,8 +1,9 @@
 """What each request would bring, use and cost, on imaginary tables.
 
 The rules of capacity are those of `capacity`, applied to the items before and after. Each answer
-has the sentence that says what its figures rest on. Filters are taken to let everything pass: they
-change nothing in what a query costs.
+has the sentence that says what its figures rest on. Filters are taken to let everything pass, but
+for what `imaginary` can judge; they change nothing in what a request costs, only in how many it
+takes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bigtime.model.batch import Identity, identity_of
 from bigtime.model.capacity import (
     READ_BLOCK,
     Charge,
@@ -24,6 +24,7 @@ from bigtime.model.capacity import (
     write_charges,
 )
 from bigtime.model.errors import DesignError
+from bigtime.model.identity import Identity, identity_of
 from bigtime.model.imaginary import ImaginaryTables
 from bigtime.model.key_condition import key_conditions
 from bigtime.model.reader import key_of, projected
@@ -231,15 +232,17 @@ def page_read(tables: ImaginaryTables, params: Params) -> Answer:
     if not params.get("ScanIndexForward", True):
         items.reverse()
     page = page_of(table, index, after_start(table, items, params), params.get("Limit"))
+    passed = tables.passing(page, params)
     whole = fetches_whole(table, index, params)
-    shown = page if whole else [view_of(table, index, one) for one in page]
+    shown = passed if whole else [view_of(table, index, one) for one in passed]
     size = sum(view_of(table, index, one).size for one in page)
-    response: Response = {"Count": len(page), "ScannedCount": len(page)}
+    response: Response = {"Count": len(passed), "ScannedCount": len(page)}
     if params.get("Select") != "COUNT":
         response["Items"] = [one.item for one in shown]
     if page and (len(page) == params.get("Limit") or size >= PAGE_BYTES):
         response["LastEvaluatedKey"] = key_of(table, index, page[-1].item)
-    said = found_sentence(table, page, size, is_filtered="FilterExpression" in params)
+    share = "all" if len(passed) == len(page) else f"{len(passed)}"
+    said = found_sentence(table, page, size, share if "FilterExpression" in params else None)
     charges = page_charges(table, index, page, params, whole=whole)
     return Answer(response, ((table, index),), charges, said)
 
@@ -329,12 +332,13 @@ def sentence_of(change: ItemChange) -> str:
     return f"a {kind} of {change.old.size:,} bytes, then {change.new.size:,}"
 
 
-def found_sentence(table: Table, page: Sequence[Sized], size: int, *, is_filtered: bool) -> str:
+def found_sentence(table: Table, page: Sequence[Sized], size: int, share: str | None) -> str:
+    """`share` is how many of them a filter lets through, if there is one."""
     if not page:
         return "it finds nothing"
     kinds = Counter(kind_of(table, one.item) for one in page)
     listed = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
-    passed = ", all of which pass the filter" if is_filtered else ""
+    passed = f", {share} of which pass the filter" if share else ""
     return f"it finds {listed}, {size:,} bytes together{passed}"
 
 

@@ -224,8 +224,19 @@ def as_text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"takes text, not {value!r}")
     if not value.isascii():
-        value.encode()  # refuses surrogates, which UTF-8 cannot write
+        check_whole(value)
     return value if type(value) is str else str.__str__(value)
+
+
+def check_whole(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        half = value[error.start]
+        raise ValueError(
+            f"has a lone surrogate at {error.start}, {half!r}, which is no character and cannot be"
+            " stored: decode what it came from with errors='replace'"
+        ) from None
 
 
 def escaping(escaped: re.Pattern[str]) -> Callable[[Any], str]:

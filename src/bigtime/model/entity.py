@@ -11,15 +11,16 @@ operations need of it is its `layout`, compiled once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from bigtime.model.declaration import lay_out
 from bigtime.model.errors import DesignError
+from bigtime.model.identity import Identity, identity_of
 from bigtime.model.keys import Keys
-from bigtime.model.layout import Layout, Roles
+from bigtime.model.layout import ROLES, Layout, Roles
 from bigtime.model.reader import entity_reader
 from bigtime.model.secret import Secret, SecretText, hide_secrets
 from bigtime.model.table import Table
@@ -40,6 +41,19 @@ class Key(Generic[E]):
         self.entity = entity
         self.fields = fields
         self.item: Item = entity.layout.key_item(fields)
+
+    @property
+    def identity(self) -> Identity:
+        return identity_of(self.entity.layout.table, self.item)
+
+    def __eq__(self, other: object) -> bool:
+        """Two keys are equal that are of the same item."""
+        if not isinstance(other, Key):
+            return NotImplemented
+        return self.entity is other.entity and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     def __repr__(self) -> str:
         shown = self.entity.layout.shown_fields(self.fields)
@@ -73,14 +87,14 @@ class Entity(BaseModel):
         **more: Any,
     ) -> None:
         """`created`, `updated`, `version` and `deleted` name the fields that have those roles."""
-        super().__pydantic_init_subclass__(**more)
+        check_known(cls.__name__, "an entity", more, ("table", *ROLES))
+        super().__pydantic_init_subclass__()
         hide_secrets(cls)
-        if table is None:
-            check_abstract(cls)
-            return
-        if "keys" not in cls.__dict__:
-            raise DesignError(f"{cls.__name__} declares no keys; add `keys = Keys(main=...)`")
         roles = Roles(created=created, updated=updated, version=version, deleted=deleted)
+        if table is None:
+            check_abstract(cls, roles)
+            return
+        check_declared(cls, table)
         lay_out(cls, table, cls.keys, roles)
 
     @classmethod
@@ -108,8 +122,32 @@ class Entity(BaseModel):
         return Key(type(self), {name: getattr(self, name) for name in names})
 
 
-def check_abstract(entity: type[Entity]) -> None:
+def check_known(name: str, kind: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Pydantic would pass over an argument of a class that it does not know."""
+    for one in given:
+        raise DesignError(f"{name} has no {one!r}; {kind} takes {', '.join(known)}")
+
+
+def check_declared(entity: type[Entity], table: object) -> None:
+    if not isinstance(table, Table):
+        raise DesignError(
+            f"{entity.__name__}: table is {table!r}; declare one, as in Table('Shop', 'PK', 'SK')"
+        )
+    if "keys" not in entity.__dict__:
+        raise DesignError(f"{entity.__name__} declares no keys; add `keys = Keys(main=...)`")
+    if not isinstance(entity.keys, Keys):
+        raise DesignError(
+            f"{entity.__name__}.keys is {entity.keys!r}; write `keys = Keys(main=...)`"
+        )
+
+
+def check_abstract(entity: type[Entity], roles: Roles) -> None:
     """Without a table, a class is only something for others to inherit from."""
+    for role in roles.named():
+        raise DesignError(
+            f"{entity.__name__} has no table, so nothing would heed its {role}; say it where the"
+            " table is"
+        )
     if "keys" in entity.__dict__:
         raise DesignError(f"{entity.__name__} has keys but no table; add `table=` to its class")
     if any("layout" in vars(one) for one in entity.__mro__):

@@ -6,8 +6,9 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import DesignError
+from bigtime.model.layout import Layout
 from bigtime.model.op import Op
-from bigtime.model.write import ErrorLike, raised
+from bigtime.model.write import ErrorLike, check_error, raised
 from bigtime.wire import Request, Response
 
 E = TypeVar("E", bound=Entity)
@@ -21,6 +22,7 @@ class Get(Op[Any]):
     def __init__(
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
     ) -> None:
+        check_error(missing)
         self.key = checked(key, "get")
         self.consistent = consistent
         self.missing = missing
@@ -51,6 +53,19 @@ def checked(given: object, function: str) -> Key[Any]:
         raise DesignError(f"{function}() takes a key, not a whole {name}; say .own_key() of it")
     raise DesignError(
         f"{function}() takes a key, not {given!r}; make one of its entity, as in Brand.key('APPLE')"
+    )
+
+
+def layout_of(given: object, function: str) -> Layout:
+    """The layout of what a writing function was given: a key, or an entity."""
+    if isinstance(given, Entity):
+        return given.layout
+    if isinstance(given, Key):
+        layout: Layout = given.entity.layout
+        return layout
+    raise DesignError(
+        f"{function}() takes a key or an entity, not {given!r}; make a key, as in"
+        " Brand.key('APPLE')"
     )
 
 

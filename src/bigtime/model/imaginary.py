@@ -8,8 +8,8 @@ Without being told what they hold, imaginary tables hold whatever they are asked
 4. What was made up once stays so, and then is as the steps leave it: steps that delete until
    nothing is found come to an end.
 
-Told what they hold, they hold that and nothing else, and a condition that an item is there, or is
-not, is judged. Other conditions are always taken to hold.
+Told what they hold, they hold that and nothing else, and a condition, or a filter, that an item or
+an attribute is there, or is not, is judged. Others are always taken to hold.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from bigtime.model.batch import Identity, identity_of
 from bigtime.model.bounds import SortBounds
 from bigtime.model.capacity import Sized, canonical_item, item_size
 from bigtime.model.entity import Entity
+from bigtime.model.identity import Identity, identity_of
 from bigtime.model.key_condition import beginning, meets_all
 from bigtime.model.keys import EntityKey, KeyPart, told_by
 from bigtime.model.sample import entity_of, sample_item, told_by_beginning
@@ -36,7 +36,8 @@ from bigtime.wire import ConditionalCheckFailedException, Item, Params
 FOUND = 10
 SECONDS_OF_AN_HOUR = 3600
 DAYS_OF_ANY_MONTH = 28
-PRESENCE = re.compile(r"(attribute_exists|attribute_not_exists)\s*\(\s*([#\w.-]+)\s*\)")
+PRESENCE = re.compile(r"(attribute_exists|attribute_not_exists)\s*\(\s*([#\w-]+)\s*\)")
+"""Of a whole attribute: what is inside one is not looked at."""
 COMPARISON = re.compile(r"(?<!<)[=>]|<(?!>)")
 UNCERTAIN = re.compile(r"\b(OR|NOT)\b", re.IGNORECASE)
 
@@ -87,16 +88,25 @@ class ImaginaryTables:
     def met(self, table: Table, key: Item, params: Params, *, is_put: bool = False) -> Sized | None:
         """The item that a write meets, by rule 3."""
         identity = identity_of(table, key)
-        there = presence(table, params)
         if self.is_told:
-            found = self.items.get(identity)
-            if there is not None and there != (found is not None):
-                raise ConditionalCheckFailedException(item=found.item if found else None)
-            return found
+            return self.met_there(identity, params)
+        there = presence(table, params)
         compared = COMPARISON.search(params.get("ConditionExpression") or "")
         if there is False or (is_put and not (there or compared or identity in self.items)):
             return None
         return self.look(table, key) or (self.made_up(table, key) if there else None)
+
+    def met_there(self, identity: Identity, params: Params) -> Sized | None:
+        found = self.items.get(identity)
+        item = found.item if found else {}
+        if not is_as_told(item, presences(params, "ConditionExpression")):
+            raise ConditionalCheckFailedException(item=item or None)
+        return found
+
+    def passing(self, page: list[Sized], params: Params) -> list[Sized]:
+        """Those that a filter lets through, as far as that can be told."""
+        told = presences(params, "FilterExpression") if self.is_told else {}
+        return [one for one in page if is_as_told(one.item, told)]
 
     def question(
         self, table: Table, index: Index, conditions: tuple[KeyCondition, ...], params: Params
@@ -228,12 +238,22 @@ def may_meet(span: SortBounds, condition: KeyCondition) -> bool:
 
 def presence(table: Table, params: Params) -> bool | None:
     """Whether a write's condition says that its item is there; None when it says neither."""
-    expression = params.get("ConditionExpression") or ""
+    told = presences(params, "ConditionExpression")
+    own = (one.name for one in table.main.attributes)
+    return next((told[name] for name in own if name in told), None)
+
+
+def presences(params: Params, expression: str) -> dict[str, bool]:
+    """The attributes of which an expression says whether they are there; none, if it has an or."""
+    text = params.get(expression) or ""
     names = params.get("ExpressionAttributeNames") or {}
-    own = {one.name for one in table.main.attributes}
-    if UNCERTAIN.search(expression):
-        return None
-    for function, mark in PRESENCE.findall(expression):
-        if names.get(mark, mark) in own:
-            return bool(function == "attribute_exists")
-    return None
+    if UNCERTAIN.search(text):
+        return {}
+    return {
+        names.get(mark, mark): function == "attribute_exists"
+        for function, mark in PRESENCE.findall(text)
+    }
+
+
+def is_as_told(item: Item, told: Mapping[str, bool]) -> bool:
+    return all((name in item) == there for name, there in told.items())

@@ -11,7 +11,7 @@ index is not written; so there must be one that is neither a field nor a key of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeAlias
@@ -72,6 +72,7 @@ def templates_in(given: KeyText | When) -> KeyText:
 
 
 def halves(name: str, given: KeyText) -> Halves:
+    check_texts(name, given)
     pair = (given,) if isinstance(given, str) else given
     if not 1 <= len(pair) <= 2:
         raise DesignError(
@@ -81,12 +82,21 @@ def halves(name: str, given: KeyText) -> Halves:
     return texts[0], texts[1] if len(texts) == 2 else ()
 
 
+def check_texts(name: str, given: object) -> None:
+    if isinstance(given, str):
+        return
+    if not isinstance(given, Sequence):
+        raise DesignError(f"keys of {name}: a template is a text, not {given!r}")
+    for one in given:
+        check_texts(name, one)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyPart:
     """One key attribute of one index, and how an entity fills it.
 
-    `form` is the stored form of the field, where the attribute is that field itself: a number,
-    bytes, or a text attribute that the table and the entity name alike.
+    `form` is the stored form of the field, where the attribute is a number or bytes, and so that
+    field itself.
     """
 
     attribute: Attribute
@@ -145,10 +155,21 @@ class KeyPart:
 class EntityKey:
     """How an entity lies in one index; `only` while these fields have one of these values.
 
-    `fields` are all that take part, in the order of the templates.
+    `fields` are all that take part, in the order of the templates. Of those that are `bucketed`
+    the partition tells only the bucket.
     """
 
-    __slots__ = ("entity", "fields", "hash", "index", "only", "parts", "range")
+    __slots__ = (
+        "bucketed",
+        "entity",
+        "fields",
+        "hash",
+        "hash_fields",
+        "index",
+        "only",
+        "parts",
+        "range",
+    )
 
     def __init__(
         self,
@@ -166,6 +187,8 @@ class EntityKey:
         self.parts = hash + range
         names = (name for part in self.parts for name in part.template.fields)
         self.fields = tuple(dict.fromkeys(names))
+        self.hash_fields = tuple(name for part in hash for name in part.template.fields)
+        self.bucketed = frozenset(name for part in hash for name in part.template.lossy)
 
     @property
     def fed_by(self) -> frozenset[str]:
@@ -253,6 +276,11 @@ def checked_values(
         where = f"{entity}, index {index.name}: when({name}=...)"
         if name not in forms:
             raise DesignError(f"{where} is not a field; it has {', '.join(forms)}")
+        if not forms[name].is_plain:
+            raise DesignError(
+                f"{where} must be a text, a number, bytes or a bool; what holds other values may"
+                " change inside, and the index would not follow"
+            )
         if None in values:
             raise DesignError(
                 f"{where} cannot be None: an absent field keeps an entity out of the index whose"

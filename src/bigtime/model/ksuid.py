@@ -8,6 +8,7 @@ sort by payload, which says nothing.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -68,6 +69,20 @@ class Ksuid(str):
             core_schema.str_schema(),
             serialization=core_schema.to_string_ser_schema(),
         )
+
+
+def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
+    """Reads an id; what is none is refused in the domain's own word."""
+
+    def read(text: str) -> Ksuid:
+        if isinstance(text, Ksuid):
+            return text
+        try:
+            return Ksuid(text)
+        except ValueError:
+            raise refused from None
+
+    return read
 
 
 def number_of(text: str) -> int:

@@ -9,7 +9,7 @@ and declaring such an entity is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -20,7 +20,7 @@ from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRe
 from bigtime.model.forms import key_forms, stored_forms
 from bigtime.model.keys import EntityKey, Keys, entity_keys
 from bigtime.model.path import Path, Place, Step, follow, split
-from bigtime.model.secret import HIDDEN, Secret, secret_fields
+from bigtime.model.secret import Secret, secret_fields, veiled
 from bigtime.model.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.table import MAIN, Table
 from bigtime.wire import AttributeValue, Item
@@ -39,13 +39,11 @@ class Roles:
     deleted: str | None = None
 
     def named(self) -> dict[str, str]:
-        pairs = (
-            ("created", self.created),
-            ("updated", self.updated),
-            ("version", self.version),
-            ("deleted", self.deleted),
-        )
+        pairs = ((role, getattr(self, role)) for role in ROLES)
         return {role: name for role, name in pairs if name is not None}
+
+
+ROLES = tuple(one.name for one in fields(Roles))
 
 
 class Keeper(Protocol):
@@ -210,13 +208,11 @@ class Layout:
 
     def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
         """Attributes for people to see, without what is secret."""
-        return {name: HIDDEN if name in self.hidden else value for name, value in item.items()}
+        return veiled(item, self.hidden)
 
     def shown_fields(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Fields for people to see, without what is secret."""
-        return {
-            name: HIDDEN if name in self.secrets else repr(value) for name, value in fields.items()
-        }
+        return veiled({name: repr(value) for name, value in fields.items()}, self.secrets)
 
     def refusal(self, path: Path, error: Exception) -> ValueRefused:
         """Why a value cannot be stored; of a secret, only that it cannot."""
@@ -310,13 +306,20 @@ class Layout:
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the main key from an application's arguments."""
         names = self.keys[MAIN].fields
-        if len(values) > len(names) or not named.keys() <= set(names[len(values) :]):
-            raise TypeError(f"{self.entity.__name__}.key takes {', '.join(names) or 'nothing'}")
         fields = {**dict(zip(names, values, strict=False)), **named}
-        missing = [name for name in names if name not in fields]
+        if named or len(values) != len(names):
+            self.check_key_fields(names, len(values), named)
+        return {name: self.fitted(self.forms[name], name, value) for name, value in fields.items()}
+
+    def check_key_fields(
+        self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
+    ) -> None:
+        """That the arguments of a key, some of them in order and some by name, are its fields."""
+        if in_order > len(names) or not named.keys() <= set(names[in_order:]):
+            raise TypeError(f"{self.entity.__name__}.key takes {', '.join(names) or 'nothing'}")
+        missing = [name for name in names[in_order:] if name not in named]
         if missing:
             raise TypeError(f"{self.entity.__name__}.key also needs {', '.join(missing)}")
-        return {name: self.fitted(self.forms[name], name, value) for name, value in fields.items()}
 
     def key_item(self, fields: Mapping[str, Any]) -> Item:
         self.is_used = True

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bigtime.model.audit import Audit, CannotMend, Found, Violation, of_kind
-from bigtime.model.batch import get_many
+from bigtime.model.audit import OBSCURE, Audit, CannotMend, Found, Violation, looked_up, of_kind
 from bigtime.model.delete import Delete, check
-from bigtime.model.entity import Entity
-from bigtime.model.errors import Conflict
+from bigtime.model.entity import Entity, Key
+from bigtime.model.errors import Conflict, ItemMismatch
 from bigtime.model.op import Steps
 from bigtime.model.put import create
 from bigtime.model.transact import Transact, get_together
 from bigtime.model.unique import Unique
 from bigtime.model.write import Guard
+from bigtime.wire import Item
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MarkerMissing(Violation):
     """An item has a value that no marker of its own keeps for it."""
 
@@ -28,7 +28,8 @@ class MarkerMissing(Violation):
     @property
     def sentence(self) -> str:
         called = (self.unique.called[name] for name in self.unique.names)
-        value = ", ".join(repr(getattr(self.marker, own)) for own in called)
+        fields = {own: getattr(self.marker, own) for own in called}
+        value = ", ".join(self.marker.layout.shown_fields(fields).values())
         kept = "nobody" if self.holder is None else f"{self.unique.owner_key(self.holder)!r}"
         return f"has {self.unique} = {value}, whose {type(self.marker).__name__} belongs to {kept}"
 
@@ -40,7 +41,7 @@ class MarkerMissing(Violation):
         yield from Transact((unchanged, create(self.marker, unless_exists=Conflict)), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MarkerStray(Violation):
     """A marker keeps a value that its owner does not have."""
 
@@ -76,10 +77,10 @@ class MarkerAudit(Audit):
     def unkept(self, owners: list[Any]) -> Steps[list[Violation]]:
         wanted = [self.unique.marker_of(owner.__dict__) for owner in owners]
         markers = [one for one in wanted if one is not None]
-        kept = yield from get_many([one.own_key() for one in markers], consistent=True)
+        kept = yield from looked_up([one.own_key() for one in markers])
         violations: list[Violation] = []
         for marker, there in zip(markers, kept, strict=True):
-            if there is None or not self.is_same(there, marker):
+            if there is None or (there is not OBSCURE and not self.is_same(there, marker)):
                 violations += yield from self.confirmed(marker)
         return violations
 
@@ -89,10 +90,10 @@ class MarkerAudit(Audit):
 
     def stray(self, markers: list[Any]) -> Steps[list[Violation]]:
         keys = [self.unique.owner_key(marker) for marker in markers]
-        owners = yield from get_many(keys, consistent=True, deleted=True)
+        owners = yield from looked_up(keys)
         violations: list[Violation] = []
         for marker, owner in zip(markers, owners, strict=True):
-            if owner is None or not self.unique.is_owned(marker, owner):
+            if owner is None or (owner is not OBSCURE and not self.unique.is_owned(marker, owner)):
                 violations += yield from self.confirmed(marker)
         return violations
 
@@ -100,12 +101,20 @@ class MarkerAudit(Audit):
         """Looks again, at one moment: somebody may have been writing."""
         unique = self.unique
         keys = unique.owner_key(marker), marker.own_key()
-        owner, there = yield from get_together(*keys, deleted=True)
+        try:
+            owner, there = yield from get_together(*keys, deleted=True)
+        except ItemMismatch:
+            return []
         has_value = owner is not None and unique.is_owned(marker, owner)
         is_kept = there is not None and self.is_same(there, marker)
         if has_value and not is_kept:
-            table = unique.entity.layout.table.name
-            return [MarkerMissing(table, keys[0].item, unique, marker, there)]
+            return [MarkerMissing(*where(keys[0]), unique, marker, there)]
         if is_kept and not has_value:
-            return [MarkerStray(unique.marker.layout.table.name, keys[1].item, unique, marker)]
+            return [MarkerStray(*where(keys[1]), unique, marker)]
         return []
+
+
+def where(key: Key[Any]) -> tuple[str, Item, frozenset[str]]:
+    """What a violation says of its place."""
+    layout = key.entity.layout
+    return layout.table.name, key.item, layout.hidden

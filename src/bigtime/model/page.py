@@ -17,7 +17,7 @@ counts items before it filters them, and stops at a megabyte. The loop
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -72,6 +72,11 @@ def place_in(after: Position | None, query: str) -> Mapping[str, Any] | None:
     return after.place
 
 
+def check_number(name: str, what: str, given: object) -> None:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise DesignError(f"{name} is the number of {what}, at least 1, not {given!r}")
+
+
 @dataclass(slots=True, eq=False)
 class Taken(Generic[T]):
     """What a reading has brought so far. `last` is where it stands; `ended`, that it is through."""
@@ -93,8 +98,9 @@ class Reading(Op[Page[T]], Generic[T]):
     operation: ClassVar[str]
 
     def __init__(self, *, limit: int | None, after: Position | None, patience: int) -> None:
-        if limit is not None and limit < 1:
-            raise DesignError(f"limit is the number of items wanted, at least 1, not {limit}")
+        if limit is not None:
+            check_number("limit", "items wanted", limit)
+        check_number("patience", "requests before a page is given up", patience)
         self.limit = limit
         self.after = after
         self.patience = patience
@@ -106,9 +112,10 @@ class Reading(Op[Page[T]], Generic[T]):
     @abstractmethod
     def fingerprint(self) -> str: ...
 
+    @property
     @abstractmethod
-    def read(self, item: Item) -> T | None:
-        """The item's value; None when it is not wanted."""
+    def read(self) -> Callable[[Item], T | None]:
+        """What makes an item's value, or None when it is not wanted."""
 
     @abstractmethod
     def key_of(self, item: Item) -> Item:
@@ -118,7 +125,7 @@ class Reading(Op[Page[T]], Generic[T]):
         return self.asking(self.parameters(), self.limit, self.start())
 
     def decode(self, response: Response) -> Page[T]:
-        taken = Taken[T](None)
+        taken: Taken[T] = Taken(None)
         self.take(taken, response, self.limit)
         return self.page(taken)
 
@@ -147,10 +154,12 @@ class Reading(Op[Page[T]], Generic[T]):
         taken = yield from self.taking(self.start(), self.limit)
         return self.page(taken)
 
-    def taking(self, start: Item | None, wanted: int | None) -> Steps[Taken[T]]:
+    def taking(
+        self, start: Item | None, wanted: int | None, parameters: Mapping[str, Any] | None = None
+    ) -> Steps[Taken[T]]:
         """Reads on from a start until so many are found; without a number, until some are."""
-        taken = Taken[T](start)
-        parameters = self.parameters()
+        taken: Taken[T] = Taken(start)
+        parameters = self.parameters() if parameters is None else parameters
         ask = wanted
         for _ in range(self.patience):
             response = yield self.asking(parameters, ask, taken.last)

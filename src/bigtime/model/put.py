@@ -69,6 +69,7 @@ def put(
     otherwise: ErrorLike = ConditionFailed,
 ) -> Put[E]:
     """Writes the entity, whatever was there; or under the conditions given."""
+    check_entity(entity, "put")
     guard = Guard(
         existing(if_exists),
         absent(unless_exists),
@@ -82,6 +83,7 @@ def put(
 
 def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     """Writes an entity that must be new."""
+    check_entity(entity, "create")
     return Put(entity, Guard(unless_exists=unless_exists))
 
 
@@ -94,6 +96,13 @@ def replace(
 ) -> Put[E]:
     """Writes over an entity that must be there."""
     return put(entity, if_exists=if_exists, when=when, otherwise=otherwise)
+
+
+def check_entity(given: object, function: str) -> None:
+    if not isinstance(given, Entity):
+        raise DesignError(
+            f"{function}() takes an entity, not {given!r}; make one, as in Brand(brand='APPLE')"
+        )
 
 
 def seen_version(entity: Entity) -> dict[str, AttributeValue | None]:

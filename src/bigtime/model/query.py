@@ -10,9 +10,10 @@ last one without saying so: then the next is empty. A page that is not full is t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from bigtime.model.condition import Condition, Placeholders, attr
+from bigtime.model.condition import Condition, Placeholders, attr, check_condition
 from bigtime.model.errors import DesignError
 from bigtime.model.layout import Layout
 from bigtime.model.neighbours import is_alone
@@ -20,7 +21,7 @@ from bigtime.model.op import Steps
 from bigtime.model.page import PATIENCE, Page, Position, Reading
 from bigtime.model.reader import Reader, key_of, projected
 from bigtime.model.table import MAIN, Index
-from bigtime.model.within import Within
+from bigtime.model.within import Within, check_within
 from bigtime.wire import Item
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Query(Reading[T], Generic[T]):
     ) -> None:
         super().__init__(limit=limit, after=after, patience=patience)
         check_consistent(within.index, consistent=consistent)
+        check_condition(filter)
         self.within = within
         self.newest_first = newest_first
         self.filter = filter
@@ -64,7 +66,10 @@ class Query(Reading[T], Generic[T]):
         conditions = [one.render(marks) for one in within.conditions]
         params["KeyConditionExpression"] = " AND ".join(conditions)
         if self.filter is not None:
+            marks.attributes.clear()
             params["FilterExpression"] = self.filter.render(marks)
+            check_filtered(within.layout, within.index, marks.attributes)
+            check_no_key(within.index, marks.attributes)
         if within.reader.attributes:
             params["ProjectionExpression"] = ", ".join(map(marks.name, within.reader.attributes))
         elif within.reader.fetches:
@@ -78,8 +83,9 @@ class Query(Reading[T], Generic[T]):
     def fingerprint(self) -> str:
         return self.within.fingerprint(self.newest_first)
 
-    def read(self, item: Item) -> T | None:
-        return self.within.read(item)
+    @property
+    def read(self) -> Callable[[Item], T | None]:
+        return self.within.read if self.within.dropped else self.within.reader.read
 
     def key_of(self, item: Item) -> Item:
         return key_of(self.within.layout.table, self.within.index, item)
@@ -91,6 +97,28 @@ def check_consistent(index: Index, *, consistent: bool) -> None:
             f"index {index.name} is global, and DynamoDB reads it eventually consistently only;"
             " leave consistent out, or ask the table"
         )
+
+
+def check_filtered(layout: Layout, index: Index, attributes: set[str]) -> None:
+    """What an index does not hold is missing to a filter; a local one fetches it."""
+    held = projected(layout.table, index)
+    if held is None or not index.is_global or attributes <= held:
+        return
+    lacking = ", ".join(sorted(attributes - held))
+    raise DesignError(
+        f"index {index.name} does not hold {lacking}, so a filter on it would find nothing; let the"
+        " index include it, or filter what is found"
+    )
+
+
+def check_no_key(index: Index, attributes: set[str]) -> None:
+    for one in index.attributes:
+        if one.name in attributes:
+            where = "the table" if index.name == MAIN else f"index {index.name}"
+            raise DesignError(
+                f"{one.name} is a key of {where}, which DynamoDB does not filter; ask for it in"
+                " within()"
+            )
 
 
 @overload
@@ -134,6 +162,7 @@ def query(
 
     `only` reads a view instead of the entity. `deleted=True` also finds what was deleted softly.
     """
+    check_within(within, "query")
     return Query(
         viewed(within, only),
         newest_first=newest_first,
@@ -188,6 +217,7 @@ def count(
     deleted: bool = False,
 ) -> Steps[int]:
     """How many items are within a stretch; only numbers cross the network, where they can tell."""
+    check_within(within, "count")
     layout, index, kinds = within.layout, within.index, within.reader.kinds
     alone = is_alone(layout, index.name)
     if within.dropped or not (alone or is_told(layout, index)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from bigtime.model.errors import DesignError
@@ -38,6 +39,15 @@ def entity_reader(
     layouts: tuple[Layout, ...], index: Index, *, deleted: bool = True
 ) -> Reader[Any]:
     """Reads items of these entities whole; without `deleted`, not those deleted softly."""
+    return reader_of(layouts, index.name, len(layouts[0].table.entities), deleted=deleted)
+
+
+@lru_cache(maxsize=1024)
+def reader_of(
+    layouts: tuple[Layout, ...], name: str, entities: int, *, deleted: bool
+) -> Reader[Any]:
+    """The reader, remembered until the table has more entities."""
+    index = layouts[0].table.index(name)
     lacking = [one for one in layouts if not is_whole(one, index)]
     if lacking and index.is_global:
         raise DesignError(
@@ -101,6 +111,11 @@ def owns(layout: Layout, item: Item) -> bool:
     except (KeyError, ValueError):
         return False
     return True
+
+
+def hidden_in(table: Table) -> frozenset[str]:
+    """The stored names of what is secret in any entity of the table."""
+    return frozenset(name for entity in table.entities for name in entity.layout.hidden)
 
 
 def projected(table: Table, index: Index) -> frozenset[str] | None:

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from bigtime.model.reader import layout_in
-from bigtime.model.secret import HIDDEN
+from bigtime.model.reader import hidden_in, layout_in
+from bigtime.model.secret import veiled
 from bigtime.model.table import Table
 from bigtime.wire import Item, Params, Request
 
@@ -116,16 +116,12 @@ def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
     layout = layout_in(table)(item)
     if layout is not None:
         return layout.shown(item)
-    return {name: HIDDEN if name in hidden_in(table) else one for name, one in item.items()}
-
-
-def hidden_in(table: Table) -> frozenset[str]:
-    return frozenset(name for entity in table.entities for name in entity.layout.hidden)
+    return veiled(item, hidden_in(table))
 
 
 def shown_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
     secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
-    return {mark: HIDDEN if mark in secret else value for mark, value in marks.items()}
+    return veiled(marks, secret)
 
 
 def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:

@@ -16,12 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from bigtime.model.condition import Condition, Placeholders
+from bigtime.model.condition import Condition, Placeholders, check_condition
 from bigtime.model.errors import DesignError
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps, together
 from bigtime.model.page import PATIENCE, Page, Position, Reading
-from bigtime.model.query import both, check_consistent, is_told, living, of_kinds
+from bigtime.model.query import (
+    both,
+    check_consistent,
+    check_filtered,
+    is_told,
+    living,
+    of_kinds,
+)
 from bigtime.model.reader import Reader, entity_reader, key_of
 from bigtime.model.table import MAIN, Index
 from bigtime.model.within import fingerprint, key_in
@@ -60,6 +67,7 @@ class Scan(Reading[T], Generic[T]):
         super().__init__(limit=limit, after=after, patience=patience)
         check_consistent(index, consistent=consistent)
         check_segments(segment, segments)
+        check_condition(filter)
         self.layout = layout
         self.index = index
         self.reader = reader
@@ -75,6 +83,7 @@ class Scan(Reading[T], Generic[T]):
             params["IndexName"] = self.index.name
         if self.filter is not None:
             params["FilterExpression"] = self.filter.render(marks)
+            check_filtered(self.layout, self.index, marks.attributes)
         if self.consistent:
             params["ConsistentRead"] = True
         if self.segments > 1:
@@ -85,8 +94,9 @@ class Scan(Reading[T], Generic[T]):
         segment = [self.segment, self.segments]
         return fingerprint(self.layout.table.name, self.index.name, self.reader.kinds, segment)
 
-    def read(self, item: Item) -> T | None:
-        return self.reader.read(item)
+    @property
+    def read(self) -> Callable[[Item], T | None]:
+        return self.reader.read
 
     def key_of(self, item: Item) -> Item:
         return key_of(self.layout.table, self.index, item)

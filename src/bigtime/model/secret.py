@@ -10,7 +10,7 @@ shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -23,6 +23,11 @@ class Secret:
 
 
 SecretText = Annotated[str, Secret]
+
+
+def veiled(named: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
+    """Names and what they are, for people to see, without what is hidden."""
+    return {name: HIDDEN if name in hidden else value for name, value in named.items()}
 
 
 def is_secret(annotation: Any) -> bool:

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bigtime.model.audit import Audit, Found, Violation, of_kind
-from bigtime.model.batch import Identity, get_many, identity
+from bigtime.model.audit import OBSCURE, Audit, Found, Violation, looked_up, of_kind
 from bigtime.model.change import At, Set
 from bigtime.model.condition import attr
 from bigtime.model.entity import Key
 from bigtime.model.errors import Conflict
+from bigtime.model.identity import Identity
 from bigtime.model.invariant import referred_key
 from bigtime.model.op import Steps
 from bigtime.model.sequence import Sequence
 from bigtime.model.update import update
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SequenceBehind(Violation):
     """A number is in use that a sequence has yet to give out."""
 
@@ -52,7 +52,7 @@ class SequenceAudit(Audit):
             key = referred_key(self.sequence.entity, names, one.__dict__)
             value = getattr(one, number)
             if key is not None and value is not None:
-                place = identity(key)
+                place = key.identity
                 _, before = self.highest.get(place, (key, value))
                 self.highest[place] = key, max(before, value)
         return []
@@ -61,13 +61,16 @@ class SequenceAudit(Audit):
     def end(self) -> Steps[list[Violation]]:
         """The counters are read last, so that numbers given out meanwhile do no harm."""
         keys = [key for key, _ in self.highest.values()]
-        counters = yield from get_many(keys, consistent=True, deleted=True)
+        counters = yield from looked_up(keys)
         return list(self.behind(counters))
 
     def behind(self, counters: list[Any]) -> Iterator[Violation]:
         sequence = self.sequence
         for (key, highest), counter in zip(self.highest.values(), counters, strict=True):
+            if counter is OBSCURE:
+                continue
             last = 0 if counter is None else getattr(counter, sequence.field)
             if last < highest:
-                table = sequence.entity.layout.table.name
-                yield SequenceBehind(table, key.item, sequence, key, last, highest)
+                layout = sequence.entity.layout
+                where = layout.table.name, key.item, layout.hidden
+                yield SequenceBehind(*where, sequence, key, last, highest)

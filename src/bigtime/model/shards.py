@@ -44,7 +44,7 @@ from bigtime.model.page import Page, Position, place_in
 from bigtime.model.query import Query, query, viewed
 from bigtime.model.stored import comparable
 from bigtime.model.table import Index
-from bigtime.model.within import Within, fingerprint, key_in
+from bigtime.model.within import Within, check_within, fingerprint, key_in
 from bigtime.wire import Item
 
 if TYPE_CHECKING:
@@ -65,9 +65,6 @@ class Sharding:
     round_robin: bool
 
     def __call__(self, fields: dict[str, Any]) -> int:
-        missing = [name for name in self.by if name not in fields]
-        if missing:
-            raise DesignError(f"a shard by {', '.join(missing)} is declared after it; move it down")
         if self.round_robin:
             return int(fields[self.by[0]]) % self.count
         text = "\0".join(plain_text(fields[name]) for name in self.by)
@@ -210,6 +207,8 @@ def merge(
     filter: Condition | None = None,
 ) -> Steps[Page[T]]:
     """A page of several partitions of one index, in the order of its sort key."""
+    for one in withins:
+        check_within(one, "merge")
     places = {(one.layout.table.name, one.index.name) for one in withins}
     if len(places) != 1:
         raise DesignError("merge() takes stretches of one index, which is what orders them")

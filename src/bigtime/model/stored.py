@@ -27,6 +27,7 @@ WriteValue: TypeAlias = Callable[[Any], AttributeValue]
 ReadValue: TypeAlias = Callable[[AttributeValue], Any]
 
 SETS = ("SS", "NS", "BS")
+PLAIN = ("S", "N", "B", "BOOL")
 MAX_DIGITS = 38
 LEAST_MAGNITUDE = -130
 MOST_MAGNITUDE = 125
@@ -54,6 +55,11 @@ class Stored:
     def is_set(self) -> bool:
         return self.tag in SETS
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one value, which only ever changes as a whole."""
+        return self.tag in PLAIN
+
     def reading(self, value: AttributeValue) -> Any:
         return self.read(value) if self.read else value[self.tag]
 
@@ -61,7 +67,7 @@ class Stored:
         """The value as its type has it, or pydantic's refusal."""
         if self.adapter is None:
             self.adapter = TypeAdapter(self.annotation)
-        return self.adapter.validate_python(value, by_alias=False, by_name=True)
+        return self.adapter.validator.validate_python(value, by_alias=False, by_name=True)
 
 
 # Forms of several values
@@ -221,8 +227,9 @@ def write_int(value: Any) -> AttributeValue:
 
 
 def write_decimal(value: Any) -> AttributeValue:
-    if not isinstance(value, Decimal):
-        value = Decimal(as_int(value))
+    if not is_number(value):
+        raise ValueRefused(f"takes an int or a Decimal, not {value!r}")
+    value = Decimal(value)
     if not value.is_finite():
         raise ValueRefused(f"is {value}, which DynamoDB cannot store")
     if not value:

@@ -32,8 +32,11 @@ class System:
     demo: Demo | None = None
 
     def __post_init__(self) -> None:
+        check_tables(self.tables)
         for table in self.tables:
             check_mapped(table)
+        self.named(Pattern)
+        self.named(Reaction)
 
     @property
     def entities(self) -> tuple[type[Entity], ...]:
@@ -42,11 +45,23 @@ class System:
     @property
     def patterns(self) -> dict[str, Pattern[Any, Any]]:
         """By name, in the order in which the modules declare them."""
-        return {one.name: one for module in self.modules for one in declared(module, Pattern)}
+        return self.named(Pattern)
 
     @property
     def reactions(self) -> dict[str, Reaction]:
-        return {one.name: one for module in self.modules for one in declared(module, Reaction)}
+        return self.named(Reaction)
+
+    def named(self, kind: type[D]) -> dict[str, D]:
+        found: dict[str, D] = {}
+        for one in (one for module in self.modules for one in declared(module, kind)):
+            other = found.setdefault(one.name, one)
+            if other is not one:
+                modules = f"{other.function.__module__} and {one.function.__module__}"
+                raise DesignError(
+                    f"system {self.name} has two {kind.__name__.lower()}s {one.name}, in"
+                    f" {modules}; rename one"
+                )
+        return found
 
     def table(self, name: str) -> Table:
         for table in self.tables:
@@ -64,6 +79,18 @@ class System:
         return found
 
 
+def check_kind(given: object, function: str) -> None:
+    if not isinstance(given, System):
+        raise DesignError(
+            f"{function}() takes a system, not {given!r}; make one, as in System('shop', (SHOP,))"
+        )
+
+
+def check_tables(given: object) -> None:
+    if not isinstance(given, tuple) or not all(isinstance(one, Table) for one in given):
+        raise DesignError(f"tables is a tuple of tables, not {given!r}; write (SHOP,)")
+
+
 def declared(module: ModuleType, kind: type[D]) -> Iterator[D]:
     """The patterns or reactions that a module makes itself, not those it imports."""
     for value in vars(module).values():
@@ -72,7 +99,10 @@ def declared(module: ModuleType, kind: type[D]) -> Iterator[D]:
 
 
 def check_mapped(table: Table) -> None:
-    """An index that no entity maps would be paid for and never hold anything."""
+    """An index that no entity maps would be paid for and never hold anything.
+
+    And what no entity stores, nothing expires by.
+    """
     if not table.entities:
         raise DesignError(f"table {table.name} has no entity; declare one, or drop the table")
     mapped = {name for entity in table.entities for name in entity.layout.keys}
@@ -82,3 +112,9 @@ def check_mapped(table: Table) -> None:
                 f"table {table.name}: no entity maps index {index.name}; give one a key there, or"
                 " drop the index"
             )
+    stored = {name for entity in table.entities for name in entity.layout.names.values()}
+    if table.ttl is not None and table.ttl not in stored:
+        raise DesignError(
+            f"table {table.name}: no entity stores {table.ttl!r}, by which its items are to expire;"
+            " give one that field, or drop `ttl`"
+        )

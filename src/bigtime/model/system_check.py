@@ -13,11 +13,12 @@ from dataclasses import replace
 from bigtime.model.design_check import check_design
 from bigtime.model.finding import Finding
 from bigtime.model.pattern_check import check_patterns
-from bigtime.model.system import System
+from bigtime.model.system import System, check_kind
 
 
 def check_system(system: System) -> list[Finding]:
     """All findings about a system's design and patterns, the accepted ones too."""
+    check_kind(system, "check_system")
     found = [*check_design(system), *check_patterns(system)]
     reasons = {
         **system.accepted,

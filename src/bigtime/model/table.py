@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -94,8 +94,19 @@ def local_index(
 
 
 def half(declared: Half) -> tuple[Attribute, ...]:
-    keys = (declared,) if isinstance(declared, (str, Attribute)) else declared
-    return tuple(Attribute(key) if isinstance(key, str) else key for key in keys)
+    if isinstance(declared, Sequence) and not isinstance(declared, str):
+        return tuple(map(attribute_of, declared))
+    return (attribute_of(declared),)
+
+
+def attribute_of(declared: object) -> Attribute:
+    if isinstance(declared, str):
+        return Attribute(declared)
+    if isinstance(declared, Attribute):
+        return declared
+    raise DesignError(
+        f"a key attribute is a text, number('Price') or binary('Digest'), not {declared!r}"
+    )
 
 
 def names_in(declared: str | Sequence[str]) -> tuple[str, ...]:
@@ -128,6 +139,8 @@ class Table:
         self.main = Index(
             MAIN, half(self.hash), half(() if self.range is None else self.range), True
         )
+        check_indexes(self.name, self.indexes)
+        check_naming(self.name, self.naming)
         self.indexes = tuple(self.placed(index) for index in self.indexes)
         check_table(self)
 
@@ -151,6 +164,25 @@ class Table:
 
 # What DynamoDB would refuse, said before anything is sent
 # (AWS: HowItWorks.NamingRulesDataTypes.html, Constraints.html)
+
+
+def check_indexes(table: str, given: object) -> None:
+    if isinstance(given, (str, Index)) or not isinstance(given, Iterable):
+        raise DesignError(f"table {table}: indexes is a list of them, not {given!r}")
+    for one in given:
+        if not isinstance(one, Index):
+            raise DesignError(
+                f"table {table}: {one!r} is no index; declare it with global_index() or"
+                " local_index()"
+            )
+
+
+def check_naming(table: str, given: object) -> None:
+    if not callable(given):
+        raise DesignError(
+            f"table {table}: naming is {given!r}; pass pascal_case, camel_case, snake_case or a"
+            " function of your own"
+        )
 
 
 def check_table(table: Table) -> None:

@@ -90,10 +90,21 @@ class Template:
 
     `type` is the type of the key attribute. Where it is N or B, the template is one bare field,
     and the attribute is that field's value as it is, no text. With no type told, a bare number
-    is of type N, bare bytes are of type B, all else is text.
+    is of type N, bare bytes are of type B, all else is text. `lossy` are the fields that are in
+    buckets, and so cannot tell one item from another.
     """
 
-    __slots__ = ("continued", "encode", "fields", "language", "parts", "role", "text", "type")
+    __slots__ = (
+        "continued",
+        "encode",
+        "fields",
+        "language",
+        "lossy",
+        "parts",
+        "role",
+        "text",
+        "type",
+    )
 
     encode: Encode
 
@@ -114,7 +125,9 @@ class Template:
             self.parts: tuple[Part, ...] = compiled(text, fields, role, continued=continued)
         else:
             self.parts = (native_part(text, fields, self.type),)
-        self.fields = tuple(field.name for field in fields_of(self.parts))
+        fields_here = fields_of(self.parts)
+        self.fields = tuple(field.name for field in fields_here)
+        self.lossy = tuple(field.name for field in fields_here if field.encoding.lossy)
         self.language = language_of(self.parts)
         self.encode = encoder_of(text, self.parts)
 
@@ -140,11 +153,6 @@ class Template:
     def is_bare(self) -> bool:
         """Whether the template is one field and nothing else, not even a format."""
         return self.field is not None
-
-    @property
-    def lossy(self) -> tuple[str, ...]:
-        """The fields that are in buckets, and so cannot tell one item from another."""
-        return tuple(field.name for field in fields_of(self.parts) if field.encoding.lossy)
 
     def encoder(self) -> Encode:
         return self.encode

@@ -1,20 +1,22 @@
 """Transactions: several writes at one moment or none, and several reads of one moment.
 
 When a transaction is cancelled, the first action whose condition failed says what is raised: the
-error that was named where that condition was written. Nobody reads cancellation reasons.
+error that was named where that condition was written. Nobody reads cancellation reasons. An action
+that can be done without, where there is no item for it, is left out and the rest tried again.
 
 A write of an entity with invariants brings along the writes that keep them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar, overload
 
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import Conflict, DesignError
 from bigtime.model.get import checked, found
+from bigtime.model.identity import Identity, identity_of
 from bigtime.model.op import Op, Steps, now
 from bigtime.model.write import Write
 from bigtime.wire import Request, Response, TransactionCanceledException
@@ -43,8 +45,12 @@ class Transact(Op[tuple[Any, ...]]):
         self.asked = len(writes) if asked is None else asked
 
     def request(self) -> Request:
+        actions = [one.action() for one in self.writes]
+        check_apart(self.writes, actions)
         params: dict[str, Any] = {
-            "TransactItems": [{one.action_name: one.action()} for one in self.writes]
+            "TransactItems": [
+                {one.action_name: action} for one, action in zip(self.writes, actions, strict=True)
+            ]
         }
         if self.token is not None:
             params["ClientRequestToken"] = self.token
@@ -56,9 +62,11 @@ class Transact(Op[tuple[Any, ...]]):
     def failure(self, error: Exception) -> Exception:
         if not isinstance(error, TransactionCanceledException):
             return error
-        for write, reason in zip(self.writes, error.reasons, strict=True):
+        # An endpoint that is not Amazon's may leave the reasons out.
+        for write, reason in zip(self.writes, error.reasons, strict=False):
             if reason["Code"] == "ConditionalCheckFailed":
-                return write.guard.error(reason.get("Item"))
+                other = None if "Item" in reason else write.instead()
+                return Needless(write, other) if other else write.guard.error(reason.get("Item"))
         if any(reason["Code"] == "TransactionConflict" for reason in error.reasons):
             return Conflict()
         return error
@@ -67,15 +75,37 @@ class Transact(Op[tuple[Any, ...]]):
         stamped = tuple(one.stamped(moment) for one in self.writes)
         return Transact(stamped, self.token, asked=self.asked)
 
+    def without(self, needless: Needless) -> Transact:
+        writes = (needless.other if one is needless.write else one for one in self.writes)
+        return Transact(tuple(writes), self.token, asked=self.asked)
+
     def __iter__(self) -> Steps[tuple[Any, ...]]:
+        transaction = yield from self.timed()
+        while True:
+            try:
+                return (yield from Op.__iter__(transaction))
+            except Needless as needless:
+                transaction = transaction.without(needless)
+
+    def timed(self) -> Steps[Transact]:
+        """The transaction with the times that it writes."""
         if not any(one.needs_clock for one in self.writes):
-            return (yield from Op.__iter__(self))
+            return self
         if self.token is not None:
             raise DesignError(
                 "a token is for a request that is the same each time, and these writes are told"
                 " the time by the store; say it yourself: transact(..., token=..., at=...)"
             )
-        return (yield from Op.__iter__(self.stamped((yield from now()))))
+        return self.stamped((yield from now()))
+
+
+class Needless(Exception):
+    """A write has no item, and another may stand in its place."""
+
+    def __init__(self, write: Write[Any], other: Write[Any]) -> None:
+        super().__init__()
+        self.write = write
+        self.other = other
 
 
 def transact(*writes: Write[Any], token: str | None = None, at: datetime | None = None) -> Transact:
@@ -100,6 +130,20 @@ def check_writes(writes: tuple[object, ...]) -> None:
                 f"a transaction is of writes, such as put(...), add(...) or check(...); {one!r} is"
                 " none: run it by itself"
             )
+
+
+def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any]]) -> None:
+    seen: set[Identity] = set()
+    for write, action in zip(writes, actions, strict=True):
+        item = action.get("Key") or action["Item"]
+        place = identity_of(write.layout.table, item)
+        if place in seen:
+            raise DesignError(
+                "a transaction has one action for each item, and here two are of"
+                f" {write.layout.located(item)} (what keeps a count or a marker is one too); make"
+                " them one, or run one by itself"
+            )
+        seen.add(place)
 
 
 def joined(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
@@ -130,18 +174,21 @@ class TransactGet(Op[tuple[Any, ...]]):
         self.keys = tuple(checked(key, "get_together") for key in keys)
         self.deleted = deleted
 
+    @property
+    def apart(self) -> dict[Identity, Key[Any]]:
+        """The keys by their items: DynamoDB takes each once."""
+        return {key.identity: key for key in self.keys}
+
     def request(self) -> Request:
         gets = [
             {"Get": {"TableName": one.entity.layout.table.name, "Key": one.item}}
-            for one in self.keys
+            for one in self.apart.values()
         ]
         return Request("TransactGetItems", {"TransactItems": gets})
 
     def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple(
-            found(key, one, deleted=self.deleted)
-            for key, one in zip(self.keys, response["Responses"], strict=True)
-        )
+        items = dict(zip(self.apart, response["Responses"], strict=True))
+        return tuple(found(key, items[key.identity], deleted=self.deleted) for key in self.keys)
 
     def failure(self, error: Exception) -> Exception:
         if isinstance(error, TransactionCanceledException):

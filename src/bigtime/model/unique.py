@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from bigtime.model.attribute import field_annotation, unwrapped
 from bigtime.model.condition import Condition, attr, every, item_missing
 from bigtime.model.delete import Delete
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import DesignError, DomainError, ItemExists, ValueRefused
 from bigtime.model.get import get
 from bigtime.model.invariant import Invariant, Reserved, declare
-from bigtime.model.layout import spoken
+from bigtime.model.layout import Layout, spoken
 from bigtime.model.op import Steps
 from bigtime.model.put import create
 from bigtime.model.table import MAIN
@@ -162,28 +163,61 @@ def unique(
     called = {name: (by or {}).get(name, name) for name in layout.names}
     called = {name: own for name, own in called.items() if own in marks.names}
     where = f"unique({entity.__name__}, {', '.join(map(repr, names))})"
-    for name in (*names, *(only or {})):
+    for name in names:
         layout.check_field(name)
-    meant = {name: layout.checked(name, value) for name, value in (only or {}).items()}
-    if not layout.keys[MAIN].fields:
-        raise DesignError(
-            f"{where}: {entity.__name__} has one item at most, so all of it is unique"
-        )
-    if not names or {*marks.keys[MAIN].fields} != {called.get(name) for name in names}:
-        keyed = ", ".join(marks.keys[MAIN].fields) or "nothing"
-        raise DesignError(
-            f"{where}: the main key of {marker.__name__} must be made of these fields, and is made"
-            f" of {keyed}"
-        )
-    missing = {*layout.keys[MAIN].fields, *names} - {*called, *meant}
-    unknown = marks.needed_fields() - {*called.values()}
-    if missing or unknown:
-        raise DesignError(
-            f"{where}: {marker.__name__} must have the fields of {entity.__name__}'s key, and no"
-            f" others that have no default; it lacks {', '.join(sorted(missing)) or 'none'}, and"
-            f" has {', '.join(sorted(unknown)) or 'none'}"
-        )
+    meant = {name: deciding(layout, where, name, value) for name, value in (only or {}).items()}
     made = Unique(entity, names, marker, taken, called, meant)
+    check_marker_key(made, where)
+    check_marker_fields(made, where)
     declare(made)
     declare(Reserved(marker, frozenset(), f"the unique {made}"))
     return made
+
+
+def deciding(layout: Layout, where: str, name: str, value: Any) -> Any:
+    """The value of `only` as its field has it."""
+    layout.check_field(name)
+    if not layout.forms[name].is_plain:
+        raise DesignError(
+            f"{where}: only {name} must be a text, a number, bytes or a bool; what holds other"
+            " values may change inside, and the marker would not follow"
+        )
+    return layout.checked(name, value)
+
+
+def check_marker_key(made: Unique[Any], where: str) -> None:
+    """A marker is found by the values that are unique."""
+    if not made.owner_names:
+        raise DesignError(
+            f"{where}: {made.entity.__name__} has one item at most, so all of it is unique"
+        )
+    keyed = made.marker.layout.keys[MAIN].fields
+    if not made.names or {*keyed} != {made.called.get(name) for name in made.names}:
+        raise DesignError(
+            f"{where}: the main key of {made.marker.__name__} must be made of these fields, and is"
+            f" made of {', '.join(keyed) or 'nothing'}"
+        )
+
+
+def check_same_type(made: Unique[Any], where: str, name: str, own: str) -> None:
+    """What one type makes of a value, the other must make of it too."""
+    theirs = unwrapped(field_annotation(made.entity, name))
+    if unwrapped(field_annotation(made.marker, own)) != theirs:
+        raise DesignError(
+            f"{where}: {made.marker.__name__}.{own} and {made.entity.__name__}.{name} are of"
+            " different types; declare them the same"
+        )
+
+
+def check_marker_fields(made: Unique[Any], where: str) -> None:
+    """A marker tells whose it is, and needs nothing else."""
+    for name, own in made.called.items():
+        check_same_type(made, where, name, own)
+    missing = {*made.owner_names, *made.names} - {*made.called, *made.only}
+    unknown = made.marker.layout.needed_fields() - {*made.called.values()}
+    if missing or unknown:
+        raise DesignError(
+            f"{where}: {made.marker.__name__} must have the fields of {made.entity.__name__}'s key,"
+            f" and no others that have no default; it lacks {', '.join(sorted(missing)) or 'none'},"
+            f" and has {', '.join(sorted(unknown)) or 'none'}"
+        )

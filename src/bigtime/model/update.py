@@ -40,6 +40,7 @@ from bigtime.model.change import (
 from bigtime.model.condition import Condition, Placeholders
 from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.get import layout_of
 from bigtime.model.keys import EntityKey
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps
@@ -190,7 +191,7 @@ def update(
     A plain value sets a field and None removes it; `Add`, `Append`, `Discard`, `IfMissing` and
     `Remove` do what they say.
     """
-    layout = target.layout if isinstance(target, Entity) else target.entity.layout
+    layout = layout_of(target, "update")
     changes = read_changes(layout, paths, fields)
     guard = Guard(
         None if upsert else existing(if_exists), None, when, otherwise, hidden=layout.deleted_name

@@ -18,8 +18,8 @@ from bigtime.model.errors import ItemMismatch, ValueRefused
 from bigtime.model.invariant import invariants_of
 from bigtime.model.layout import Layout
 from bigtime.model.op import Steps
-from bigtime.model.reader import layout_in
-from bigtime.model.system import System
+from bigtime.model.reader import hidden_in, layout_in
+from bigtime.model.system import System, check_kind
 from bigtime.model.table import Table
 from bigtime.model.write import same
 from bigtime.wire import AttributeValue, Item
@@ -29,6 +29,7 @@ __all__ = ["CannotMend", "Misplaced", "StaleKeys", "Unreadable", "Violation", "r
 
 def verify(system: System) -> Steps[list[Violation]]:
     """All that is wrong in a system's tables."""
+    check_kind(system, "verify")
     invariants = [one for entity in system.entities for one in invariants_of(entity.layout)]
     audits: list[Audit] = [KeyAudit(), *(audit for one in invariants for audit in one.audits())]
     violations: list[Violation] = []
@@ -58,14 +59,15 @@ def looking(
                     raise ItemMismatch("it is of no entity of the table", item)
                 found.append(Found(layout, item, layout.from_item(item)))
             except ItemMismatch as error:
-                violations.append(Unreadable(table.name, main_key(table, item), str(error)))
+                place = table.name, main_key(table, item), hidden_in(table)
+                violations.append(Unreadable(*place, str(error)))
         for audit in audits:
             violations.extend((yield from audit.see(found)))
 
     return look
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Unreadable(Violation):
     """An item that no entity of its table can be."""
 
@@ -76,7 +78,7 @@ class Unreadable(Violation):
         return f"cannot be read: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Misplaced(Violation):
     """An item whose main key is not the one that its fields make."""
 
@@ -84,10 +86,10 @@ class Misplaced(Violation):
 
     @property
     def sentence(self) -> str:
-        return f"should be at {self.right}"
+        return f"should be at {self.shown(self.right)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StaleKeys(Violation):
     """Index keys, or the type, that are not what an item's fields make of them."""
 
@@ -98,10 +100,8 @@ class StaleKeys(Violation):
 
     @property
     def sentence(self) -> str:
-        differences = (
-            f"{name} is {self.found[name]}, not {self.right[name]}" for name in self.right
-        )
-        return "; ".join(differences)
+        found, right = self.shown(self.found), self.shown(self.right)
+        return "; ".join(f"{name} is {found[name]}, not {right[name]}" for name in right)
 
     def mend(self) -> Steps[None]:
         """Only over the keys that were found, and the fields that they should be made of."""
@@ -121,20 +121,20 @@ class KeyAudit(Audit):
 def violation_of(found: Found) -> Violation | None:
     layout, item = found.layout, found.item
     table, key = layout.table, main_key(layout.table, found.item)
+    where = table.name, key, layout.hidden
     try:
         right = layout.to_item(found.entity)
     except ValueRefused as error:
-        return Unreadable(table.name, key, str(error))
+        return Unreadable(*where, str(error))
     place = main_key(table, right)
     if not all(same(place[name], key[name]) for name in key):
-        return Misplaced(table.name, key, place)
+        return Misplaced(*where, place)
     names = {one.name for index in table.indexes for one in index.attributes} | {*layout.type_item}
     wrong = sorted(name for name in names if not same(item.get(name), right.get(name)))
     if not wrong:
         return None
     return StaleKeys(
-        table.name,
-        key,
+        *where,
         layout,
         {name: item.get(name) for name in wrong},
         {name: right.get(name) for name in wrong},

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bigtime.model.attribute import field_annotation, unwrapped
-from bigtime.model.entity import Entity
+from bigtime.model.entity import Entity, check_known
 from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.keys import KeyPart
 from bigtime.model.layout import Layout
@@ -60,7 +60,8 @@ class View(BaseModel):
     def __pydantic_init_subclass__(
         cls, *, of: type[Entity] | None = None, index: str | None = None, **more: Any
     ) -> None:
-        super().__pydantic_init_subclass__(**more)
+        check_known(cls.__name__, "a view", more, ("of", "index"))
+        super().__pydantic_init_subclass__()
         hide_secrets(cls)
         if of is None:
             raise DesignError(f"{cls.__name__} is a View of what? Write View, of=SomeEntity")

@@ -128,6 +128,14 @@ class Within(Generic[T]):
         )
 
 
+def check_within(given: object, function: str) -> None:
+    if not isinstance(given, Within):
+        raise DesignError(
+            f"{function}() takes a stretch of a partition, not {given!r}; make one, as in"
+            " Brand.within('main', brand='APPLE')"
+        )
+
+
 def fingerprint(*facts: Any) -> str:
     return sha256(to_json(facts)).hexdigest()[:32]
 
@@ -150,7 +158,7 @@ def whole_partition(
 ) -> Within[T]:
     """The whole partition, whoever else has items in it."""
     question = Question(layout, index, given)
-    question.check_names(question.partition_fields)
+    question.check_names(question.key.hash_fields)
     try:
         question.fit()
         return Within(layout, question.key.index, reader, question.partition())
@@ -174,15 +182,6 @@ class Question:
     def __str__(self) -> str:
         return f"{self.layout.entity.__name__}.within({self.index!r})"
 
-    @property
-    def partition_fields(self) -> tuple[str, ...]:
-        return tuple(name for part in self.key.hash for name in part.template.fields)
-
-    @property
-    def bucketed(self) -> set[str]:
-        """Fields of which the partition tells only the bucket."""
-        return {name for part in self.key.hash for name in part.template.lossy}
-
     def check_names(self, allowed: tuple[str, ...] | None = None) -> None:
         allowed = self.key.fields if allowed is None else allowed
         for name, value in self.given.items():
@@ -193,14 +192,14 @@ class Question:
                 )
             if value is None:
                 raise ValueRefused(f"{self}: {name} is None, and no key is made of that")
-        missing = [name for name in self.partition_fields if name not in self.given]
+        missing = [name for name in self.key.hash_fields if name not in self.given]
         if missing:
             raise DesignError(self.lacking(missing))
 
     def lacking(self, missing: list[str]) -> str:
         texts = ", ".join(repr(part.template.text) for part in self.key.hash)
         said = f"{self} also needs {', '.join(missing)}: its partition key is {texts}"
-        if self.bucketed.issuperset(missing):
+        if self.key.bucketed.issuperset(missing):
             return f"{said}; to walk its buckets, ask newest_first(buckets(...))"
         return said
 
@@ -215,7 +214,7 @@ class Question:
                 return value
             return self.bounded(name, value)
         # A moment says which bucket, even if the field could not have been at it.
-        if name in self.bucketed and isinstance(value, date):
+        if name in self.key.bucketed and isinstance(value, date):
             return value
         return self.layout.checked(name, value)
 
@@ -231,7 +230,7 @@ class Question:
         return Comparison(comparison.operator, (low, *high))
 
     def partition(self) -> tuple[KeyCondition, ...]:
-        values = {name: self.partition_value(name) for name in self.partition_fields}
+        values = {name: self.partition_value(name) for name in self.key.hash_fields}
         return tuple(
             KeyCondition(part.attribute.name, "=", (key_value(part, values),))
             for part in self.key.hash
@@ -241,7 +240,7 @@ class Question:
         value = self.given[name]
         if not isinstance(value, Comparison):
             return value
-        if name not in self.bucketed:
+        if name not in self.key.bucketed:
             raise DesignError(
                 f"{self}: {name} is in the partition key, which takes a value, no comparison"
             )
@@ -263,7 +262,7 @@ class Question:
     def stretch(self) -> tuple[list[KeyCondition], tuple[AttributeValue, ...]]:
         """The conditions on the sort key, and the values to drop."""
         conditions: list[KeyCondition] = []
-        used = {*self.partition_fields}
+        used = {*self.key.hash_fields}
         for part in self.key.range:
             leading, compared = self.leading(part)
             used |= {*leading, *([compared] if compared else [])}
@@ -283,7 +282,7 @@ class Question:
             value = self.given.get(name)
             if isinstance(value, Comparison):
                 return values, name
-            if value is None or name in self.bucketed:
+            if value is None or name in self.key.bucketed:
                 break
             values[name] = value
         return values, None

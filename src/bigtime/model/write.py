@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeV
 from bigtime.model.condition import (
     Condition,
     Placeholders,
+    check_condition,
     every,
     item_exists,
     item_missing,
@@ -65,6 +66,11 @@ class Guard:
     overtaken: ErrorLike = Conflict
     hidden: str | None = None
 
+    def __post_init__(self) -> None:
+        check_condition(self.when)
+        for error in (self.if_exists, self.unless_exists, self.otherwise):
+            check_error(error)
+
     def condition(self) -> Condition | None:
         parts = [
             item_exists() if self.if_exists else None,
@@ -104,6 +110,15 @@ def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
     if one and other and "N" in one and "N" in other:
         return Decimal(one["N"]) == Decimal(other["N"])
     return one == other
+
+
+def check_error(given: object) -> None:
+    """What is to be raised when a condition fails; nothing at all is fine."""
+    kind = given if isinstance(given, type) else type(given)
+    if given is not None and not issubclass(kind, Exception):
+        raise DesignError(
+            f"{given!r} is no error; name a class of yours, as in unless_exists=AlreadyLiked"
+        )
 
 
 def raised(error: ErrorLike) -> Exception:
@@ -179,6 +194,10 @@ class Write(Op[T], Generic[T]):
 
     def joined(self, other: Write[Any]) -> Write[Any] | None:
         """One write that does what both do, where there is one."""
+        return None
+
+    def instead(self) -> Write[Any] | None:
+        """What a transaction does where there is no item for this write, if it can do without."""
         return None
 
     def action(self) -> dict[str, Any]:

@@ -70,6 +70,11 @@ class Retries:
     def __post_init__(self) -> None:
         if self.attempts < 1:
             raise ValueError(f"attempts counts the first one too: {self.attempts} is none at all.")
+        if self.first_seconds < 0 or self.most_seconds < 0:
+            raise ValueError(
+                "a pause lasts some seconds, or none:"
+                f" {min(self.first_seconds, self.most_seconds):g} is neither."
+            )
 
     def pause(self, request: Request, error: Exception, attempt: int) -> float | None:
         """The seconds to wait after that attempt failed; None if it was the last."""

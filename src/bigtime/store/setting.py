@@ -148,7 +148,12 @@ def endpoint_in(text: str) -> str:
         complete = bool(parts.hostname) and parts.port != 0
     except ValueError:
         complete = False
-    if not complete or parts.username or parts.path.strip("/") or parts.query or parts.fragment:
+    if "@" in text:
+        raise SettingError(
+            "An endpoint takes no name and password, and is no endpoint with them: one looks like"
+            " http://127.0.0.1:8000, and credentials are where botocore looks for them."
+        )
+    if not complete or parts.path.strip("/") or parts.query or parts.fragment:
         raise SettingError(f"{text!r} is no endpoint: one looks like http://127.0.0.1:8000.")
     return text.rstrip("/")
 

@@ -282,3 +282,5 @@ def test_a_sort_key_names_its_line() -> None:
         create_timestamp=START,
     )
     assert line.sk == THERE
+    assert line.model_dump()["sk"] == THERE
+    assert CartLine(**line.model_dump()) == line

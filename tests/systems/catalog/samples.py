@@ -12,7 +12,7 @@ from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.brands import create_brand
 from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal, User, UserActivity, rank_of
 from bigtime.wire import Item
-from tests.store.places import Place
+from tests.store.places import START, Place
 
 T = TypeVar("T")
 
@@ -38,6 +38,11 @@ def deal(deal_id: str = "deal-12345", **changed: Any) -> Deal:
         "status": "active",
     }
     return Deal.model_validate({"deal_id": deal_id, **fields, **changed})
+
+
+def new_deal(deal_id: str = "deal-12345", **changed: Any) -> Deal:
+    """One that is posted as the test begins."""
+    return deal(deal_id, **{"posted_at": START, **changed})
 
 
 def user(user_id: str = "user-67890") -> User:

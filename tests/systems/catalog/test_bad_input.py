@@ -156,6 +156,11 @@ BAD: dict[str, tuple[Make, type[DomainError]]] = {
         lambda: create_deal(deal("d", description="x" * 4_001)),
         errors.TextTooLong,
     ),
+    "an overlong e-mail address": (
+        lambda: update_user("user-67890", email="x" * 255),
+        errors.TextTooLong,
+    ),
+    "an overlong logo": (lambda: update_brand(SONY, logo_url="x" * 1_001), errors.TextTooLong),
     "a time without a zone": (
         lambda: create_deal(deal("d", posted_at=NAIVE)),
         errors.NoTimeZone,

@@ -8,11 +8,12 @@ from random import Random
 
 import pytest
 
-from bigtime.model import Scale, load_many, verify
+from bigtime.model import UNTIL, Scale, load_many, verify
 from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.deals import get_deal_by_id, get_deals_by_brand
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import Deal, DealStatus, TrendingDeal
+from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.trending import get_trending_by_category
 from tests.store.places import Place
 from tests.systems.catalog.samples import stored
@@ -62,6 +63,14 @@ def test_a_medium_catalogue_is_counted_right_and_spread_over_days() -> None:
     assert {one.status for one in deals} == {*DealStatus}
     keys = {(one.category_id, one.rank) for one in entities if isinstance(one, TrendingDeal)}
     assert len(keys) == kinds["TrendingDeal"] == 2_000
+
+
+def test_nobody_is_told_of_it_when_the_stream_is_read(alone: Place) -> None:
+    alone.time.now = UNTIL
+    alone.run(load_many(DEMO.entities(Scale.SMALL, Random(1))))
+    before = stored(alone, "UserActivities")
+    alone.consumer("Deals", notify_watchers.handle)()
+    assert stored(alone, "UserActivities") == before
 
 
 def test_a_large_catalogue_begins_without_delay() -> None:

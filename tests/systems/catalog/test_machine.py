@@ -65,7 +65,9 @@ class Catalogue(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.opened = ExitStack()
-        self.engine = self.opened.enter_context(Engine.memory(housekeeping=False))
+        # The engine's clock stands where deals are posted, or they would be history.
+        memory = Engine.memory(clock=TEN.timestamp, housekeeping=False)
+        self.engine = self.opened.enter_context(memory)
         self.moment = datetime(2026, 1, 1, tzinfo=UTC)
         self.store = Store(self.engine, clock=lambda: self.moment)
         self.deals: dict[str, Deal] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -33,8 +33,17 @@ from bigtime.systems.catalog.watches import (
     watch_category,
 )
 from bigtime.wire import Request, Response
-from tests.store.places import Place
-from tests.systems.catalog.samples import ASUS, SONY, TEN, brand, deal, stored, with_brands
+from tests.store.places import START, Place
+from tests.systems.catalog.samples import (
+    ASUS,
+    SONY,
+    TEN,
+    brand,
+    deal,
+    new_deal,
+    stored,
+    with_brands,
+)
 
 
 def consumer(place: Place, name: str = "notifications") -> Callable[[], int]:
@@ -59,23 +68,23 @@ def test_watchers_of_brand_category_and_both_are_told_once(place: Place) -> None
     place.run(watch_brand("other-brand", ASUS))
     place.run(watch_category("other-category", "computers"))
 
-    place.run(create_deal(deal("deal-1")))
+    place.run(create_deal(new_deal("deal-1")))
     consumer(place)()
 
     expected = [(name, "deal-1") for name in ("both", "brand-only", "category-only", "each")]
     assert told(place) == expected
     (found,) = place.run(get_user_notifications("both"))
-    assert found == notification("both", deal("deal-1"))
-    assert (found.timestamp, found.activity_type) == (TEN, "deal_notification")
+    assert found == notification("both", new_deal("deal-1"))
+    assert (found.timestamp, found.activity_type) == (START, "deal_notification")
 
 
 def test_a_brand_in_a_category_is_told_only_where_both_match(place: Place) -> None:
     with_brands(place)
     place.run(watch_brand_in_category("ann", SONY, "electronics"))
 
-    place.run(create_deal(deal("deal-1", category_id="computers")))
-    place.run(create_deal(deal("deal-2", brand_id=ASUS)))
-    place.run(create_deal(deal("deal-3")))
+    place.run(create_deal(new_deal("deal-1", category_id="computers")))
+    place.run(create_deal(new_deal("deal-2", brand_id=ASUS)))
+    place.run(create_deal(new_deal("deal-3")))
     consumer(place)()
 
     assert told(place) == [("ann", "deal-3")]
@@ -86,8 +95,8 @@ def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
     with_brands(place)
     place.run(watch_brand("ann", SONY))
     place.run(watch_category("bob", "electronics"))
-    place.run(create_deal(deal("deal-1")))
-    place.run(create_deal(deal("deal-2", status="expired")))
+    place.run(create_deal(new_deal("deal-1")))
+    place.run(create_deal(new_deal("deal-2", status="expired")))
     place.run(change_deal_status("deal-2", DealStatus.FEATURED))
     place.run(update_deal("deal-1", title="Another title"))
     place.run(expire_deal("deal-1"))
@@ -104,7 +113,7 @@ def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
 def test_what_became_of_a_notification_outlives_a_replay(place: Place) -> None:
     with_brands(place)
     place.run(watch_brand("ann", SONY))
-    place.run(create_deal(deal("deal-1")))
+    place.run(create_deal(new_deal("deal-1")))
     consumer(place)()
     (first,) = place.run(get_user_notifications("ann"))
 
@@ -119,7 +128,7 @@ def test_a_deal_is_told_when_it_becomes_listed(place: Place) -> None:
     with_brands(place)
     place.run(watch_brand("ann", SONY))
     run = consumer(place)
-    place.run(create_deal(deal("deal-1", status="expired")))
+    place.run(create_deal(new_deal("deal-1", status="expired")))
     run()
     assert told(place) == []
 
@@ -130,18 +139,43 @@ def test_a_deal_is_told_when_it_becomes_listed(place: Place) -> None:
 
 def test_a_deal_that_is_listed_already_is_not_new(alone: Place) -> None:
     with_brands(alone)
-    alone.run(create_deal(deal("deal-1")))
+    alone.run(create_deal(new_deal("deal-1")))
     run = consumer(alone)
     run()
 
     alone.run(watch_brand("ann", SONY))
     alone.run(update_deal("deal-1", title="Cheaper still"))
     alone.run(change_deal_status("deal-1", DealStatus.FEATURED))
-    alone.run(put_deal(deal("deal-1", description="Written over")))
+    alone.run(put_deal(new_deal("deal-1", description="Written over")))
     alone.run(expire_deal("deal-1"))
     run()
 
     assert told(alone) == []
+
+
+def test_nobody_is_told_of_history(alone: Place) -> None:
+    """A deal that is imported, restored or made up for a demonstration was posted long ago."""
+    with_brands(alone)
+    alone.run(watch_brand("ann", SONY))
+    run = consumer(alone)
+    an_hour_ago = START - timedelta(hours=1)
+    alone.run(create_deal(deal("deal-1", posted_at=an_hour_ago - timedelta(seconds=1))))
+    run()
+    assert told(alone) == []
+
+    alone.run(create_deal(deal("deal-2", posted_at=an_hour_ago)))
+    run()
+    assert told(alone) == [("ann", "deal-2")]
+
+
+def test_a_deal_that_is_listed_again_is_news_however_old_it_is(alone: Place) -> None:
+    with_brands(alone)
+    alone.run(watch_brand("ann", SONY))
+    alone.run(create_deal(deal("deal-1", status="expired")))
+    alone.run(change_deal_status("deal-1", DealStatus.ACTIVE))
+    consumer(alone)()
+
+    assert told(alone) == [("ann", "deal-1")]
 
 
 def test_who_unwatches_is_not_told(alone: Place) -> None:
@@ -149,7 +183,7 @@ def test_who_unwatches_is_not_told(alone: Place) -> None:
     alone.run(watch_brand("ann", SONY))
     alone.run(unwatch("ann", "BRAND#brand-sony"))
 
-    alone.run(create_deal(deal("deal-1")))
+    alone.run(create_deal(new_deal("deal-1")))
     consumer(alone)()
 
     assert told(alone) == []
@@ -177,7 +211,7 @@ def test_a_watch_under_another_key_goes_by_what_it_holds(place: Place) -> None:
     ):
         place.run(put(watch))
 
-    place.run(create_deal(deal("deal-1")))
+    place.run(create_deal(new_deal("deal-1")))
     consumer(place)()
 
     assert told(place) == [("both", "deal-1"), ("brand", "deal-1"), ("category", "deal-1")]
@@ -197,7 +231,7 @@ def test_every_page_of_watchers_is_told(alone: Place) -> None:
         )
     ]
     alone.run(put_many(watches))
-    alone.run(create_deal(deal("deal-1")))
+    alone.run(create_deal(new_deal("deal-1")))
 
     consumer(alone)()
 
@@ -227,7 +261,7 @@ def test_a_crash_anywhere_is_caught_up_with(engine: Engine, survived: int) -> No
     store = Store(engine)
     store.run(setup(SYSTEM))
     store.run(put_many(brand_watch(name, brand(), at=TEN) for name in names))
-    store.run(create_deal(deal("deal-1")))
+    store.run(create_deal(new_deal("deal-1")))
     with pytest.raises(PowerCut):
         consume(Store(failing), "Deals", notify_watchers.handle, name="told").run_once()
     assert len(users_told(engine)) == 25 * survived
@@ -254,8 +288,8 @@ def test_users_are_told_by_the_rule_whoever_was_told_before(
     watched: set[tuple[str, str | None, str | None]], before: set[str]
 ) -> None:
     """A deal is for a watch whose brand and category, as far as it has them, are the deal's."""
-    new = deal("deal-1")
-    with Engine.memory(housekeeping=False) as engine:
+    new = new_deal("deal-1")
+    with Engine.memory(clock=START.timestamp, housekeeping=False) as engine:
         store = Store(engine)
         store.run(setup(SYSTEM))
         store.run(put_many(filter(None, (watch_of(*one) for one in watched))))
@@ -295,7 +329,7 @@ def test_a_deal_with_the_longest_id_can_be_told_of(alone: Place) -> None:
     with_brands(alone)
     longest = "d" * 100
     alone.run(watch_brand("ann", SONY))
-    alone.run(create_deal(deal(longest)))
+    alone.run(create_deal(new_deal(longest)))
     consumer(alone)()
 
     assert told(alone) == [("ann", longest)]

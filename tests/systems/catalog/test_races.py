@@ -26,7 +26,7 @@ from bigtime.systems.catalog.trending import (
 from bigtime.systems.catalog.watches import brand_watch, category_watch, watch_brand
 from bigtime.wire import Request
 from tests.systems.catalog.racing import engage
-from tests.systems.catalog.samples import SONY, TEN, brand, deal
+from tests.systems.catalog.samples import SONY, TEN, brand, deal, new_deal
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ def test_two_consumers_at_once_tell_everyone_once(engine: Engine) -> None:
     store.run(put_many(brand_watch(name, brand(), at=TEN) for name in names))
     store.run(put_many(category_watch(name, "electronics", None, at=TEN) for name in names))
     for number in range(3):
-        store.run(create_deal(deal(f"deal-{number}")))
+        store.run(create_deal(new_deal(f"deal-{number}")))
 
     def run(name: str) -> int:
         return consume(Store(engine), "Deals", notify_watchers.handle, name=name).run_once()

@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from bigtime.model import Entity, Scale, load_many, verify
+from bigtime.model import UNTIL, Entity, Scale, load_many, verify
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.announcement import announce_deal
 from bigtime.systems.deals.brands import fetch_all_brands, fetch_brand
 from bigtime.systems.deals.categories import CATEGORIES, fetch_category
-from bigtime.systems.deals.demo import DEMO, SIZES, UNTIL, entities
+from bigtime.systems.deals.demo import DEMO, SIZES, entities
 from bigtime.systems.deals.design import Deal, Message, User
 from bigtime.systems.deals.featured import fetch_editors_choice
 from bigtime.systems.deals.front_page import fetch_front_page

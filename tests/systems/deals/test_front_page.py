@@ -150,6 +150,50 @@ def test_a_deal_is_copied_before_the_index_has_it(alone: Place, engine: Engine) 
     assert [one.deals for one in copies(alone)] == [[*newer, *deals[:23]]] * 10
 
 
+def test_a_deal_that_has_changed_is_copied_as_it_is_before_the_index_has_it(
+    alone: Place, engine: Engine
+) -> None:
+    deals = deals_of_days([30])
+    load(alone, deals)
+    react(alone, keep_deals_cache)
+    engine.faults.lag_indexes(seconds=float("inf"))
+
+    changed = alone.run(update_deal(deals[3].deal_id, title="A better lamp"))
+    react(alone, keep_deals_cache)
+
+    assert [one.deals[3] for one in copies(alone)] == [changed] * 10
+
+
+def test_to_refresh_the_copies_takes_nothing_from_them_that_the_index_lacks(
+    alone: Place, engine: Engine
+) -> None:
+    deals = deals_of_days([30])
+    load(alone, deals)
+    react(alone, keep_deals_cache)
+    engine.faults.lag_indexes(seconds=float("inf"))
+    newest = deal(START + timedelta(seconds=1), 5_000)
+    load(alone, [newest])
+    react(alone, keep_deals_cache)
+
+    assert alone.run(refresh_deals_cache()) == [newest, *deals[:24]]
+
+    assert [one.deals for one in copies(alone)] == [[newest, *deals[:24]]] * 10
+
+
+def test_a_deal_that_is_gone_goes_from_the_copies_with_the_next_one(alone: Place) -> None:
+    deals = deals_of_days([40])
+    load(alone, deals)
+    react(alone, keep_deals_cache)
+    alone.run(delete(Deal.key(deals[3].deal_id)))
+    newest = deal(START + timedelta(seconds=1), 5_000)
+    load(alone, [newest])
+
+    react(alone, keep_deals_cache)
+
+    expected = [newest, *deals[:3], *deals[4:25]]
+    assert [one.deals for one in copies(alone)] == [expected] * 10
+
+
 class Crash(Exception):
     """The process dies here."""
 

@@ -281,3 +281,21 @@ def test_those_to_remind_came_in_the_last_day_and_have_not_validated(place: Plac
     ]
     place.time.now += timedelta(hours=2)
     assert [one.id for one in place.run(list_tenants_to_remind())] == [second.id, first.id]
+
+
+def test_pages_of_those_to_remind_join_up_while_time_passes(place: Place) -> None:
+    """And end where the last day begins."""
+    new_tenant(place, "yesterday@example.com")
+    place.time.now += timedelta(hours=25)
+    made = spread(place, 5)
+
+    found, position = [], None
+    while True:
+        page = place.run(list_tenants_to_remind(limit=2, after=position))
+        found += page.items
+        position = page.position
+        place.time.now += timedelta(minutes=1)
+        if position is None:
+            break
+
+    assert found == made[::-1]

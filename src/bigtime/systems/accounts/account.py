@@ -8,6 +8,7 @@ from bigtime.model import (
     Add,
     Discard,
     Steps,
+    Write,
     attr,
     create,
     get,
@@ -27,6 +28,7 @@ from bigtime.systems.accounts.design import (
 from bigtime.systems.accounts.errors import (
     InvalidLogin,
     LoginTaken,
+    OtherTenant,
     PasswordChanged,
     UnknownLogin,
     WrongCredentials,
@@ -111,6 +113,18 @@ def new_account(
         username=username,
         roles=set(roles),
         tenant_id=tenant_id,
+    )
+
+
+def linking(login: str, tenant_id: str) -> Write[Account]:
+    """That an account is a tenant's, for whoever decides it together with something else."""
+    free = attr("tenant_id").missing() | (attr("tenant_id") == tenant_id)
+    return update(
+        Account.key(login),
+        tenant_id=tenant_id,
+        if_exists=UnknownLogin,
+        when=free,
+        otherwise=OtherTenant,
     )
 
 

@@ -51,4 +51,9 @@ def accounts(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[
     yield from demo_accounts(drawn_passwords(random), random, until)
 
 
-DEMO = Demo(entities=accounts, count=lambda scale: len(ROLES))
+def sign_ins(random: Random) -> Iterator[str]:
+    for username, password in drawn_passwords(random).items():
+        yield f"{login_of(username)} signs in with {password}"
+
+
+DEMO = Demo(entities=accounts, count=lambda scale: len(ROLES), notes=sign_ins)

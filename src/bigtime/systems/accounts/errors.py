@@ -37,5 +37,9 @@ class PasswordChanged(DomainError):
     """This password has been changed meanwhile; sign in again."""
 
 
+class OtherTenant(DomainError):
+    """This account is another customer's already; open one with an address of its own."""
+
+
 class UnknownLogin(DomainError):
     """There is no account with this login; check how it is written."""

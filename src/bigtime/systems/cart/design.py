@@ -17,13 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    computed_field,
+    model_validator,
+)
 
 from bigtime.model import (
+    Amount,
     Entity,
     ItemMismatch,
     Key,
@@ -33,6 +42,7 @@ from bigtime.model import (
     Name,
     Table,
     global_index,
+    ksuid_or,
     pascal_case,
     sharded,
     unique,
@@ -65,32 +75,14 @@ class Status(StrEnum):
 # Fields
 
 
-def price_of(value: Any) -> Decimal:
-    """An exact amount of money, with two decimals; a float is none."""
-    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise InvalidPrice
-    try:
-        price = Decimal(value)
-    except InvalidOperation:
-        raise InvalidPrice from None
-    if not price.is_finite() or not 0 < price <= MOST_PRICE or price != round(price, 2):
-        raise InvalidPrice
-    return round(price, 2)
-
-
 def count_of(count: int) -> int:
     if not 1 <= count <= MOST_COUNT:
         raise InvalidCount
     return count
 
 
-def order_id_of(text: str) -> Ksuid:
-    try:
-        return Ksuid(text)
-    except ValueError:
-        raise InvalidOrderId from None
-
-
+price_of = Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
+order_id_of = ksuid_or(InvalidOrderId)
 ACCOUNT = Name(InvalidAccount, most=128)
 SKU = Name(InvalidSku, most=64)
 
@@ -148,6 +140,14 @@ class CartLine(Entity, table=CART):
     if IS_SHARDED:
         shard: int = sharded(SKU_SHARDS, by="account_id")
 
+    @model_validator(mode="before")
+    @classmethod
+    def without_sort_key(cls, told: Any) -> Any:
+        """So a line can be made again of all that it tells; its sort key follows from the rest."""
+        if not isinstance(told, dict) or "sk" not in told:
+            return told
+        return {name: one for name, one in told.items() if name != "sk"}
+
     @model_validator(mode="after")
     def check_order(self) -> Self:
         if self.status is Status.PURCHASED and self.order_id is None:
@@ -156,6 +156,7 @@ class CartLine(Entity, table=CART):
             raise OrderWithoutPurchase
         return self
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def sk(self) -> str:
         """What a line is called by, within its account."""

@@ -25,6 +25,8 @@ WATCHES: Final = 3
 ACTIVITIES: Final = 2
 
 RECENT: Final = timedelta(days=120)
+QUIET: Final = timedelta(hours=2)
+"""So long nothing has happened: it is all history, and no watcher is told of it."""
 YEAR: Final = timedelta(days=365)
 
 
@@ -168,7 +170,8 @@ def deal_id(number: int) -> str:
 
 
 def recently(until: datetime, draw: Random) -> datetime:
-    return until - timedelta(seconds=draw.randrange(1, int(RECENT.total_seconds())))
+    first, last = int(QUIET.total_seconds()), int(RECENT.total_seconds())
+    return until - timedelta(seconds=draw.randrange(first, last))
 
 
 def long_ago(until: datetime, draw: Random) -> datetime:

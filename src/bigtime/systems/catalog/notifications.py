@@ -5,7 +5,9 @@ that happens to a user, and lies among the activities, as `deal_notification`. I
 deal's, and its id is made of the deal's id; so a user has one key for a deal, however often the
 stream tells of it, and whether the brand is watched, the category, or both.
 
-1. A deal appears when it is put in already listed, or when it becomes listed.
+1. A deal appears when it is put in already listed, or when it becomes listed. One that is put in
+   more than an hour after it was posted is history: imported, restored, or made up for a
+   demonstration. Nobody is told of it.
 2. The watchers of the brand and then of the category are read a page at a time; nothing grows with
    their number. The key of a watch tells what it is for, where it is one of ours; a watch under
    another key is read whole.
@@ -19,6 +21,7 @@ their table after a while.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, Protocol
 
 from bigtime.model import (
@@ -43,6 +46,7 @@ from bigtime.systems.catalog.watches import (
 
 PAGE = 100
 """As many as one request can look for."""
+NEWS = timedelta(hours=1)
 
 
 class Watcher(Protocol):
@@ -69,7 +73,9 @@ def appeared(change: Change[Any]) -> Deal | None:
     deal = change.of(Deal)
     if deal is None or deal.after is None or not deal.after.is_listed:
         return None
-    return None if deal.before is not None and deal.before.is_listed else deal.after
+    if deal.before is None:
+        return deal.after if change.at - deal.after.posted_at <= NEWS else None
+    return None if deal.before.is_listed else deal.after
 
 
 def notify_each(

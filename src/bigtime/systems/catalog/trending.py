@@ -196,9 +196,11 @@ def place_of(deal: Deal, discount_percentage: Decimal, *, views: int, clicks: in
     )
 
 
-def places_of(category_id: str, deal_id: str) -> Steps[list[TrendingDeal]]:
+def places_of(category_id: str, *deal_ids: str) -> Steps[list[TrendingDeal]]:
+    """The places of some deals, a hundred at most, in their category, all of which is read."""
     everything = TrendingDeal.within("main", category_id=category_id)
-    return (yield from all_of(everything, filter=attr("deal_id") == deal_id, consistent=True))
+    ours = attr("deal_id").one_of(*deal_ids)
+    return (yield from all_of(everything, filter=ours, consistent=True))
 
 
 def as_seen(place: TrendingDeal) -> Condition:

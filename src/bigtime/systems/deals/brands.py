@@ -7,12 +7,12 @@ from typing import Any
 from bigtime.model import Add, Steps, Write, create, get, pattern, transact
 from bigtime.systems.deals.design import BRANDS, Brand
 from bigtime.systems.deals.errors import BrandExists, TooManyBrands, UnknownBrand
-from bigtime.systems.deals.values import BrandName, Link, ShownName, brand_key, told
+from bigtime.systems.deals.values import BrandName, GivenBrand, GivenLink, brand_key, told
 from bigtime.wire import TransactionCanceledException
 
 
 @pattern("Create Brand", index="N/A", takes="N/A")
-def create_brand(name: ShownName, *, logo: Link | None = None) -> Steps[Brand]:
+def create_brand(name: GivenBrand, *, logo: GivenLink | None = None) -> Steps[Brand]:
     """Editor; Brand and BRANDS set in one transaction."""
     return (yield from make_brand(name, logo=logo))
 

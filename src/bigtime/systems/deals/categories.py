@@ -9,7 +9,6 @@ from bigtime.model import (
     Page,
     Position,
     Steps,
-    buckets,
     create,
     get,
     get_many,
@@ -18,7 +17,7 @@ from bigtime.model import (
 )
 from bigtime.systems.deals.design import Category, Deal
 from bigtime.systems.deals.errors import CategoryExists, UnknownCategory
-from bigtime.systems.deals.latest import PATIENCE, latest
+from bigtime.systems.deals.latest import PATIENCE, category_days, latest
 from bigtime.systems.deals.values import CategoryName, DealId
 
 CATEGORIES: Final = (
@@ -64,7 +63,7 @@ def fetch_category(
     patience: int = PATIENCE,
 ) -> Steps[tuple[Category, Page[Deal]]]:
     """Category item; day partitions for up to 25 deals."""
-    days = buckets(Deal, "GSI3", category=category_name)
+    days = category_days(category_name)
     return (
         yield from together(
             get(Category.key(category_name), missing=UnknownCategory),

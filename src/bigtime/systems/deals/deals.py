@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import reduce
@@ -18,7 +18,6 @@ from bigtime.model import (
     Steps,
     Write,
     attr,
-    buckets,
     create,
     get,
     get_many,
@@ -36,15 +35,15 @@ from bigtime.systems.deals.errors import (
     UnknownCategory,
     UnknownDeal,
 )
-from bigtime.systems.deals.latest import PATIENCE, latest
+from bigtime.systems.deals.latest import PATIENCE, brand_days, latest
 from bigtime.systems.deals.values import (
     BrandName,
     CategoryName,
     DealId,
-    Description,
-    Link,
-    Price,
-    Title,
+    GivenDescription,
+    GivenLink,
+    GivenPrice,
+    GivenTitle,
     deal_id_of,
     told,
 )
@@ -56,14 +55,14 @@ FACTS: Final = ("title", "link", "price", "list_price", "description")
 
 @pattern("Create Deal", index="N/A", takes="N/A", sample={"link": LINK})
 def create_deal(
-    title: Title,
-    link: Link,
-    price: Price,
+    title: GivenTitle,
+    link: GivenLink,
+    price: GivenPrice,
     brand_name: BrandName,
     category_name: CategoryName,
     *,
-    list_price: Price | None = None,
-    description: Description | None = None,
+    list_price: GivenPrice | None = None,
+    description: GivenDescription | None = None,
 ) -> Steps[Deal]:
     """Editor, in the CMS."""
     deal = yield from new_deal(
@@ -79,14 +78,14 @@ def create_deal(
 
 
 def new_deal(
-    title: Title,
-    link: Link,
-    price: Price,
+    title: GivenTitle,
+    link: GivenLink,
+    price: GivenPrice,
     brand_name: BrandName,
     category_name: CategoryName,
     *,
-    list_price: Price | None = None,
-    description: Description | None = None,
+    list_price: GivenPrice | None = None,
+    description: GivenDescription | None = None,
 ) -> Steps[Deal]:
     """A deal that is not stored yet, for whoever stores it together with something else."""
     facts = told(
@@ -116,8 +115,8 @@ def fetch_deal(deal_id: DealId) -> Steps[Deal]:
     return (yield from get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal))
 
 
-@pattern("Fetch Deals", index="Main table")
-def fetch_deals(deal_ids: list[DealId]) -> Steps[list[Deal]]:
+@pattern("Fetch Deals", index="Main table", sample={"deal_ids": ["0" * 27]})
+def fetch_deals(deal_ids: Sequence[str]) -> Steps[list[Deal]]:
     """BatchGetItem; what is not there is left out, and so is what is no id."""
     found = yield from get_many([Deal.key(one) for one in dict.fromkeys(ids_among(deal_ids))])
     return [deal for deal in found if deal is not None]
@@ -127,11 +126,11 @@ def fetch_deals(deal_ids: list[DealId]) -> Steps[list[Deal]]:
 def update_deal(
     deal_id: DealId,
     *,
-    title: Title | None = None,
-    link: Link | None = None,
-    price: Price | None = None,
-    list_price: Price | None = None,
-    description: Description | None = None,
+    title: GivenTitle | None = None,
+    link: GivenLink | None = None,
+    price: GivenPrice | None = None,
+    list_price: GivenPrice | None = None,
+    description: GivenDescription | None = None,
 ) -> Steps[Deal]:
     """Editor; what is not told stays, and so do brand, category and time.
 
@@ -160,12 +159,12 @@ def update_deal(
 @pattern("Rewrite Deal", index="Main table", sample={"link": LINK})
 def rewrite_deal(
     deal_id: DealId,
-    title: Title,
-    link: Link,
-    price: Price,
+    title: GivenTitle,
+    link: GivenLink,
+    price: GivenPrice,
     *,
-    list_price: Price | None = None,
-    description: Description | None = None,
+    list_price: GivenPrice | None = None,
+    description: GivenDescription | None = None,
 ) -> Steps[Deal]:
     """Editor; what is not told goes, but brand, category and time stay."""
     key = Deal.key(deal_id_of(deal_id))
@@ -189,7 +188,7 @@ def rewriting(seen: Deal, facts: Mapping[str, Any]) -> Write[Deal]:
     )
 
 
-def ids_among(texts: list[DealId]) -> Iterator[Ksuid]:
+def ids_among(texts: Sequence[str]) -> Iterator[Ksuid]:
     for text in texts:
         with suppress(UnknownDeal):
             yield deal_id_of(text)
@@ -218,5 +217,5 @@ def fetch_brand_deals(
     patience: int = PATIENCE,
 ) -> Steps[Page[Deal]]:
     """Day partitions for up to 25 deals."""
-    days = buckets(Deal, "GSI2", brand=brand_name)
+    days = brand_days(brand_name)
     return (yield from latest(days, last_deal_id_seen, after=after, patience=patience))

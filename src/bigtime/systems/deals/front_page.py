@@ -8,8 +8,9 @@ The copies are written anew whenever a deal appears, or one that they hold has c
 
 1. Only if that changes what they hold. So to be told of a deal again changes nothing, and to load
    a million old deals writes the copies once.
-2. The index may not have the newest deals yet. So the deal that has appeared, and what the copies
-   held, go among what the index says, as far back as that reaches.
+2. The index may not have the newest deals yet, or have them as they were. So it only tells which
+   deals there are: the one that has appeared, and those that the copies held, go among them as far
+   back as the index reaches. What is copied is what the table has.
 3. The first copy is the one that is looked at, and it is written last: what it holds, all hold.
 
 Where new deals are rare, running `refresh_deals_cache` twice a minute keeps the copies in use.
@@ -30,6 +31,7 @@ from bigtime.model import (
     any_shard,
     buckets,
     get,
+    get_many,
     now,
     pattern,
     put,
@@ -93,38 +95,46 @@ def all_days() -> Buckets[Deal]:
 @pattern("Refresh Deals Cache", index="GSI1, then Main table")
 def refresh_deals_cache() -> Steps[list[Deal]]:
     """Every copy, whether or not there is a new deal."""
-    found = yield from latest(all_days(), None, after=None)
-    yield from write_copies(found.items)
-    return found.items
+    held = yield from get(DealsCache.key(1), consistent=True)
+    deals = yield from newest(ids_in(held))
+    yield from write_copies(deals)
+    return deals
 
 
 @reaction(BIG_TIME_DEALS, of=[Deal])
 def keep_deals_cache(change: Change[Any]) -> Steps[None]:
     """Writes the copies of the latest deals anew when one appears or changes."""
     told = change.of(Deal)
-    if told is None or told.after is None:
+    if told is None:
         return
     held = yield from get(DealsCache.key(1), consistent=True)
-    if held is not None and not may_change(held.deals, told.after, is_new=told.kind == "insert"):
+    deal_id = told.key.fields["deal_id"]
+    if held is not None and not may_change(held.deals, deal_id, is_new=told.kind == "insert"):
         return
-    found = yield from latest(all_days(), None, after=None)
-    deals = joined(found.items, [told.after, *(held.deals if held else [])])
+    deals = yield from newest([deal_id, *ids_in(held)])
     if held is None or deals != held.deals:
         yield from write_copies(deals)
 
 
-def may_change(held: list[Deal], deal: Deal, *, is_new: bool) -> bool:
+def may_change(held: list[Deal], deal_id: DealId, *, is_new: bool) -> bool:
     """Whether a deal that has appeared, or changed, may be told of in the copies."""
-    if any(one.deal_id == deal.deal_id for one in held):
+    if any(one.deal_id == deal_id for one in held):
         return not is_new
-    return is_new and (len(held) < PAGE or deal.deal_id > held[-1].deal_id)
+    return is_new and (len(held) < PAGE or deal_id > held[-1].deal_id)
 
 
-def joined(found: list[Deal], others: Iterable[Deal]) -> list[Deal]:
-    """The latest of all: what was found, and others that are not older than that."""
-    oldest = found[-1].deal_id if found else ""
-    by_id = {one.deal_id: one for one in (*others, *found) if one.deal_id >= oldest}
-    return [by_id[deal_id] for deal_id in sorted(by_id, reverse=True)[:PAGE]]
+def newest(known: Iterable[DealId]) -> Steps[list[Deal]]:
+    """Rule 2: what the index tells, and others that are not older than that, as they are now."""
+    found = yield from latest(all_days(), None, after=None)
+    ids = [one.deal_id for one in found]
+    oldest = ids[-1] if ids else ""
+    every = sorted({*ids, *(one for one in known if one >= oldest)}, reverse=True)
+    deals = yield from get_many((Deal.key(one) for one in every), consistent=True)
+    return [one for one in deals if one is not None][:PAGE]
+
+
+def ids_in(copy: DealsCache | None) -> list[DealId]:
+    return [one.deal_id for one in copy.deals] if copy else []
 
 
 def write_copies(deals: list[Deal]) -> Steps[None]:

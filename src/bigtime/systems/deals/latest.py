@@ -9,15 +9,27 @@ than ids are, so every walk ends.
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 from typing import Final
 
-from bigtime.model import Buckets, Page, Position, Steps, newest_first
+from bigtime.model import Buckets, Page, Position, Steps, buckets, newest_first
 from bigtime.systems.deals.design import PAGE, Deal
-from bigtime.systems.deals.values import DealId, deal_id_of
+from bigtime.systems.deals.values import BrandName, CategoryName, DealId, deal_id_of
 
 PATIENCE: Final = 5
 FIRST_DAY: Final = date(2014, 5, 13)
 """The first day that a KSUID can tell."""
+
+
+@lru_cache(maxsize=1024)
+def brand_days(brand_name: BrandName) -> Buckets[Deal]:
+    """Remembered, for what is checked of a name and made of it is the same for every page."""
+    return buckets(Deal, "GSI2", brand=brand_name)
+
+
+@lru_cache(maxsize=64)
+def category_days(category_name: CategoryName) -> Buckets[Deal]:
+    return buckets(Deal, "GSI3", category=category_name)
 
 
 def latest(

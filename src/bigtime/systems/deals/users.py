@@ -5,12 +5,12 @@ from __future__ import annotations
 from bigtime.model import Steps, create, get, pattern, update
 from bigtime.systems.deals.design import User
 from bigtime.systems.deals.errors import UnknownUser, UsernameTaken
-from bigtime.systems.deals.values import Email, ShownName, Username, told
+from bigtime.systems.deals.values import GivenEmail, GivenName, Username, told
 
 
 @pattern("Create User", index="Main table")
 def create_user(
-    username: Username, *, name: ShownName | None = None, email: Email | None = None
+    username: Username, *, name: GivenName | None = None, email: GivenEmail | None = None
 ) -> Steps[User]:
     """Condition on username; update never touches keys."""
     user = new_user(username, name=name, email=email)
@@ -25,7 +25,7 @@ def read_user(username: Username) -> Steps[User]:
 
 @pattern("Update User", index="Main table", sample={"name": "Alex"})
 def update_user(
-    username: Username, *, name: ShownName | None = None, email: Email | None = None
+    username: Username, *, name: GivenName | None = None, email: GivenEmail | None = None
 ) -> Steps[User]:
     """Condition on username; update never touches keys.
 

@@ -40,6 +40,7 @@ from bigtime.systems.portal.history import (
     Changing,
     Overtaken,
     but,
+    check_seen,
     created,
     edited,
 )
@@ -254,9 +255,15 @@ def create_campaign(
 
 
 @pattern("Update Campaign", index="Main table", sample={"changes": {"discount_percentage": "15"}})
-def update_campaign(code: AskedCode, changes: Mapping[str, Any], *, by: Actor) -> Steps[Campaign]:
-    """admin; not its code or its product, and dates are judged as the pair that they become"""
-    return (yield from edit_campaign(code, changes, by))
+def update_campaign(
+    code: AskedCode, changes: Mapping[str, Any], *, by: Actor, seen: str | None = None
+) -> Steps[Campaign]:
+    """admin; not its code or its product, and dates are judged as the pair that they become
+
+    `seen` is the mark of the record that it is changed from: if it is another by now, nothing is
+    changed.
+    """
+    return (yield from edit_campaign(code, changes, by, seen))
 
 
 @pattern("Soft Delete Campaign", index="Main table")
@@ -271,8 +278,11 @@ def restore_campaign(code: AskedCode, *, by: Actor) -> Steps[Campaign]:
     return (yield from edit_campaign(code, {"active": True}, by))
 
 
-def edit_campaign(code: str, changes: Mapping[str, Any], by: str) -> Steps[Campaign]:
+def edit_campaign(
+    code: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+) -> Steps[Campaign]:
     def decide(campaign: Campaign) -> Steps[Change | None]:
+        check_seen(campaign, seen)
         change = edited(campaign, changes, CHANGEABLE, CampaignDeleted)
         if change is None:
             return None

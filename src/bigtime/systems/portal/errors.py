@@ -114,6 +114,14 @@ class StatusMoved(Clash):
     """The tenant has another status by now; look at it again."""
 
 
+class RecordMoved(Clash):
+    """Somebody else has changed this meanwhile; look at it again, and then change it."""
+
+
+class TotalMoved(Clash):
+    """This costs something else by now; look at the price again, and then order."""
+
+
 class MoveRefused(Clash):
     """A tenant cannot go from its status to this one."""
 

@@ -36,7 +36,15 @@ from bigtime.model import (
     transact,
     update,
 )
-from bigtime.systems.portal.chain import SALT_BYTES, LastEntry, Link, next_entry, state_of
+from bigtime.systems.portal.chain import (
+    SALT_BYTES,
+    LastEntry,
+    Link,
+    digest,
+    next_entry,
+    state_of,
+    without_key,
+)
 from bigtime.systems.portal.design import (
     Action,
     Audited,
@@ -47,7 +55,12 @@ from bigtime.systems.portal.design import (
     Record,
     Tenant,
 )
-from bigtime.systems.portal.errors import IdTaken, ImmutableField, UnknownField
+from bigtime.systems.portal.errors import (
+    IdTaken,
+    ImmutableField,
+    RecordMoved,
+    UnknownField,
+)
 from bigtime.systems.portal.paging import PAGE, checked_size
 from bigtime.systems.portal.values import (
     checked_actor,
@@ -146,6 +159,7 @@ class Changing(Generic[R]):
             create(entry, unless_exists=Overtaken),
             *change.checks,
             token=salt.hex(),
+            at=moment,
         )
         return after
 
@@ -209,6 +223,17 @@ def unchanged(record: Record) -> Condition:
     )
 
 
+def mark_of(record: Record) -> str:
+    """A mark of a record as somebody has seen it: after any change it has another."""
+    return digest(without_key(record.layout.to_item(record)))
+
+
+def check_seen(record: Record, seen: str | None) -> None:
+    """That a record is what somebody saw who wants to change it, if they say what they saw."""
+    if seen is not None and seen != mark_of(record):
+        raise RecordMoved
+
+
 def edit(
     key: Key[R],
     changes: Mapping[str, Any],
@@ -217,10 +242,12 @@ def edit(
     changeable: frozenset[str],
     missing: type[DomainError],
     deleted: type[DomainError],
+    seen: str | None = None,
 ) -> Steps[R]:
     """Changes a record as an editor says; what is so already is not changed again."""
 
     def decide(record: R) -> Steps[Change | None]:
+        check_seen(record, seen)
         return edited(record, changes, changeable, deleted)
         yield
 

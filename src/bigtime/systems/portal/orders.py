@@ -6,14 +6,18 @@ campaign are still what the order was made from; else it is made again from what
 
 An order's id sorts by time. Who may have to repeat an order that failed halfway makes the id first
 and gives it each time: there will be one order.
+
+A quote is what an order would be at this moment, by the same rules. Who has shown one to somebody
+gives its total with the order: if it would be another by now, nothing is ordered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bigtime.model import (
     Conflict,
@@ -48,6 +52,7 @@ from bigtime.systems.portal.errors import (
     IdTaken,
     LinesRefused,
     ProductUnavailable,
+    TotalMoved,
     UnknownCampaign,
     UnknownOrder,
     UnknownProduct,
@@ -70,6 +75,22 @@ from bigtime.systems.portal.values import (
 
 ONE_OF_IT: Final = {"products": {example_of("prod"): 1}}
 
+Along: TypeAlias = Callable[[Order, Tenant], Steps[tuple[Write[Any], ...]]]
+"""The writes of other tables that belong to an order, such as a letter to its tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What an order would be now: its products with their prices, and the campaign, if any."""
+
+    products: Mapping[str, Product]
+    items: list[OrderItem]
+    campaign: Campaign | None
+
+    @property
+    def total(self) -> Decimal:
+        return sum((one.quantity * one.unit_price for one in self.items), Decimal(0))
+
 
 @pattern("Make Order Id", index="N/A")
 def make_order_id() -> Steps[str]:
@@ -84,17 +105,24 @@ def place_order(
     campaign_code: AskedCode | None = None,
     *,
     order_id: OrderId | None = None,
+    total: Decimal | None = None,
+    along: Along | None = None,
     zone: tzinfo = UTC,
 ) -> Steps[Order]:
-    """holds copies of prices and campaign; tenant, products and campaign must all be in force"""
+    """holds copies of prices and campaign; tenant, products and campaign must all be in force
+
+    `total` is what somebody has seen that it costs. `along` is done with it, or nothing is.
+    """
     lines = checked_lines(products)
-    code = None if campaign_code is None else asked_campaign_code(campaign_code)
     for _ in range(TRIES):
         made = yield from made_before(tenant_id, order_id)
         if made is not None:
             return made
+        quote = yield from quoted(lines, campaign_code, zone)
+        if total is not None and total != quote.total:
+            raise TotalMoved
         try:
-            return (yield from ordered(tenant_id, lines, code, order_id, zone))
+            return (yield from ordered(tenant_id, quote, order_id, along))
         except Overtaken:
             continue
         except IdTaken:
@@ -103,6 +131,17 @@ def place_order(
                 raise
             return made
     raise Conflict
+
+
+@pattern("Quote Order", index="Main table", sample=ONE_OF_IT)
+def quote_order(
+    products: Mapping[ProductId, int],
+    campaign_code: AskedCode | None = None,
+    *,
+    zone: tzinfo = UTC,
+) -> Steps[Quote]:
+    """what an order would cost at this moment, by the same rules"""
+    return (yield from quoted(checked_lines(products), campaign_code, zone))
 
 
 @pattern("Get Order", index="Main table")
@@ -147,29 +186,37 @@ def made_before(tenant_id: str, order_id: str | None) -> Steps[Order | None]:
     return (yield from get(Order.key(tenant_id, order_id), consistent=True))
 
 
-def ordered(
-    tenant_id: str, lines: Mapping[str, int], code: str | None, order_id: str | None, zone: tzinfo
-) -> Steps[Order]:
-    """One attempt, from what tenant, products and campaign are now."""
-    found = yield from get(Tenant.key(tenant_id), consistent=True, missing=UnknownTenant)
-    tenant = orderly(found)
+def quoted(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> Steps[Quote]:
+    """What it would be, from what products and campaign are now."""
+    asked = None if code is None else asked_campaign_code(code)
     products = yield from available(lines)
     campaign = None
-    if code is not None:
-        campaign = yield from running(code, (yield from today(zone)), products)
-    moment = yield from now()
+    if asked is not None:
+        campaign = yield from running(asked, (yield from today(zone)), products)
     items = [item_of(product, lines[product.id], campaign) for product in products.values()]
+    return Quote(products, items, campaign)
+
+
+def ordered(
+    tenant_id: str, quote: Quote, order_id: str | None, along: Along | None
+) -> Steps[Order]:
+    """One attempt, from what the tenant is now, and what products and campaign were just now."""
+    found = yield from get(Tenant.key(tenant_id), consistent=True, missing=UnknownTenant)
+    tenant = orderly(found)
+    moment = yield from now()
     order = Order(
         id=order_id or (yield from make_order_id()),
         tenant_id=tenant.id,
-        items=items,
-        campaign=snapshot(campaign, products) if campaign else None,
-        total=sum((one.quantity * one.unit_price for one in items), Decimal(0)),
+        items=quote.items,
+        campaign=snapshot(quote.campaign, quote.products) if quote.campaign else None,
+        total=quote.total,
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=tenant.id,
     )
-    return (yield from created(order, checks=still_so(tenant, products, campaign)))
+    others = (yield from along(order, tenant)) if along else ()
+    checks = still_so(tenant, quote.products, quote.campaign)
+    return (yield from created(order, checks=(*checks, *others)))
 
 
 def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:

@@ -117,10 +117,14 @@ def create_product(
 
 @pattern("Update Product", index="Main table", sample={"changes": {"price": Decimal("249.99")}})
 def update_product(
-    product_id: ProductId, changes: Mapping[str, Any], *, by: Actor
+    product_id: ProductId, changes: Mapping[str, Any], *, by: Actor, seen: str | None = None
 ) -> Steps[Product]:
-    """admin; a new price holds for new orders at once, and orders that are made keep theirs"""
-    return (yield from edit_product(product_id, changes, by))
+    """admin; a new price holds for new orders at once, and orders that are made keep theirs
+
+    `seen` is the mark of the record that it is changed from: if it is another by now, nothing is
+    changed.
+    """
+    return (yield from edit_product(product_id, changes, by, seen))
 
 
 @pattern("Soft Delete Product", index="Main table")
@@ -135,7 +139,9 @@ def restore_product(product_id: ProductId, *, by: Actor) -> Steps[Product]:
     return (yield from edit_product(product_id, {"active": True}, by))
 
 
-def edit_product(product_id: str, changes: Mapping[str, Any], by: str) -> Steps[Product]:
+def edit_product(
+    product_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+) -> Steps[Product]:
     return edit(
         Product.key(product_id),
         changes,
@@ -143,4 +149,5 @@ def edit_product(product_id: str, changes: Mapping[str, Any], by: str) -> Steps[
         changeable=CHANGEABLE,
         missing=UnknownProduct,
         deleted=ProductDeleted,
+        seen=seen,
     )

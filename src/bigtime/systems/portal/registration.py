@@ -6,8 +6,9 @@ The orders that it made before are its own already: they lie under the tenant th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from bigtime.model import Steps, now, pattern
+from bigtime.model import Steps, Write, now, pattern
 from bigtime.systems.portal.checkout import orderly
 from bigtime.systems.portal.codes import tried, using
 from bigtime.systems.portal.design import Purpose, Tenant
@@ -35,14 +36,20 @@ def register_tenant(
     tenant_id: TenantId,
     organization_name: str | None = None,
     destination_email: Email | None = None,
+    *,
+    along: tuple[Write[Any], ...] = (),
 ) -> Steps[Tenant]:
-    """VALIDATED to REGISTERED; the orders made before are its own already"""
+    """VALIDATED to REGISTERED; the orders made before are its own already
+
+    `along` are writes of other tables that belong to it, such as the account: done with it, or
+    nothing is.
+    """
     told = {"organization_name": organization_name, "destination_email": destination_email}
     given = {name: value for name, value in told.items() if value is not None}
 
     def decide(tenant: Tenant) -> Steps[Change | None]:
         change = moved_on(tenant, Status.REGISTERED)
-        return replace(change, fields={**change.fields, **given})
+        return replace(change, fields={**change.fields, **given}, checks=along)
         yield
 
     return (yield from Changing(Tenant.key(tenant_id), tenant_id, UnknownTenant).run(decide))

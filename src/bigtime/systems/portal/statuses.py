@@ -106,13 +106,19 @@ def system_move(tenant: Tenant, target: Status) -> Change:
     return move(tenant, target, Action.STATUS_CHANGED)
 
 
-def check_move(tenant: Tenant, target: Status) -> None:
+def onward(tenant: Tenant) -> list[Status]:
+    """What a tenant can become next along the lifecycle."""
     allowed = MOVES[tenant.status]
     if tenant.status == Status.SUSPENDED:
         allowed |= {earlier(tenant)}
+    return [one for one in Status if one in allowed]
+
+
+def check_move(tenant: Tenant, target: Status) -> None:
+    allowed = onward(tenant)
     if target not in allowed:
-        onward = ", ".join(one for one in Status if one in allowed)
-        raise MoveRefused(f"A tenant that is {tenant.status} can become {onward}, not {target}.")
+        told = ", ".join(allowed)
+        raise MoveRefused(f"A tenant that is {tenant.status} can become {told}, not {target}.")
 
 
 def earlier(tenant: Tenant) -> Status:

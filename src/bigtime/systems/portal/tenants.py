@@ -35,6 +35,7 @@ from bigtime.systems.portal.values import (
     Status,
     TenantId,
     checked_email,
+    checked_moment,
     checked_status,
     made_id,
 )
@@ -118,10 +119,15 @@ def list_tenants_by_status(
 
 @pattern("List Soft Deleted Tenants", index="ActiveIndex")
 def list_deleted_tenants(
-    *, limit: int = PAGE, after: Position | None = None
+    *,
+    created_from: datetime | None = None,
+    created_to: datetime | None = None,
+    limit: int = PAGE,
+    after: Position | None = None,
 ) -> Steps[Page[Tenant]]:
     """what can be restored; newest first, paged"""
-    deleted = Tenant.within("ActiveIndex", active=False)
+    stretch = created_between(created_from, created_to)
+    deleted = Tenant.within("ActiveIndex", active=False, **stretch)
     return (yield from query(deleted, newest_first=True, limit=checked_size(limit), after=after))
 
 
@@ -129,16 +135,20 @@ def list_deleted_tenants(
 def list_tenants_to_remind(
     *, limit: int = PAGE, after: Position | None = None, since: datetime | None = None
 ) -> Steps[Page[Tenant]]:
-    """UNVALIDATED ones of the last day, newest first, paged"""
-    start = since or (yield from now()) - REMINDED
-    fresh = Tenant.within(
-        "TenantStatusIndex", status=Status.UNVALIDATED, **created_between(start, None)
+    """UNVALIDATED ones of the last day, newest first, paged
+
+    The day moves on while somebody reads; so a page is cut where it begins, and a cursor holds.
+    """
+    start = checked_moment(since or (yield from now()) - REMINDED)
+    page = yield from query(
+        Tenant.within("TenantStatusIndex", status=Status.UNVALIDATED),
+        newest_first=True,
+        limit=checked_size(limit),
+        after=after,
+        filter=IS_ACTIVE,
     )
-    return (
-        yield from query(
-            fresh, newest_first=True, limit=checked_size(limit), after=after, filter=IS_ACTIVE
-        )
-    )
+    fresh = [one for one in page if one.date_created >= start]
+    return Page(fresh, page.position if len(fresh) == len(page) else None)
 
 
 @pattern("Count Tenants by Status", index="TenantStatusIndex")
@@ -202,9 +212,15 @@ def new_tenant(by: str, **fields: Any) -> Steps[Tenant]:
 @pattern(
     "Update Tenant", index="Main table", sample={"changes": {"organization_name": "Example Corp"}}
 )
-def update_tenant(tenant_id: TenantId, changes: Mapping[str, Any], *, by: Actor) -> Steps[Tenant]:
-    """its organization and where its forms go; never its e-mail address, which is its identity"""
-    return (yield from edit_tenant(tenant_id, changes, by))
+def update_tenant(
+    tenant_id: TenantId, changes: Mapping[str, Any], *, by: Actor, seen: str | None = None
+) -> Steps[Tenant]:
+    """its organization and where its forms go; never its e-mail address, which is its identity
+
+    `seen` is the mark of the record that it is changed from: if it is another by now, nothing is
+    changed.
+    """
+    return (yield from edit_tenant(tenant_id, changes, by, seen))
 
 
 @pattern("Soft Delete Tenant", index="Main table")
@@ -219,7 +235,9 @@ def restore_tenant(tenant_id: TenantId, *, by: Actor) -> Steps[Tenant]:
     return (yield from edit_tenant(tenant_id, {"active": True}, by))
 
 
-def edit_tenant(tenant_id: str, changes: Mapping[str, Any], by: str) -> Steps[Tenant]:
+def edit_tenant(
+    tenant_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+) -> Steps[Tenant]:
     return edit(
         Tenant.key(tenant_id),
         changes,
@@ -227,4 +245,5 @@ def edit_tenant(tenant_id: str, changes: Mapping[str, Any], by: str) -> Steps[Te
         changeable=CHANGEABLE,
         missing=UnknownTenant,
         deleted=TenantDeleted,
+        seen=seen,
     )

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
-from bigtime.model import DomainError, Seconds
+from bigtime.model import Amount, DomainError, EmailAddress, Seconds, WebAddress
 from bigtime.systems.portal.errors import (
     ActiveRefused,
     ActorRefused,
@@ -45,12 +45,10 @@ MOST_REASON: Final = 500
 MOST_DESCRIPTION: Final = 2_000
 MOST_LINK: Final = 1_000
 MOST_FEATURES: Final = 50
-MOST_PRICE: Final = Decimal(10_000_000)
 CENT: Final = Decimal("0.01")
+MOST_PRICE: Final = 10_000_000 - CENT
 WHOLE: Final = Decimal(100)
 
-EMAIL: Final = re.compile(r"[^\s@#]+@[^\s@#]+\.[^\s@#.]+")
-LINK: Final = re.compile(r"https?://[^\s/?#]+[^\s]*")
 CAMPAIGN_CODE: Final = re.compile(r"[A-Z0-9_]{3,50}")
 ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -76,19 +74,15 @@ class BillingCycle(StrEnum):
 # Texts
 
 
+checked_email = EmailAddress(EmailRefused, most=MOST_EMAIL)
+checked_link = WebAddress(LinkRefused, most=MOST_LINK)
+
+
 def checked_text(value: Any, most: int, refused: type[DomainError]) -> str:
     """A text without space around it, of characters that can be seen."""
     text = value.strip() if isinstance(value, str) else ""
     if not 1 <= len(text) <= most or not text.isprintable():
         raise refused
-    return text
-
-
-def checked_email(value: Any) -> str:
-    """An address in lower case, so that one person's spellings are one address."""
-    text = checked_text(value, MOST_EMAIL, EmailRefused).lower()
-    if len(text) > MOST_EMAIL or not EMAIL.fullmatch(text):
-        raise EmailRefused
     return text
 
 
@@ -117,12 +111,6 @@ def checked_features(value: Any) -> list[str]:
     return [checked_text(one, MOST_NAME, FeaturesRefused) for one in value]
 
 
-def checked_link(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MOST_LINK or not LINK.fullmatch(value):
-        raise LinkRefused
-    return value
-
-
 def checked_campaign_code(value: Any) -> str:
     if not isinstance(value, str) or not CAMPAIGN_CODE.fullmatch(value):
         raise CampaignCodeRefused
@@ -147,39 +135,9 @@ def code_hint(code: str) -> str | None:
 # Numbers, dates and times
 
 
-def checked_number(value: Any, refused: type[DomainError]) -> Decimal:
-    """A number to two decimals; a float is none, for it does not keep them."""
-    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise refused
-    try:
-        number = Decimal(value)
-        cents = number.quantize(CENT)
-    except InvalidOperation:
-        raise refused from None
-    if cents != number:
-        raise refused
-    return cents
-
-
-def checked_price(value: Any) -> Decimal:
-    price = checked_number(value, PriceRefused)
-    if not CENT <= price < MOST_PRICE:
-        raise PriceRefused
-    return price
-
-
-def checked_total(value: Any) -> Decimal:
-    total = checked_number(value, PriceRefused)
-    if total < CENT:
-        raise PriceRefused
-    return total
-
-
-def checked_discount(value: Any) -> Decimal:
-    discount = checked_number(value, DiscountRefused)
-    if not 0 <= discount < WHOLE:
-        raise DiscountRefused
-    return discount
+checked_price = Amount(PriceRefused, least=CENT, most=MOST_PRICE)
+checked_total = Amount(PriceRefused, least=CENT)
+checked_discount = Amount(DiscountRefused, least=Decimal(0), most=WHOLE - CENT)
 
 
 def checked_date(value: Any) -> date:

@@ -7,16 +7,17 @@ the orders, newest first, for an OrderId is a KSUID and sorts by time. In GSI1, 
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic import StringConstraints as Text
 
 from bigtime.model import (
+    Amount,
+    EmailAddress,
     Entity,
     Keys,
     Ksuid,
@@ -24,6 +25,7 @@ from bigtime.model import (
     Seconds,
     Table,
     global_index,
+    ksuid_or,
     pascal_case,
     unique,
 )
@@ -45,29 +47,6 @@ MOST_ITEMS = 99
 
 MOST_PRICE = Decimal(1_000_000)
 MOST_COUNT = 9_999
-MOST_EMAIL = 254
-EMAIL = re.compile(r"[^\s@#]+@[^\s@#]+\.[^\s@#.]+")
-
-
-def email_of(text: str) -> str:
-    """The address in the one spelling that is unique."""
-    email = text.strip().lower()
-    if len(email) > MOST_EMAIL or not email.isprintable() or not EMAIL.fullmatch(email):
-        raise InvalidEmail
-    return email
-
-
-def price_of(value: Any) -> Decimal:
-    """An exact amount of money; a float is none."""
-    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise InvalidPrice
-    try:
-        price = Decimal(value)
-    except InvalidOperation:
-        raise InvalidPrice from None
-    if not price.is_finite() or not 0 < price <= MOST_PRICE or price != in_cents(price):
-        raise InvalidPrice
-    return in_cents(price)
 
 
 def in_cents(amount: Decimal) -> Decimal:
@@ -81,13 +60,9 @@ def count_of(count: int) -> int:
     return count
 
 
-def order_id_of(text: str) -> Ksuid:
-    try:
-        return Ksuid(text)
-    except ValueError:
-        raise InvalidOrderId from None
-
-
+email_of = EmailAddress(InvalidEmail)
+price_of = Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
+order_id_of = ksuid_or(InvalidOrderId)
 USERNAME = Name(InvalidUsername, most=64, case=str.lower)
 ADDRESS_NAME = Name(InvalidAddressName, most=40)
 
@@ -98,7 +73,7 @@ OrderId = Annotated[Ksuid, BeforeValidator(order_id_of)]
 CustomerName = Annotated[str, AfterValidator(Name(InvalidCustomerName, most=100))]
 ItemId = Annotated[str, AfterValidator(Name(InvalidItem, most=64))]
 Price = Annotated[Decimal, BeforeValidator(price_of)]
-Amount = Annotated[Decimal, AfterValidator(in_cents)]
+Total = Annotated[Decimal, AfterValidator(in_cents)]
 Count = Annotated[int, AfterValidator(count_of)]
 Line = Annotated[str, Text(strip_whitespace=True, min_length=1, max_length=100)]
 Title = Annotated[str, Text(strip_whitespace=True, min_length=1, max_length=200)]
@@ -170,7 +145,7 @@ class Order(Entity, table=ECOMMERCE):
     )
     status: OrderStatus = OrderStatus.PLACED
     item_count: int
-    total: Amount
+    total: Total
     ship_to: Address | None = None
 
 

@@ -1,0 +1,153 @@
+"""Big Time Deals in process: a deal by its id, and the latest 25 of a brand.
+
+Two tables take turns, one a hundred times as large as the other. Deals come at the same rate in
+both, so that a page crosses as many days in the one as in the other; what differs is how far back
+the days go. It is noon, and what is left of a page that today does not fill comes from yesterday.
+A brand is asked for as often as it has deals. Pages from anywhere follow a deal of their brand;
+in the large table they lie beyond the engine's own cache, as in real use.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from rich.console import Console
+
+from bench.figure import Bar, Figure
+from bench.race import Contender, race
+from bench.scale import Scale
+from bench.systems_filling import check_room, demo_of, fill
+from bigtime.engine import Engine
+from bigtime.model import UNTIL, Steps
+from bigtime.store import Store
+from bigtime.systems import deals
+from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal
+from bigtime.systems.deals.design import PAGE, Deal
+from bigtime.systems.deals.latest import PATIENCE
+from bigtime.systems.deals.values import DealId
+
+BYTES_A_DEAL = 3_500  # with its index entries, the stream's record, the log and room to spare
+ASKED = 10_000
+"""So many of the deals are asked for, or all of them."""
+FULL_PAGES = timedelta(days=2)
+"""After a deal that is so much younger than the oldest one, every brand has a full page."""
+
+Asking: TypeAlias = Callable[[], Steps[object]]
+Draw: TypeAlias = Callable[[Deal], Asking]
+
+
+def measure(scale: Scale, folder: Path, screen: Console) -> Iterator[Figure]:
+    check_room(folder, scale.many_deals, BYTES_A_DEAL)
+    counts = {"few": scale.few_deals, "many": scale.many_deals}
+    asked = {name: build(folder / f"{name}.db", counts[name], screen) for name in counts}
+    few, many = (
+        Engine.open(folder / f"{name}.db", durability="relaxed", housekeeping=False)
+        for name in counts
+    )
+    with few, many:
+        stores = {name: Store(one, clock=noon) for name, one in (("few", few), ("many", many))}
+        yield from figures(scale, stores, asked)
+
+
+def noon() -> datetime:
+    return UNTIL
+
+
+def build(path: Path, count: int, screen: Console) -> list[Deal]:
+    """Writes so many deals, newest first; gives back those that are asked for."""
+    asked: list[Deal] = []
+    made = noted(demo_of(deals.SYSTEM, Deal, count), asked, every=max(1, count // ASKED))
+    with Engine.open(path, durability="relaxed") as engine:
+        fill(Store(engine), deals.SYSTEM, made, count, screen)
+    return [one for one in asked if one.created_at - asked[-1].created_at > FULL_PAGES]
+
+
+def noted(made: Iterator[Deal], asked: list[Deal], every: int) -> Iterator[Deal]:
+    for number, deal in enumerate(made):
+        if number % every == 0:
+            asked.append(deal)
+        yield deal
+
+
+def figures(
+    scale: Scale, stores: dict[str, Store], asked: dict[str, list[Deal]]
+) -> Iterator[Figure]:
+    many, few = f"of {scale.many_deals:,} deals", f"of {scale.few_deals:,}"
+    pages = scale.operations // 5
+
+    seen = compare(scale, stores, asked, a_deal, scale.operations)
+    ratio = seen["many"] / seen["few"]
+    bar = Bar("at most", 100, "us")
+    yield Figure(f"Deal by id, {many}", seen["many"], "us", seen["few"], few, ratio, bar)
+
+    seen = compare(scale, stores, asked, first_page, pages)
+    ratio = seen["many"] / seen["few"]
+    what, bar = f"Latest {PAGE} for a brand, {many}", Bar("at most", 500, "us")
+    yield Figure(what, seen["many"], "us", seen["few"], few, ratio, bar)
+    bar = Bar("at most", 1.5, "x")
+    yield Figure(f"{what}, how it grows", seen["many"], "us", seen["few"], few, ratio, bar)
+
+    seen = compare(scale, stores, asked, any_page, pages)
+    ratio = seen["many"] / seen["few"]
+    what = f"{PAGE} for a brand, from anywhere {many}"
+    yield Figure(what, seen["many"], "us", seen["few"], few, ratio, bar)
+
+    seen = compare(scale, stores, asked, nothing, pages)
+    what = "for each day on the way that has nothing"
+    yield Figure(f"Latest {PAGE} for a brand, {what}", seen["many"] / PATIENCE, "us")
+
+
+def compare(
+    scale: Scale,
+    stores: dict[str, Store],
+    asked: dict[str, list[Deal]],
+    draw: Draw,
+    operations: int,
+) -> dict[str, float]:
+    """CPU microseconds of what is drawn, each round another; the tables take turns."""
+    source = random.Random(0)
+
+    def contender(name: str) -> Contender:
+        drawn: list[Asking] = []
+
+        def choose() -> None:
+            drawn[:] = [draw(deal) for deal in source.choices(asked[name], k=operations)]
+
+        return Contender(lambda: run_all(stores[name], drawn), operations, choose)
+
+    return race({name: contender(name) for name in stores}, scale.rounds)
+
+
+def run_all(store: Store, drawn: list[Asking]) -> None:
+    for ask in drawn:
+        store.run(ask())
+
+
+# What is asked
+
+
+def a_deal(deal: Deal) -> Asking:
+    return partial(fetch_deal, deal.deal_id)
+
+
+def first_page(deal: Deal) -> Asking:
+    return partial(full_page, deal.brand_name, None)
+
+
+def any_page(deal: Deal) -> Asking:
+    return partial(full_page, deal.brand_name, deal.deal_id)
+
+
+def full_page(brand_name: str, last_seen: DealId | None) -> Steps[None]:
+    page = yield from fetch_brand_deals(brand_name, last_seen)
+    if len(page) != PAGE:
+        raise AssertionError(f"a page of {brand_name} has {len(page)} deals")
+
+
+def nothing(deal: Deal) -> Asking:
+    return partial(fetch_brand_deals, "a brand without deals", deal.deal_id)

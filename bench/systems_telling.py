@@ -1,0 +1,117 @@
+"""A process that tells all users of one deal, and says what that took.
+
+Run as a program of its own (`python -m bench.systems_telling watchers|everyone|catalog PATH`),
+which prints one JSON object. The consumers read a stream to its end. That of `deals` so comes upon
+every message that it has written, for these lie in the table whose stream it reads; that is in the
+figure, and so is whatever the engine's own housekeeping does meanwhile.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from bench.fresh import peak_megabytes
+from bigtime.engine import Engine
+from bigtime.model import Reaction
+from bigtime.store import Consumer, Store, consume
+from bigtime.systems.catalog.deals import create_deal as create_in_catalog
+from bigtime.systems.catalog.design import USER_ACTIVITIES, DealStatus
+from bigtime.systems.catalog.design import Deal as CatalogDeal
+from bigtime.systems.catalog.notifications import notify_watchers
+from bigtime.systems.deals.announcement import announce_deal
+from bigtime.systems.deals.deals import create_deal
+from bigtime.systems.deals.design import Deal
+from bigtime.systems.deals.hot_deal import send_hot_deal_message
+from bigtime.wire import Request
+
+BRAND: Final = "Lumora"
+CATEGORY: Final = "Electronics"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How many were told, in how much CPU time, and what the process held at its peak."""
+
+    messages: int
+    cpu_seconds: float
+    before_mb: float
+    peak_mb: float
+
+    @property
+    def microseconds(self) -> float:
+        return self.cpu_seconds / self.messages * 1e6
+
+
+def in_fresh_process(task: str, path: Path) -> Told:
+    command = [sys.executable, "-m", "bench.systems_telling", task, str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return Told(**orjson.loads(done.stdout))
+
+
+def follower(store: Store, reaction: Reaction) -> Consumer:
+    return consume(store, reaction.table.name, reaction.handle, name=reaction.name)
+
+
+# Tasks
+
+
+def tell_watchers(store: Store) -> int:
+    new_deal(store)
+    return follower(store, announce_deal).run_once() - 1  # the deal is a record too
+
+
+def tell_everyone(store: Store) -> int:
+    return store.run(send_hot_deal_message(new_deal(store).deal_id)).told
+
+
+def tell_in_catalog(store: Store) -> int:
+    deal = CatalogDeal(
+        deal_id="deal-hot",
+        title="Quiet headphones, half price",
+        description="Quiet headphones by Lumora: today only.",
+        price=Decimal("99.99"),
+        brand_id=BRAND,
+        brand_name=BRAND,
+        category_id=CATEGORY,
+        category_name=CATEGORY,
+        posted_at=datetime.now(UTC),
+        status=DealStatus.ACTIVE,
+    )
+    store.run(create_in_catalog(deal))
+    follower(store, notify_watchers).run_once()
+    described = store.send(Request("DescribeTable", {"TableName": USER_ACTIVITIES.name}))
+    told: int = described["Table"]["ItemCount"]
+    return told
+
+
+def new_deal(store: Store) -> Deal:
+    price, link = Decimal("99.99"), "https://shop.example/headphones"
+    return store.run(create_deal("Quiet headphones, half price", link, price, BRAND, CATEGORY))
+
+
+TASKS: Final[dict[str, Callable[[Store], int]]] = {
+    "watchers": tell_watchers,
+    "everyone": tell_everyone,
+    "catalog": tell_in_catalog,
+}
+
+
+def timed(task: Callable[[Store], int], path: str) -> Told:
+    with Engine.open(path, durability="relaxed") as engine:
+        before, start = peak_megabytes(), time.process_time()
+        told = task(Store(engine))
+        return Told(told, time.process_time() - start, before, peak_megabytes())
+
+
+if __name__ == "__main__":
+    print(orjson.dumps(asdict(timed(TASKS[sys.argv[1]], sys.argv[2]))).decode())

@@ -1,0 +1,44 @@
+"""`bigtime serve`: the site and its worker, until they are told to stop."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bigtime.cli.engine import refuse
+
+
+def serve(
+    host: Annotated[
+        str | None,
+        typer.Option("--host", help="The address to listen on.  \\[default: 127.0.0.1]"),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="The port.  \\[default: 8080]"),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="Where the data is, as in BIGTIME_STORE.  \\[default: file:data/bigtime.db]",
+        ),
+    ] = None,
+) -> None:
+    """Start the site with its stream consumers; on first start, with tables and demo data."""
+    from pydantic import ValidationError
+
+    from bigtime.model import DomainError
+    from bigtime.store.setting import SettingError
+    from bigtime.web.serve import serve as serving
+    from bigtime.web.settings import Settings
+
+    given: dict[str, Any] = {"host": host, "port": port, "store": store}
+    try:
+        settings = Settings(**{name: one for name, one in given.items() if one is not None})
+        serving(settings, tell=typer.echo)
+    except ValidationError as error:
+        refuse("; ".join(str(one["msg"]) for one in error.errors()), code=2)
+    except (SettingError, DomainError) as error:
+        refuse(str(error), code=2)

@@ -1,0 +1,23 @@
+"""Which item is meant, as a value that can be compared."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from bigtime.model.table import Table
+from bigtime.wire import Item
+
+Identity: TypeAlias = tuple[Any, ...]
+"""A table and the key of an item in it."""
+
+
+def identity_of(table: Table, item: Item) -> Identity:
+    """A number has many spellings, and comes back in another than it was sent in."""
+    values = (item[one.name] for one in table.main.attributes)
+    contents = (
+        Decimal(content) if tag == "N" else content
+        for value in values
+        for tag, content in value.items()
+    )
+    return table.name, *contents

@@ -1,0 +1,196 @@
+"""The API of carts: each caller's own, and for admins who has a product, without whose it is.
+
+Nobody says what a product costs but its deal. What is in a cart is bought by ordering it: see the
+API of the shop.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final
+
+from bigtime.model import Page, Position, Steps
+from bigtime.systems.cart.design import CartLine, Status
+from bigtime.systems.cart.line import (
+    move_line,
+    put_back,
+    put_in_cart,
+    remove_line,
+    set_count,
+    set_price,
+)
+from bigtime.systems.cart.purchase import complete_purchase
+from bigtime.systems.cart.view import (
+    PAGE,
+    view_carts,
+    view_carts_of_day,
+    view_products,
+    view_purchase,
+)
+from bigtime.web.api.cart_shapes import (
+    CartLineShown,
+    CartLinesShown,
+    CartShown,
+    CountWanted,
+    LastPurchase,
+    LineStatusWanted,
+    ProductWanted,
+    RemovedShown,
+    SkuCartShown,
+    UndoWanted,
+)
+from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.showing import Showing, made_by, one, page_of
+from bigtime.web.api.v1_router import v1_router
+from bigtime.web.shopper.cart import Adding, NoUndo, adding, line_in, repricing, undo_text
+from bigtime.web.shown_cart import ShownCart, view_cart
+from bigtime.web.site import Site
+from bigtime.web.visitor import Visitor
+
+CREATED: Final = 201
+
+
+def put(caller: Visitor, deal_id: str, count: int = 1) -> Steps[CartLine]:
+    return (yield from adding(caller, Adding(deal_id=deal_id, count=count)))
+
+
+def reprice(caller: Visitor, item_sku: str) -> Steps[CartLine]:
+    return (yield from repricing(caller, item_sku))
+
+
+def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[CartLine]:
+    line = line_in(site, caller, undo)
+    if line is None:
+        raise NoUndo
+    return (yield from put_back(line))
+
+
+def review(account_id: str) -> Steps[ShownCart]:
+    return (yield from view_cart(account_id))
+
+
+def carts_of_sku(
+    item_sku: str, status: Status, *, limit: int = PAGE, after: Position | None = None
+) -> Steps[Page[CartLine]]:
+    return (yield from view_carts(item_sku, status, limit=limit, after=after))
+
+
+def carts_of_sku_on(
+    item_sku: str, status: Status, day: date, *, limit: int = PAGE, after: Position | None = None
+) -> Steps[Page[CartLine]]:
+    return (yield from view_carts_of_day(item_sku, status, day, limit=limit, after=after))
+
+
+def shown_removed(site: Site, line: CartLine) -> RemovedShown:
+    return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(site, line))
+
+
+CART: Final = (
+    Endpoint(
+        "GET",
+        "/me/cart",
+        view_products,
+        May.SIGNED_IN,
+        made_by(CartShown, CartShown.of),
+        runs=review,
+        note="All that would be ordered now, beside the deals that it is of.",
+    ),
+    Endpoint(
+        "POST",
+        "/me/cart/products",
+        put_in_cart,
+        May.SIGNED_IN,
+        one(CartLineShown),
+        runs=put,
+        body=ProductWanted,
+        status=CREATED,
+        once=True,
+    ),
+    Endpoint(
+        "PUT",
+        "/me/cart/products/{itemSku}/count",
+        set_count,
+        May.SIGNED_IN,
+        one(CartLineShown),
+        body=CountWanted,
+    ),
+    Endpoint(
+        "PUT",
+        "/me/cart/products/{itemSku}/price",
+        set_price,
+        May.SIGNED_IN,
+        one(CartLineShown),
+        runs=reprice,
+        note="The price that the deal has now.",
+    ),
+    Endpoint(
+        "GET",
+        "/me/cart/lines",
+        view_products,
+        May.SIGNED_IN,
+        page_of(CartLineShown),
+        asks=("status", "consistent"),
+    ),
+    Endpoint(
+        "POST",
+        "/me/cart/lines/undo",
+        put_back,
+        May.SIGNED_IN,
+        one(CartLineShown),
+        runs=put_back_removed,
+        body=UndoWanted,
+    ),
+    Endpoint(
+        "PUT",
+        "/me/cart/lines/{sk:path}/status",
+        move_line,
+        May.SIGNED_IN,
+        one(CartLineShown),
+        body=LineStatusWanted,
+        note="The key of a line has `#` in it, which is written `%23` in an address.",
+    ),
+    Endpoint(
+        "DELETE",
+        "/me/cart/lines/{sk:path}",
+        remove_line,
+        May.SIGNED_IN,
+        Showing(RemovedShown, shown_removed),
+        note="The key of a line has `#` in it, which is written `%23` in an address.",
+    ),
+    Endpoint(
+        "POST",
+        "/me/purchases/completion",
+        complete_purchase,
+        May.SIGNED_IN,
+        made_by(LastPurchase, LastPurchase.of),
+    ),
+    Endpoint(
+        "GET",
+        "/me/purchases/{orderId}",
+        view_purchase,
+        May.SIGNED_IN,
+        made_by(CartLinesShown, CartLinesShown.of),
+    ),
+    Endpoint(
+        "GET",
+        "/skus/{itemSku}/carts",
+        view_carts,
+        May.ADMIN,
+        page_of(SkuCartShown),
+        runs=carts_of_sku,
+        asks=("status",),
+        note="In whose cart it is is not told.",
+    ),
+    Endpoint(
+        "GET",
+        "/skus/{itemSku}/carts-of-day",
+        view_carts_of_day,
+        May.ADMIN,
+        page_of(SkuCartShown),
+        runs=carts_of_sku_on,
+        asks=("status", "day"),
+        note="In whose cart it is is not told.",
+    ),
+)
+
+cart_api = v1_router("cart", CART)

@@ -1,0 +1,160 @@
+"""What everybody reads of the catalogue: deals, brands, and what is trending."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from bigtime.model import Page, Position, Steps
+from bigtime.systems.catalog.brands import get_brand_by_id
+from bigtime.systems.catalog.deals import (
+    PAGE,
+    get_deal_by_id,
+    get_deals_by_brand,
+    get_deals_by_category,
+    get_recent_deals_by_brand,
+)
+from bigtime.systems.catalog.design import Deal, TrendingDeal
+from bigtime.systems.catalog.trending import (
+    find_trending,
+    get_high_discount_deals,
+    get_highly_engaged_deals,
+    get_trending_by_category,
+)
+from bigtime.web.api.catalog_shapes import (
+    CatalogBrandShown,
+    CatalogDealShown,
+    CategoryDealShown,
+    Moment,
+    TrendingShown,
+)
+from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.showing import one, page_of
+
+Score = Annotated[int, Field(ge=0, lt=10**10)]
+Discount = Annotated[Decimal, Field(ge=0, le=100, max_digits=7, decimal_places=4)]
+
+
+def recent_deals(
+    brand_id: str,
+    since_date: Moment,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+) -> Steps[Page[Deal]]:
+    return (
+        yield from get_recent_deals_by_brand(
+            brand_id, since_date, ascending=ascending, limit=limit, after=after
+        )
+    )
+
+
+def engaged_deals(
+    category_id: str,
+    min_score: Score,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+) -> Steps[Page[TrendingDeal]]:
+    return (
+        yield from get_highly_engaged_deals(
+            category_id, min_score, ascending=ascending, limit=limit, after=after
+        )
+    )
+
+
+def discounted_deals(
+    brand_id: str,
+    min_discount: Discount,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: Position | None = None,
+) -> Steps[Page[TrendingDeal]]:
+    return (
+        yield from get_high_discount_deals(
+            brand_id, min_discount, ascending=ascending, limit=limit, after=after
+        )
+    )
+
+
+READING: Final = (
+    Endpoint(
+        "GET",
+        "/catalog/deals/{dealId:path}",
+        get_deal_by_id,
+        May.EVERYBODY,
+        one(CatalogDealShown),
+        asks=("consistent",),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/brands/{brandId:path}/deals",
+        get_deals_by_brand,
+        May.EVERYBODY,
+        page_of(CatalogDealShown),
+        asks=("ascending",),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/brands/{brandId:path}/recent-deals",
+        get_recent_deals_by_brand,
+        May.EVERYBODY,
+        page_of(CatalogDealShown),
+        runs=recent_deals,
+        asks=("since_date", "ascending"),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/brands/{brandId:path}/high-discounts",
+        get_high_discount_deals,
+        May.EVERYBODY,
+        page_of(TrendingShown),
+        runs=discounted_deals,
+        asks=("min_discount", "ascending"),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/brands/{brandId:path}",
+        get_brand_by_id,
+        May.EVERYBODY,
+        one(CatalogBrandShown),
+        asks=("consistent",),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/categories/{categoryId:path}/deals",
+        get_deals_by_category,
+        May.EVERYBODY,
+        page_of(CategoryDealShown),
+        asks=("ascending",),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/categories/{categoryId:path}/trending",
+        get_trending_by_category,
+        May.EVERYBODY,
+        page_of(TrendingShown),
+        asks=("ascending", "consistent"),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/categories/{categoryId:path}/highly-engaged",
+        get_highly_engaged_deals,
+        May.EVERYBODY,
+        page_of(TrendingShown),
+        runs=engaged_deals,
+        asks=("min_score", "ascending"),
+    ),
+    Endpoint(
+        "GET",
+        "/catalog/categories/{categoryId:path}/trending/{dealId}",
+        find_trending,
+        May.EVERYBODY,
+        one(TrendingShown),
+    ),
+)

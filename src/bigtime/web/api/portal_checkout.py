@@ -1,0 +1,128 @@
+"""`/v1.0/checkout`: ordering, for whoever has the code from their mailbox or is signed in.
+
+Whether an address is a customer's is told to nobody: asking for a code is answered in the same
+words for each, and so is a code that will not do.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Steps
+from bigtime.store import AsyncStore
+from bigtime.systems.portal.design import Order
+from bigtime.systems.portal.errors import (
+    CampaignNotValid,
+    LinesRefused,
+    ProductUnavailable,
+    UnknownCampaign,
+    UnknownProduct,
+)
+from bigtime.systems.portal.orders import make_order_id
+from bigtime.web.api.caller import Perhaps
+from bigtime.web.api.errors import documented
+from bigtime.web.api.json_route import JsonRoute
+from bigtime.web.api.once import Answer, IdempotencyKey, once
+from bigtime.web.api.portal_shapes import (
+    AskedItem,
+    CheckoutAsked,
+    CodeAsked,
+    CodeSent,
+    OrderShown,
+)
+from bigtime.web.portal.ordering import Wanted, codes_of, ordering_of
+from bigtime.web.portal.proving import send_code
+from bigtime.web.problems import NotAllowed, NotSignedIn
+from bigtime.web.site import Site, site_of
+from bigtime.web.visitor import Visitor
+
+checkout = APIRouter(prefix="/v1.0/checkout", tags=["checkout"], route_class=JsonRoute)
+
+SENT = CodeSent(message="If this address can be used here, a code is on its way.")
+
+
+class NoCustomer(NotAllowed):
+    """This account belongs to no customer; order with an e-mail address and its code."""
+
+
+@checkout.post(
+    "/codes", status_code=202, response_model=CodeSent, responses=documented(400, 422, 429)
+)
+async def ask_for_code(request: Request, wanted: CodeAsked) -> Response:
+    """Mails a code to an address, which makes it a customer's if it is not.
+
+    It is good for ten minutes and five tries, and takes the place of the one before.
+    """
+    site = site_of(request)
+    site.count_try("one-time code", request)
+    site.limits.take("one-time code to", wanted.email)
+    await site.store.run(send_code(codes_of(site), wanted.email, then="/portal", ordering=True))
+    return SENT.answer(202)
+
+
+@checkout.post(
+    "",
+    status_code=201,
+    response_model=OrderShown,
+    responses=documented(400, 401, 403, 409, 422, 429),
+)
+async def check_out(
+    request: Request, caller: Perhaps, wanted: CheckoutAsked, key: IdempotencyKey = None
+) -> Response:
+    """Orders, at the prices of the moment, and confirms it by a letter.
+
+    With `email` and `code` it is the customer of that address who orders; without them, whoever is
+    signed in. The order keeps its prices and the campaign as they are now.
+    """
+    site = site_of(request)
+    site.count_try("plan checkout", request)
+    asked = Wanted(lines_in(wanted.items), wanted.campaign_code, wanted.total)
+    if wanted.email is None:
+        steps = as_customer(site, tenant_of(caller), asked)
+    else:
+        site.limits.take("try code to", wanted.email)
+        steps = with_code(site, wanted.email, wanted.code or "", asked)
+
+    async def make(store: AsyncStore) -> Answer:
+        return Answer.of(OrderShown.of(await store.run(told(steps)), to_admin=False))
+
+    return await once(request, key, caller if wanted.email is None else None, make)
+
+
+# How
+
+
+def with_code(site: Site, email: str, code: str, wanted: Wanted) -> Steps[Order]:
+    return ordering_of(site).order_with_code(codes_of(site), email, code, wanted)
+
+
+def as_customer(site: Site, tenant_id: str, wanted: Wanted) -> Steps[Order]:
+    order_id = yield from make_order_id()
+    return (yield from ordering_of(site).order(tenant_id, wanted, order_id=order_id))
+
+
+def told(steps: Steps[Order]) -> Steps[Order]:
+    """What a body names and is not there is against a rule: the address itself was found."""
+    try:
+        return (yield from steps)
+    except UnknownProduct as error:
+        raise ProductUnavailable(str(error)) from None
+    except UnknownCampaign as error:
+        raise CampaignNotValid(str(error)) from None
+
+
+def tenant_of(caller: Visitor | None) -> str:
+    if caller is None:
+        raise NotSignedIn("Give an e-mail address and its code, or log in first.")
+    if caller.tenant_id is None:
+        raise NoCustomer()
+    return caller.tenant_id
+
+
+def lines_in(items: list[AskedItem]) -> dict[str, int]:
+    lines = {one.product_id: one.quantity for one in items}
+    if len(lines) < len(items):
+        raise LinesRefused("Each product is named once; say how many of it in its quantity.")
+    return lines

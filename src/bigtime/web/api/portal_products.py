@@ -1,0 +1,109 @@
+"""`/v1.0/products`: what there is to buy; everybody sees it, admins change it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.store import AsyncStore
+from bigtime.systems.accounts.design import Role
+from bigtime.systems.portal.products import (
+    create_product,
+    get_product,
+    list_products,
+    update_product,
+)
+from bigtime.web.api.caller import Admin, Whoever
+from bigtime.web.api.errors import documented
+from bigtime.web.api.json_route import JsonRoute
+from bigtime.web.api.once import Answer, IdempotencyKey, once
+from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
+from bigtime.web.api.portal_shapes import NewProduct, ProductChanged, ProductShown
+from bigtime.web.problems import NotAllowed, NotSignedIn
+from bigtime.web.site import site_of
+from bigtime.web.tags import PRICING, product_tag
+from bigtime.web.visitor import Visitor
+
+products = APIRouter(prefix="/v1.0/products", tags=["products"], route_class=JsonRoute)
+
+ProductIdInPath = Annotated[str, Path(alias="productId")]
+IncludeInactive = Annotated[
+    bool,
+    Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
+]
+
+
+@products.post(
+    "", status_code=201, response_model=ProductShown, responses=documented(400, 401, 403, 409, 422)
+)
+async def create(
+    request: Request, caller: Admin, wanted: NewProduct, key: IdempotencyKey = None
+) -> Response:
+    """Makes a product."""
+
+    async def make(store: AsyncStore) -> Answer:
+        made = await store.run(create_product(**wanted.model_dump(), by=caller.login))
+        site_of(request).drop((PRICING,))
+        return Answer.of(ProductShown.of(made, to_admin=True))
+
+    return await once(request, key, caller, make)
+
+
+@products.get("", response_model=Listed[ProductShown], responses=documented(400, 401, 403))
+async def list_all(
+    request: Request,
+    caller: Whoever,
+    page_size: PageSize = USUAL_SIZE,
+    start_at: StartAt = None,
+    include_inactive: IncludeInactive = False,
+) -> Response:
+    """The pricing list: products that can be ordered, oldest first."""
+    site = site_of(request)
+    if include_inactive:
+        check_admin(caller)
+    steps = list_products(
+        include_inactive=include_inactive, limit=page_size, after=site.cursors.read(start_at)
+    )
+    found = await site.store.run(steps)
+    to_admin = is_admin(caller)
+    return listed(site, found, lambda one: ProductShown.of(one, to_admin=to_admin)).answer()
+
+
+@products.get("/{productId}", response_model=ProductShown, responses=documented(400, 401, 403, 404))
+async def get_one(request: Request, caller: Whoever, product_id: ProductIdInPath) -> Response:
+    """A product; one that is archived is for admins alone."""
+    to_admin = is_admin(caller)
+    found = await site_of(request).store.run(get_product(product_id, include_inactive=to_admin))
+    return ProductShown.of(found, to_admin=to_admin).answer()
+
+
+@products.put(
+    "/{productId}",
+    response_model=ProductShown,
+    responses=documented(400, 401, 403, 404, 409, 422),
+)
+async def change(
+    request: Request, caller: Admin, product_id: ProductIdInPath, wanted: ProductChanged
+) -> Response:
+    """Changes a product; `active` archives and restores it.
+
+    A new price holds for new orders at once. Orders that are made keep theirs.
+    """
+    site = site_of(request)
+    changed = await site.store.run(update_product(product_id, wanted.said(), by=caller.login))
+    site.drop((PRICING, product_tag(product_id)))
+    return ProductShown.of(changed, to_admin=True).answer()
+
+
+def is_admin(caller: Visitor | None) -> bool:
+    return caller is not None and caller.has(Role.ADMIN)
+
+
+def check_admin(caller: Visitor | None) -> None:
+    if caller is None:
+        raise NotSignedIn()
+    if not caller.has(Role.ADMIN):
+        raise NotAllowed()

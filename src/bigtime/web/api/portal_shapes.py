@@ -1,0 +1,409 @@
+"""Tenants, products, campaigns and orders as the API has them.
+
+Who changed a record last is for admins: everybody else is told nothing of who works here.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Self
+
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from bigtime.systems.portal.design import (
+    MOST_LINES,
+    MOST_PIECES,
+    Order,
+    Product,
+    Tenant,
+)
+from bigtime.systems.portal.offers import Offer
+from bigtime.systems.portal.values import (
+    Active,
+    AskedCode,
+    Billing,
+    BillingCycle,
+    CampaignCode,
+    Day,
+    Description,
+    Discount,
+    Email,
+    Features,
+    Link,
+    Name,
+    Price,
+    ProductId,
+    Reason,
+    Status,
+    TenantStatus,
+    Total,
+    example_of,
+)
+from bigtime.web.api.errors import TOLD
+from bigtime.web.api.shapes import UNSAID, Amount, Asked, Immutable, Shown
+
+CREATED: Final = "2025-12-19T10:30:00Z"
+
+
+def example(**fields: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+NUMBER: Final = {"type": "number", "exclusiveMaximum": 10_000_000, "minimum": 0.01}
+PERCENT: Final = {"type": "number", "exclusiveMaximum": 100, "minimum": 0}
+TOTAL: Final = {"type": "number", "minimum": 0.01}
+GivenPrice = Annotated[Price, TOLD, WithJsonSchema(NUMBER), Field(examples=[299.99])]
+GivenDiscount = Annotated[Discount, TOLD, WithJsonSchema(PERCENT), Field(examples=[20])]
+GivenTotal = Annotated[Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
+GivenEmail = Annotated[Email, TOLD]
+GivenName = Annotated[Name, TOLD]
+GivenDescription = Annotated[Description, TOLD]
+GivenFeatures = Annotated[Features, TOLD]
+GivenBilling = Annotated[Billing, TOLD]
+GivenLink = Annotated[Link, TOLD]
+GivenDay = Annotated[Day, TOLD]
+GivenActive = Annotated[Active, TOLD]
+
+
+# What every record has
+
+
+class RecordShown(Shown):
+    """The fields that the portal fills."""
+
+    id: str
+    active: bool = Field(description="Whether it is there; false is what deleting means here.")
+    date_created: datetime
+    date_last_updated: datetime
+    last_updated_by: str | None = Field(description="For admins; null for everybody else.")
+
+
+class RecordChanged(Asked):
+    """What no request changes of a record."""
+
+    id: Immutable = UNSAID
+    date_created: Immutable = UNSAID
+    date_last_updated: Immutable = UNSAID
+    last_updated_by: Immutable = UNSAID
+
+
+# Tenants
+
+
+class TenantShown(RecordShown):
+    """A customer."""
+
+    model_config = example(
+        id=example_of("tenant"),
+        email="customer@example.com",
+        status="VALIDATED",
+        previousStatus=None,
+        organizationName="Example Corp",
+        destinationEmail="forms@example.com",
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy="admin@example.com",
+    )
+
+    email: str
+    status: Status
+    previous_status: Status | None = Field(description="What a suspended one was before.")
+    organization_name: str | None
+    destination_email: str | None = Field(description="Where its forms go, if not to `email`.")
+
+    @classmethod
+    def of(cls, tenant: Tenant, *, to_admin: bool) -> Self:
+        return cls(**seen(tenant.__dict__, to_admin))
+
+
+class NewTenant(Asked):
+    """A customer to be made; it is UNVALIDATED at first."""
+
+    model_config = example(email="customer@example.com", organizationName="Example Corp")
+
+    email: GivenEmail
+    organization_name: GivenName | None = None
+    destination_email: GivenEmail | None = None
+
+
+class TenantChanged(RecordChanged):
+    """What is to change of a customer; the rest stays.
+
+    A status changes along the lifecycle, or with a `reason` to any. It changes by itself.
+    """
+
+    model_config = example(organizationName="Example Corp")
+
+    organization_name: GivenName | None = UNSAID
+    destination_email: GivenEmail | None = UNSAID
+    active: GivenActive = UNSAID
+    status: Annotated[TenantStatus, TOLD] = UNSAID
+    reason: Annotated[Reason, TOLD] = UNSAID
+    email: Immutable = UNSAID
+    previous_status: Immutable = UNSAID
+
+
+# Products
+
+
+class ProductShown(RecordShown):
+    """Something to buy; its price is in ZAR."""
+
+    model_config = example(
+        id=example_of("prod"),
+        name="WordPress Professional Plan",
+        description="Professional WordPress hosting with advanced features",
+        price=299.99,
+        features=["Up to 10 WordPress sites", "100GB storage"],
+        billingCycle="monthly",
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy=None,
+    )
+
+    name: str
+    description: str
+    price: Amount
+    features: list[str]
+    billing_cycle: BillingCycle
+
+    @classmethod
+    def of(cls, product: Product, *, to_admin: bool) -> Self:
+        return cls(**seen(product.__dict__, to_admin))
+
+
+class NewProduct(Asked):
+    """A product to be made."""
+
+    model_config = example(
+        name="WordPress Professional Plan",
+        description="Professional WordPress hosting with advanced features",
+        price=299.99,
+        features=["Up to 10 WordPress sites", "100GB storage"],
+        billingCycle="monthly",
+    )
+
+    name: GivenName
+    description: GivenDescription
+    price: GivenPrice
+    features: GivenFeatures = []
+    billing_cycle: GivenBilling
+
+
+class ProductChanged(RecordChanged):
+    """What is to change of a product; a new price holds for new orders at once."""
+
+    model_config = example(price=249.99)
+
+    name: GivenName = UNSAID
+    description: GivenDescription = UNSAID
+    price: GivenPrice = UNSAID
+    features: GivenFeatures = UNSAID
+    billing_cycle: GivenBilling = UNSAID
+    active: GivenActive = UNSAID
+
+
+# Campaigns
+
+
+class CampaignShown(RecordShown):
+    """A discount on one product for some days, with what it makes of the price today."""
+
+    model_config = example(
+        id=example_of("camp"),
+        code="SUMMER2025",
+        description="Summer 2025 special offer",
+        discountPercentage=20,
+        productId=example_of("prod"),
+        productName="WordPress Professional Plan",
+        originalPrice=299.99,
+        discountedPrice=239.99,
+        termsConditionsLink="https://example.com/terms/summer2025",
+        fromDate="2025-06-01",
+        toDate="2025-08-31",
+        isValid=False,
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy=None,
+    )
+
+    code: str
+    description: str
+    discount_percentage: Amount
+    product_id: str
+    product_name: str
+    original_price: Amount | None = Field(description="null while the product is not to be had.")
+    discounted_price: Amount | None
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    is_valid: bool = Field(description="Whether it is active, and today lies in its dates.")
+
+    @classmethod
+    def of(cls, offer: Offer, *, to_admin: bool) -> Self:
+        return cls(
+            **seen(offer.campaign.__dict__, to_admin),
+            product_name=offer.product_name,
+            original_price=offer.original_price,
+            discounted_price=offer.discounted_price,
+            is_valid=offer.is_valid,
+        )
+
+
+class NewCampaign(Asked):
+    """A campaign to be made. Its code is in capitals, and nobody's."""
+
+    model_config = example(
+        code="SUMMER2025",
+        description="Summer 2025 special offer",
+        discountPercentage=20,
+        productId=example_of("prod"),
+        termsConditionsLink="https://example.com/terms/summer2025",
+        fromDate="2025-06-01",
+        toDate="2025-08-31",
+    )
+
+    code: Annotated[CampaignCode, TOLD]
+    description: GivenDescription
+    discount_percentage: GivenDiscount
+    product_id: Annotated[ProductId, TOLD]
+    terms_conditions_link: GivenLink
+    from_date: GivenDay
+    to_date: GivenDay
+
+
+class CampaignChanged(RecordChanged):
+    """What is to change of a campaign; dates are judged as the pair that they become."""
+
+    model_config = example(discountPercentage=15)
+
+    description: GivenDescription = UNSAID
+    discount_percentage: GivenDiscount = UNSAID
+    terms_conditions_link: GivenLink = UNSAID
+    from_date: GivenDay = UNSAID
+    to_date: GivenDay = UNSAID
+    active: GivenActive = UNSAID
+    code: Immutable = UNSAID
+    product_id: Immutable = UNSAID
+
+
+# Orders
+
+
+class OrderItemShown(Shown):
+    """So many of a product, at the price that was paid for each."""
+
+    product_id: str
+    product_name: str
+    quantity: int
+    unit_price: Amount
+
+
+class SnapshotShown(RecordShown):
+    """A campaign as it was when something was ordered with it."""
+
+    code: str
+    description: str
+    discount_percentage: Amount
+    product_id: str
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    is_valid: bool
+    original_price: Amount
+    discounted_price: Amount
+
+
+class OrderShown(RecordShown):
+    """What a customer has ordered; nothing changes it afterwards."""
+
+    model_config = example(
+        id="order_0190e8a0-e29b-7d41-a716-446655440000",
+        tenantId=example_of("tenant"),
+        items=[
+            {
+                "productId": example_of("prod"),
+                "productName": "WordPress Professional Plan",
+                "quantity": 1,
+                "unitPrice": 299.99,
+            }
+        ],
+        campaign=None,
+        total=299.99,
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy=None,
+    )
+
+    tenant_id: str
+    items: list[OrderItemShown]
+    campaign: SnapshotShown | None
+    total: Amount
+
+    @classmethod
+    def of(cls, order: Order, *, to_admin: bool) -> Self:
+        told = seen(order.__dict__, to_admin)
+        if order.campaign is not None:
+            told["campaign"] = SnapshotShown(**seen(order.campaign.__dict__, to_admin))
+        return cls(**told)
+
+
+class AskedItem(Asked):
+    """So many of a product."""
+
+    model_config = example(productId=example_of("prod"), quantity=1)
+
+    product_id: Annotated[ProductId, TOLD]
+    quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)] = 1
+
+
+class CodeAsked(Asked):
+    """Whose mailbox a one-time code is to be sent to."""
+
+    model_config = example(email="customer@example.com")
+
+    email: GivenEmail
+
+
+class CodeSent(Shown):
+    """The same answer for every address."""
+
+    model_config = example(message="If this address can be used here, a code is on its way.")
+
+    message: str
+
+
+class CheckoutAsked(Asked):
+    """What is to be ordered, and by whom: an address with its code, or whoever is signed in."""
+
+    model_config = example(
+        email="customer@example.com",
+        code="123456",
+        items=[{"productId": example_of("prod"), "quantity": 2}],
+        campaignCode="SUMMER2025",
+        total=479.98,
+    )
+
+    email: GivenEmail | None = None
+    code: Annotated[str, Field(max_length=20)] | None = None
+    items: Annotated[list[AskedItem], Field(min_length=1, max_length=MOST_LINES)]
+    campaign_code: Annotated[AskedCode, TOLD] | None = None
+    total: GivenTotal | None = Field(
+        default=None, description="What it should cost; if it is something else, nothing is done."
+    )
+
+    @model_validator(mode="after")
+    def check_proof(self) -> Self:
+        if (self.email is None) != (self.code is None):
+            raise PydanticCustomError("apart", "Give `email` and `code` together.", {"status": 422})
+        return self
+
+
+def seen(fields: dict[str, Any], to_admin: bool) -> dict[str, Any]:
+    """The fields of a record, as far as somebody may see them."""
+    return {**fields, "last_updated_by": fields["last_updated_by"] if to_admin else None}

@@ -1,0 +1,249 @@
+"""The API of sessions: log in and get a token, see where one is logged in, log out.
+
+A token is shown once, to whoever has just proved who they are; only its hash is stored. A session
+is called by that hash, which opens nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Self
+
+from pydantic import ConfigDict, Field, SecretStr
+from starlette.requests import Request
+
+from bigtime.model import Page, Position, Steps
+from bigtime.systems.accounts.account import verify_password
+from bigtime.systems.accounts.design import Identity, Role
+from bigtime.systems.accounts.errors import WrongCredentials
+from bigtime.systems.sessions.design import Session, hash_token
+from bigtime.systems.sessions.errors import UnknownSession
+from bigtime.systems.sessions.session import (
+    create_session,
+    delete_session,
+    delete_sessions,
+    get_session,
+    view_sessions,
+)
+from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.shapes import Asked, Shown
+from bigtime.web.api.showing import made_by, one, page_of
+from bigtime.web.api.v1_router import v1_router
+from bigtime.web.problems import NotSignedIn
+from bigtime.web.signing_in import TOKEN_BYTES
+from bigtime.web.site import Site
+from bigtime.web.visitor import Visitor
+
+CREATED: Final = 201
+MOST_EMAIL: Final = 254
+MOST_PASSWORD: Final = 1_000
+SESSION_ID: Final = hash_token("a token")
+BEGUN: Final = "2026-11-15T10:30:00Z"
+PAGE: Final = 25
+
+
+def example(**fields: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+class WrongLogin(NotSignedIn):
+    """E-mail and password do not belong together; try again."""
+
+
+# Shapes
+
+
+class Credentials(Asked):
+    """What somebody logs in with."""
+
+    model_config = example(email="alex@example.com", password="correct horse")
+
+    email: Annotated[str, Field(min_length=1, max_length=MOST_EMAIL)]
+    password: Annotated[SecretStr, Field(min_length=1, max_length=MOST_PASSWORD)]
+
+
+class BegunShown(Shown):
+    """A new session. Send the token as `Authorization: Bearer ...`; it is not shown again."""
+
+    model_config = example(
+        token="kq3...",
+        sessionId=SESSION_ID,
+        username="alex",
+        roles=["shopper"],
+        createdAt=BEGUN,
+        expiresAt="2026-11-22T10:30:00Z",
+    )
+
+    token: str
+    session_id: str
+    username: str
+    roles: list[Role]
+    created_at: datetime
+    expires_at: datetime
+
+
+class SessionShown(Shown):
+    """That the caller is logged in somewhere."""
+
+    model_config = example(
+        sessionId=SESSION_ID, createdAt=BEGUN, expiresAt="2026-11-22T10:30:00Z", isThis=True
+    )
+
+    session_id: str
+    created_at: datetime
+    expires_at: datetime
+    is_this: bool = Field(description="Whether it is the session of this very request.")
+
+
+class EndedShown(Shown):
+    """How many sessions there were."""
+
+    model_config = example(ended=3)
+
+    ended: int
+
+
+# What is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session, and the token that nobody but its bearer will know."""
+
+    token: str
+    session_id: str
+    username: str
+    roles: list[Role]
+    created_at: datetime
+    expires_at: datetime
+
+    @classmethod
+    def of(cls, session: Session, token: str, identity: Identity) -> Self:
+        return cls(
+            token=token,
+            session_id=session.session_token,
+            username=identity.username,
+            roles=sorted(identity.roles),
+            created_at=session.created_at,
+            expires_at=session.expires_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A session, as whoever looks at it from one of theirs."""
+
+    session_id: str
+    created_at: datetime
+    expires_at: datetime
+    is_this: bool
+
+    @classmethod
+    def of(cls, session: Session, caller: Visitor) -> Self:
+        token = session.session_token
+        return cls(token, session.created_at, session.expires_at, token == caller.session)
+
+
+# Logging in and out
+
+
+async def log_in(site: Site, request: Request, email: str, password: SecretStr) -> Begun:
+    """As on the site: tries are counted by address and by login."""
+    login = email.lower()
+    site.count_try("log in", request)
+    site.limits.take("log in as", login)
+    try:
+        identity = await site.apart.run(verify_password(login, password.get_secret_value()))
+    except WrongCredentials:
+        raise WrongLogin from None
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    session = await site.store.run(create_session(hash_token(token), identity.login))
+    return Begun.of(session, token, identity)
+
+
+def this_session(caller: Visitor) -> Steps[Seen]:
+    return Seen.of((yield from get_session(caller.session)), caller)
+
+
+def all_sessions(
+    caller: Visitor, *, limit: int = PAGE, after: Position | None = None
+) -> Steps[Page[Seen]]:
+    found = yield from view_sessions(caller.login, limit=limit, after=after)
+    return Page([Seen.of(session, caller) for session in found], found.position)
+
+
+def end_this(caller: Visitor) -> Steps[None]:
+    yield from delete_session(caller.session)
+
+
+def end_one(caller: Visitor, session_id: str) -> Steps[None]:
+    """One of the caller's own: another's is as unknown as none."""
+    session = yield from get_session(session_id)
+    if session.username != caller.login:
+        raise UnknownSession
+    yield from delete_session(session.session_token)
+
+
+def end_all(caller: Visitor, *, keep_this: bool = False) -> Steps[int]:
+    return (yield from delete_sessions(caller.login, but=caller.session if keep_this else None))
+
+
+async def forget(site: Site, steps: Any) -> Any:
+    """What has ended has ended at once."""
+    result = await site.store.run(steps)
+    site.visitors.forget_all()
+    return result
+
+
+async def ending_this(site: Site, caller: Visitor) -> None:
+    await forget(site, end_this(caller))
+
+
+async def ending_one(site: Site, caller: Visitor, session_id: str) -> None:
+    await forget(site, end_one(caller, session_id))
+
+
+async def ending_all(site: Site, caller: Visitor, *, keep_this: bool = False) -> int:
+    ended: int = await forget(site, end_all(caller, keep_this=keep_this))
+    return ended
+
+
+SESSIONS: Final = (
+    Endpoint(
+        "POST",
+        "/sessions",
+        create_session,
+        May.EVERYBODY,
+        one(BegunShown),
+        runs=log_in,
+        body=Credentials,
+        status=CREATED,
+        refuses=(401, 429),
+    ),
+    Endpoint(
+        "GET", "/me/session", get_session, May.SIGNED_IN, one(SessionShown), runs=this_session
+    ),
+    Endpoint("DELETE", "/me/session", delete_session, May.SIGNED_IN, runs=ending_this),
+    Endpoint(
+        "GET",
+        "/me/sessions",
+        view_sessions,
+        May.SIGNED_IN,
+        page_of(SessionShown),
+        runs=all_sessions,
+    ),
+    Endpoint(
+        "DELETE",
+        "/me/sessions",
+        delete_sessions,
+        May.SIGNED_IN,
+        made_by(EndedShown, lambda ended: EndedShown(ended=ended)),
+        runs=ending_all,
+        asks=("keep_this",),
+    ),
+    Endpoint("DELETE", "/me/sessions/{sessionId}", delete_session, May.SIGNED_IN, runs=ending_one),
+)
+
+sessions_api = v1_router("sessions", SESSIONS)

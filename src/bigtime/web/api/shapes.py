@@ -1,0 +1,70 @@
+"""What bodies of requests and answers have in common: camelCase names, and numbers as numbers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
+from starlette.responses import Response
+
+
+class Asked(BaseModel):
+    """The body of a request. What it does not know, it refuses."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+    def said(self) -> dict[str, Any]:
+        """The fields that were in it, by their names here."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Shown(BaseModel):
+    """The body of an answer."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        from_attributes=True,
+        frozen=True,
+    )
+
+    def answer(self, status: int = 200) -> Response:
+        return Response(self.json_bytes(), status, media_type="application/json")
+
+    def json_bytes(self) -> bytes:
+        return self.model_dump_json(by_alias=True).encode()
+
+
+Amount = Annotated[
+    Decimal,
+    PlainSerializer(float, return_type=float, when_used="json"),
+    WithJsonSchema({"type": "number", "examples": [299.99]}),
+]
+"""A number with two decimals. A float has room for all of them, in whatever is priced here."""
+
+
+def unsaid() -> Any:
+    """The value of a field that a request does not mention."""
+    return None
+
+
+def refuse_change(value: Any) -> Any:
+    raise PydanticCustomError("immutable", "This field cannot be changed.", {"status": 422})
+
+
+Immutable = SkipJsonSchema[Annotated[Any, BeforeValidator(refuse_change)]]
+"""A field that a record has, and that no request changes."""
+
+UNSAID: Final = Field(default_factory=unsaid)

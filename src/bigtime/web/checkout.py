@@ -1,0 +1,226 @@
+"""Checking out: an order of the shop and a purchase of the cart, made together.
+
+The two systems do not know each other; what they do at one moment is put together here.
+
+1. A checkout is named by a key, a KSUID that is drawn when its page is shown and that comes back
+   with the form. The order's id follows from the customer and the key. So a page that is sent
+   again, or twice at once, makes one order, and gives that order every time.
+2. The order, its items, the letter that confirms it and the purchase are one transaction. A cart of
+   up to 24 products moves with it. Of a larger one everything but the moves is in it: what is
+   bought, and that it is, is decided then. The moves follow in chunks, and whoever finds them
+   undone goes on with them: this checkout, the next look at the cart, or the second process, which
+   hears of it from the cart's stream.
+3. What is ordered is what was shown. The form brings a mark of the lines that its page had; if
+   they are others by now, nothing is ordered, and the page has to be looked at again.
+
+A transaction has a hundred actions, which is why there are these numbers: 24 lines of four, the
+order, the letter and the purchase are 99; without the moves, 97 items and those three are 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from bigtime.model import (
+    Change,
+    Conflict,
+    DomainError,
+    Ksuid,
+    Steps,
+    create,
+    get,
+    now,
+    random_bytes,
+    reaction,
+    transact,
+)
+from bigtime.systems.cart.design import CART, CartLine, Purchases
+from bigtime.systems.cart.errors import CartChanged
+from bigtime.systems.cart.purchase import (
+    Prepared,
+    complete_purchase,
+    opening,
+    prepare,
+    purchasing,
+)
+from bigtime.systems.deals.design import Deal, User
+from bigtime.systems.shop.customer import create_customer, save_address
+from bigtime.systems.shop.design import Address, Customer
+from bigtime.systems.shop.errors import OrderExists, UsernameTaken
+from bigtime.systems.shop.order import Ordered, WholeOrder, new_order, order_id_for, saving
+from bigtime.web.design import Mail
+from bigtime.web.mail import letter
+from bigtime.web.rendering import money
+from bigtime.web.shown_cart import deals_of, mark_of
+from bigtime.web.visitor import Visitor
+
+MOST_AT_ONCE: Final = 24
+MOST_PRODUCTS: Final = 97
+TRIES: Final = 16
+KEY_LASTS: Final = timedelta(days=1)
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
+
+
+class NotAsReviewed(DomainError):
+    """Your cart has changed since this page was shown; look at it again, and then order."""
+
+
+class OldCheckout(DomainError):
+    """This page is no longer good; look at your order once more, and send it again."""
+
+
+class TooManyProducts(DomainError):
+    """One order takes at most 97 products; save some for later, and order twice."""
+
+
+class AddressNameTaken(DomainError):
+    """You have another address of this name; choose another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """What somebody sent off: who, with which key, where to, and the mark of what they saw.
+
+    `orders_url` is the address of the site's page of orders, for the letter.
+    """
+
+    username: str
+    email: str
+    key: Ksuid
+    ship_to: Address
+    reviewed: str
+    orders_url: str
+
+    @property
+    def order_id(self) -> Ksuid:
+        return order_id_for(self.username, self.key)
+
+
+def draw_key() -> Steps[Ksuid]:
+    """The key of a checkout, for the page that it is sent from."""
+    moment = yield from now()
+    return Ksuid.make(moment, (yield from random_bytes(16)))
+
+
+def check_out(asked: Checkout) -> Steps[Ksuid]:
+    """One order for one key, whoever sends it, and however often; gives its id."""
+    yield from customer_of(asked.username, asked.email)
+    for _ in range(TRIES):
+        prepared = yield from prepare(asked.username, asked.order_id)
+        try:
+            if not prepared.has_begun:
+                yield from order(asked, prepared)
+        except (Conflict, OrderExists):
+            continue
+        yield from complete_purchase(asked.username)
+        return asked.order_id
+    raise CartChanged
+
+
+def order(asked: Checkout, prepared: Prepared) -> Steps[None]:
+    """Everything that is decided at one moment."""
+    moment = yield from now()
+    if not moment - KEY_LASTS < asked.key.at < moment + CLOCKS_DIFFER:
+        raise OldCheckout
+    if mark_of(prepared.lines) != asked.reviewed:
+        raise NotAsReviewed
+    if len(prepared.lines) > MOST_PRODUCTS:
+        raise TooManyProducts
+    whole = yield from order_of(asked, prepared.lines)
+    is_small = len(prepared.lines) <= MOST_AT_ONCE
+    # With a token, an answer that was lost on the way is asked for again.
+    token = (yield from random_bytes(16)).hex()
+    yield from transact(
+        *saving(whole),
+        create((yield from confirmation(asked, whole)), unless_exists=OrderExists),
+        *(purchasing(prepared) if is_small else (opening(prepared),)),
+        token=token,
+    )
+
+
+def order_of(asked: Checkout, lines: Iterable[CartLine]) -> Steps[WholeOrder]:
+    """The order of some lines; an item has the title that its deal has now."""
+    lines = list(lines)
+    deals = yield from deals_of(lines)
+    wanted = [ordered(line, deals.get(line.item_sku)) for line in lines]
+    return new_order(asked.username, asked.order_id, wanted, ship_to=asked.ship_to)
+
+
+def ordered(line: CartLine, deal: Deal | None) -> Ordered:
+    return Ordered(
+        item_id=line.item_sku,
+        price=line.price,
+        count=line.count,
+        title=deal.title if deal else None,
+    )
+
+
+# Customers
+
+
+def customer_of(username: str, email: str) -> Steps[Customer]:
+    """The shop's customer that a visitor is; one who never needed to be is made one."""
+    known = yield from get(Customer.key(username), consistent=True)
+    if known is not None:
+        return known
+    user = yield from get(User.key(username))
+    try:
+        return (yield from create_customer(username, email, user.name if user else username))
+    except UsernameTaken:
+        return (yield from get(Customer.key(username), missing=UsernameTaken, consistent=True))
+
+
+def keep_address(visitor: Visitor, name: str, address: Address) -> Steps[None]:
+    """Keeps an address under a new name; the same one again is fine."""
+    customer = yield from customer_of(visitor.username, visitor.login)
+    there = customer.addresses.get(name)
+    if there is None:
+        yield from save_address(visitor.username, name, address)
+    elif there != address:
+        raise AddressNameTaken
+
+
+# The letter
+
+
+def confirmation(asked: Checkout, whole: WholeOrder) -> Steps[Mail]:
+    """The letter that confirms an order: there is one for each."""
+    return (
+        yield from letter(
+            f"order-confirmation {whole.order.order_id}",
+            asked.email,
+            "Your order with Big Time Deals",
+            "\n".join(lines_of_letter(asked, whole)),
+        )
+    )
+
+
+def lines_of_letter(asked: Checkout, whole: WholeOrder) -> list[str]:
+    to = asked.ship_to
+    place = (to.recipient, to.street, to.city, to.region, to.postal_code, to.country)
+    return [
+        "Thank you for your order.",
+        "",
+        *(f"{one.count} x {one.title or one.item_id}, {money(one.price)}" for one in whole.items),
+        "",
+        f"Total: {money(whole.order.total)}",
+        "",
+        "It goes to:",
+        *(line for line in place if line),
+        "",
+        f"See how it is doing at {asked.orders_url}/{whole.order.order_id}",
+    ]
+
+
+# What a crash left undone
+
+
+@reaction(CART)
+def resume_purchases(change: Change[Any]) -> Steps[None]:
+    """Goes on with a large purchase, in case the one who began it does not."""
+    begun = change.of(Purchases)
+    if begun is not None and begun.after is not None and begun.after.is_open:
+        yield from complete_purchase(begun.after.account_id)

@@ -1,0 +1,1 @@
+"""The editor's desk: deals and brands are made here, featured, and told of to everybody."""

@@ -1,0 +1,121 @@
+"""Deals that are there, as editors change them.
+
+The form of a deal has a mark of what it showed. If the deal says something else by the time it is
+sent, nothing is changed, and its editor sees both: what they typed, and what the deal says now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Conflict, DomainError, Steps, get
+from bigtime.systems.deals.deals import FACTS, fetch_deal, rewriting
+from bigtime.systems.deals.design import Deal
+from bigtime.systems.deals.errors import UnknownDeal
+from bigtime.systems.deals.values import deal_id_of, told
+from bigtime.web.editor.actions import change_deal
+from bigtime.web.editor.deal_form import ChangedDeal, DealChanged, desk_path, preview_of, refuse
+from bigtime.web.editor.editor import Editor
+from bigtime.web.forms import Filled, empty, read_form
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+from bigtime.web.tags import tags_shown
+from bigtime.web.visitor import Visitor
+
+deals = APIRouter(include_in_schema=False)
+
+
+@deals.get("/editor/deals/{deal_id}")
+async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
+    """The form of a deal that is there."""
+    deal = await site_of(request).store.run(fetch_deal(deal_id_of(deal_id)))
+    return await shown(request, deal, form_of(deal), done=done)
+
+
+@deals.post("/editor/deals/{deal_id}/preview")
+async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
+    """The same form, with the card that it would make; nothing is changed."""
+    site = site_of(request)
+    form = await read_form(request, site, ChangedDeal)
+    deal = await site.store.run(fetch_deal(deal_id_of(deal_id)))
+    if form.value is not None:
+        try:
+            rewriting(deal, facts_of(form.value))
+        except DomainError as error:
+            refuse(form, error)
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    return await shown(request, deal, form, status=200 if form.value or is_typing else 422)
+
+
+@deals.post("/editor/deals/{deal_id}")
+async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
+    """Gives a deal other facts."""
+    site = site_of(request)
+    form = await read_form(request, site, ChangedDeal)
+    key = Deal.key(deal_id_of(deal_id))
+    deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
+    if form.value is None:
+        return await shown(request, deal, form, status=422)
+    try:
+        await site.store.run(change(deal, form.value, who))
+    except Conflict:
+        form.refuse(DealChanged())
+        deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
+        return await shown(request, deal, form, status=409, is_overtaken=True)
+    except DomainError as error:
+        refuse(form, error)
+        return await shown(request, deal, form, status=422)
+    site.drop(tags_shown(deal))
+    return going_on(f"{desk_path(deal)}?done=changed")
+
+
+def change(deal: Deal, form: ChangedDeal, who: Visitor) -> Steps[Deal]:
+    """Changes what has to be changed, if the deal still is what its editor saw."""
+    if mark_of(deal) != form.seen:
+        raise DealChanged
+    return (yield from change_deal(who.username, deal, facts_of(form)))
+
+
+def facts_of(form: ChangedDeal) -> Mapping[str, Any]:
+    return told(**form.model_dump(include=set(FACTS)))
+
+
+def mark_of(deal: Deal) -> str:
+    """A mark of what a deal says: other facts have another mark."""
+    told_of = "\n".join(repr(getattr(deal, name)) for name in FACTS)
+    return sha256(told_of.encode()).hexdigest()[:32]
+
+
+def form_of(deal: Deal) -> Filled[Any]:
+    facts = {name: getattr(deal, name) for name in FACTS}
+    typed = {name: str(value) for name, value in facts.items() if value is not None}
+    return empty(**typed)
+
+
+async def shown(
+    request: Request,
+    deal: Deal,
+    form: Filled[Any],
+    *,
+    status: int = 200,
+    done: str = "",
+    is_overtaken: bool = False,
+) -> Response:
+    """The form as it was typed, for the deal as it is now."""
+    return await site_of(request).form_page(
+        request,
+        "editor/deal.html",
+        status=status,
+        deal=deal,
+        form=form,
+        card=preview_of(form, deal),
+        seen=mark_of(deal),
+        done=done,
+        is_overtaken=is_overtaken,
+    )

@@ -1,0 +1,98 @@
+"""Where deals are featured: the front page, the editors' choice, and each category."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from bigtime.model import Page, Position, Steps, Write, get
+from bigtime.systems.deals.categories import CATEGORIES, fetch_category
+from bigtime.systems.deals.design import Category, Deal, EditorsChoice, FrontPage
+from bigtime.systems.deals.errors import UnknownCategory
+from bigtime.systems.deals.featured import (
+    IN_A_CATEGORY,
+    ON_A_PAGE,
+    PAGES,
+    Limits,
+    PageName,
+    choosing_for_category,
+    choosing_for_page,
+)
+from bigtime.systems.deals.front_page import fetch_front_page
+from bigtime.systems.deals.values import DealId, category_key
+from bigtime.web.tags import EDITORS_CHOICE, FRONT_PAGE, category_tag
+
+Featuring: TypeAlias = FrontPage | EditorsChoice | Category
+"""What keeps featured deals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place for featured deals: `path` leads to its form, `shown_at` to what everybody sees."""
+
+    name: str
+    of: PageName | str
+    path: str
+    shown_at: str
+    tag: str
+    limits: Limits
+
+    @property
+    def category(self) -> str | None:
+        return None if isinstance(self.of, PageName) else self.of
+
+
+FRONT: Final = Place(
+    "Front page", PageName.FRONT_PAGE, "/editor/featured/front-page", "/", FRONT_PAGE, ON_A_PAGE
+)
+CHOICE: Final = Place(
+    "Editor's choice",
+    PageName.EDITORS_CHOICE,
+    "/editor/featured/editors-choice",
+    "/editors-choice",
+    EDITORS_CHOICE,
+    ON_A_PAGE,
+)
+
+
+def place_of_category(name: str) -> Place:
+    key = category_key(name)
+    return Place(
+        name,
+        key,
+        f"/editor/featured/categories/{key}",
+        f"/categories/{key}",
+        category_tag(key),
+        IN_A_CATEGORY,
+    )
+
+
+PLACES: Final = (FRONT, CHOICE, *map(place_of_category, CATEGORIES))
+
+
+def featuring(place: Place) -> Steps[Featuring]:
+    """What features deals there, as it is now."""
+    if isinstance(place.of, PageName):
+        page: Featuring = yield from PAGES[place.of].get(consistent=True)
+        return page
+    return (yield from get(Category.key(place.of), missing=UnknownCategory, consistent=True))
+
+
+def choosing(place: Place, deal_ids: Sequence[DealId], seen: Featuring) -> Steps[Write[Any]]:
+    """The write that features deals there instead of those that were seen."""
+    if isinstance(seen, Category):
+        return (yield from choosing_for_category(seen, deal_ids, limits=place.limits))
+    assert isinstance(place.of, PageName)
+    return (
+        yield from choosing_for_page(place.of, deal_ids, seen.featured_deals, limits=place.limits)
+    )
+
+
+def latest_for(place: Place, after: Position | None) -> Steps[Page[Deal]]:
+    """The latest deals that could be featured there."""
+    if place.category is None:
+        _, latest = yield from fetch_front_page(after=after)
+    else:
+        _, latest = yield from fetch_category(place.category, after=after)
+    return latest

@@ -1,0 +1,145 @@
+"""New deals, as editors make them.
+
+The form of a deal has a key, drawn when it is shown. Which deal came of it is written down with
+the deal, in the same transaction, so that a form that is sent twice makes one deal.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, Steps, create, get, now
+from bigtime.systems.deals.brands import fetch_all_brands
+from bigtime.systems.deals.deals import new_deal
+from bigtime.systems.deals.design import Deal
+from bigtime.systems.deals.errors import UnknownDeal
+from bigtime.web.design import Once
+from bigtime.web.editor.actions import post_deal
+from bigtime.web.editor.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
+from bigtime.web.editor.editor import Editor
+from bigtime.web.forms import Filled, empty, read_form
+from bigtime.web.problems import BadForm
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import Site, site_of
+from bigtime.web.tags import tags_shown
+from bigtime.web.visitor import Visitor
+
+MOST_LISTED: Final = 1_000
+"""Brands that a browser is told of, to complete what is typed."""
+FORM_LASTS: Final = timedelta(days=2)
+
+new_deals = APIRouter(include_in_schema=False)
+
+
+class AlreadyMade(DomainError):
+    """This form has made its deal already."""
+
+
+@new_deals.get("/editor/deals/new")
+async def show_new_deal(request: Request, who: Editor) -> Response:
+    """The form of a deal that is not there yet."""
+    return await shown_new(request, empty(key=secrets.token_urlsafe(16)))
+
+
+@new_deals.post("/editor/deals/preview")
+async def preview_new_deal(request: Request, who: Editor) -> Response:
+    """The same form, with the card that it would make; nothing is changed."""
+    site = site_of(request)
+    form, deal = await new_deal_form(request, site), None
+    if form.value is not None:
+        try:
+            deal = await site.store.run(drafted(form.value))
+        except DomainError as error:
+            refuse(form, error)
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    return await shown_new(request, form, deal, status=200 if deal or is_typing else 422)
+
+
+@new_deals.post("/editor/deals")
+async def make_deal(request: Request, who: Editor) -> Response:
+    """Makes the deal."""
+    site = site_of(request)
+    form = await new_deal_form(request, site)
+    if form.value is None:
+        return await shown_new(request, form, status=422)
+    try:
+        deal = await site.store.run(make(form.value, who))
+    except AlreadyMade:
+        return going_on(await site.store.run(made_by(form.value.key, who)))
+    except DomainError as error:
+        refuse(form, error)
+        return await shown_new(request, form, status=422)
+    site.drop(tags_shown(deal))
+    return going_on(f"{desk_path(deal)}?done=made")
+
+
+async def new_deal_form(request: Request, site: Site) -> Filled[NewDeal]:
+    form = await read_form(request, site, NewDeal)
+    if "key" in form.wrong:
+        raise BadForm()
+    return form
+
+
+def drafted(form: NewDeal) -> Steps[Deal]:
+    return (
+        yield from new_deal(
+            form.title,
+            form.link,
+            form.price,
+            form.brand_name,
+            form.category_name,
+            list_price=form.list_price,
+            description=form.description,
+        )
+    )
+
+
+def make(form: NewDeal, who: Visitor) -> Steps[Deal]:
+    deal = yield from drafted(form)
+    moment = yield from now()
+    once = Once(
+        who=who.login,
+        idempotency_key=form_key(form.key),
+        request="",
+        seed=b"",
+        begun_at=moment,
+        held_until=moment,
+        status=HTTPStatus.SEE_OTHER,
+        body=f"{desk_path(deal)}?done=made",
+        expires_at=moment + FORM_LASTS,
+    )
+    return (yield from post_deal(who.username, deal, create(once, unless_exists=AlreadyMade)))
+
+
+def made_by(key: str, who: Visitor) -> Steps[str]:
+    """The page of the deal that a form has made."""
+    once = yield from get(Once.key(who.login, form_key(key)), missing=UnknownDeal, consistent=True)
+    return once.body or "/editor"
+
+
+def form_key(key: str) -> str:
+    """No key of an API has a space in it."""
+    return f"form {key}"
+
+
+async def shown_new(
+    request: Request, form: Filled[Any], deal: Deal | None = None, *, status: int = 200
+) -> Response:
+    site = site_of(request)
+    brands = await site.store.run(fetch_all_brands())
+    return await site.form_page(
+        request,
+        "editor/new_deal.html",
+        status=status,
+        form=form,
+        card=preview_of(form, deal),
+        brands=brands[:MOST_LISTED],
+        categories=CATEGORY_NAMES.items(),
+    )

@@ -1,0 +1,1 @@
+"""The customer portal: pricing, campaigns, checkout, and the admin lists."""

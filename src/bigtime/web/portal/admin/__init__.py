@@ -1,0 +1,1 @@
+"""The admin's part of the portal."""

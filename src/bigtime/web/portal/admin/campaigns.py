@@ -1,0 +1,292 @@
+"""Campaigns for an admin: listed by when they run, made, changed, archived and restored."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Any, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, Page, Position, Steps
+from bigtime.systems.portal.campaigns import (
+    create_campaign,
+    get_campaign,
+    list_campaigns,
+    list_campaigns_by_product,
+    list_deleted_campaigns,
+    list_expired_campaigns,
+    list_upcoming_campaigns,
+    restore_campaign,
+    soft_delete_campaign,
+    update_campaign,
+)
+from bigtime.systems.portal.design import Audited, Campaign
+from bigtime.systems.portal.errors import (
+    CampaignDeleted,
+    CampaignExists,
+    DatesReversed,
+    DiscountTooHigh,
+    ProductUnavailable,
+    RecordMoved,
+    UnknownProduct,
+)
+from bigtime.systems.portal.history import audit_log, mark_of
+from bigtime.systems.portal.offers import Offer
+from bigtime.systems.portal.products import list_products
+from bigtime.systems.portal.values import (
+    CampaignCode,
+    Day,
+    Discount,
+    Link,
+    ProductId,
+    code_hint,
+)
+from bigtime.web.forms import Filled, check_form, empty, read_fields, read_form
+from bigtime.web.portal.admin.admin import Admin
+from bigtime.web.portal.admin.entries import shown_entries
+from bigtime.web.portal.admin.products import Lines
+from bigtime.web.portal.ordering import ordering_of
+from bigtime.web.problems import status_of
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+from bigtime.web.tags import campaign_tag
+
+campaigns = APIRouter(include_in_schema=False)
+
+HERE: Final = "/admin/campaigns"
+PAGE: Final = 25
+NEWEST: Final = 5
+MOST_PRODUCTS: Final = 100
+WHICH: Final = (
+    ("", "All that are active"),
+    ("valid", "Running today"),
+    ("upcoming", "Upcoming"),
+    ("expired", "Expired"),
+    ("all", "Active and archived"),
+    ("archived", "Archived"),
+)
+OF_ONE_PRODUCT: Final = ("", "valid", "all")
+FIELDS: Final[dict[type[DomainError], str]] = {
+    CampaignExists: "code",
+    DatesReversed: "to_date",
+    DiscountTooHigh: "discount_percentage",
+    UnknownProduct: "product_id",
+    ProductUnavailable: "product_id",
+}
+
+
+class Filters(BaseModel):
+    """Which campaigns to list."""
+
+    which: str = ""
+    product: ProductId | None = None
+
+    def listing(self, after: Position | None, zone: tzinfo) -> Steps[Page[Offer]]:
+        asked: dict[str, Any] = {"limit": PAGE, "after": after, "zone": zone}
+        chosen: dict[str, Any] = {
+            "valid_only": self.which == "valid",
+            "include_inactive": self.which == "all",
+        }
+        if self.product:
+            return list_campaigns_by_product(self.product, **chosen, **asked)
+        match self.which:
+            case "upcoming":
+                return list_upcoming_campaigns(**asked)
+            case "expired":
+                return list_expired_campaigns(**asked)
+            case "archived":
+                return list_deleted_campaigns(**asked)
+        return list_campaigns(**chosen, **asked)
+
+
+class CampaignFacts(BaseModel):
+    """What can be changed of a campaign."""
+
+    description: Lines
+    discount_percentage: Discount
+    terms_conditions_link: Link
+    from_date: Day
+    to_date: Day
+
+
+class NewCampaign(CampaignFacts):
+    """The form of a campaign to be made."""
+
+    code: CampaignCode
+    product_id: ProductId
+
+
+class Changes(CampaignFacts):
+    """The form that changes one; `seen` is the mark of what it was."""
+
+    seen: str = ""
+
+
+# Lists
+
+
+@campaigns.get(HERE)
+async def show_campaigns(request: Request, admin: Admin, after: str | None = None) -> Response:
+    """Campaigns by when they run, or of one product."""
+    site = site_of(request)
+    form = check_form(Filters, dict(request.query_params))
+    check_which(form)
+    found: Page[Offer] = Page([])
+    if form.value is not None:
+        zone = ordering_of(site).zone
+        found = await site.store.run(form.value.listing(site.cursors.read(after), zone))
+    page = site.templates.page(
+        "admin/campaigns.html",
+        status=422 if form.wrong else 200,
+        form=form,
+        which=WHICH,
+        products=await choices(request),
+        offers=found.items,
+        after=site.cursors.write(found.position),
+    )
+    return await site.answer(request, page)
+
+
+def check_which(form: Filled[Filters]) -> None:
+    which, product = form.typed.get("which", ""), form.typed.get("product", "")
+    if which not in dict(WHICH):
+        form.value = None
+        form.wrong["which"] = "Choose one of these."
+    elif product and which not in OF_ONE_PRODUCT:
+        form.value = None
+        form.wrong["which"] = "Of one product, choose active ones, running ones, or all."
+
+
+async def choices(request: Request) -> list[tuple[str, str]]:
+    """Products to choose from; what is archived is marked so."""
+    steps = list_products(include_inactive=True, limit=MOST_PRODUCTS)
+    found = await site_of(request).store.run(steps)
+    return [(one.id, one.name if one.active else f"{one.name} (archived)") for one in found]
+
+
+# Making one
+
+
+@campaigns.get(f"{HERE}/new")
+async def show_new(request: Request, admin: Admin, product: str = "") -> Response:
+    return await new_shown(request, empty(product_id=product))
+
+
+@campaigns.post(f"{HERE}/new")
+async def make(request: Request, admin: Admin) -> Response:
+    site = site_of(request)
+    form = await read_form(request, site, NewCampaign)
+    if form.value is None:
+        return await new_shown(request, form, status=422)
+    try:
+        steps = create_campaign(**form.value.model_dump(), by=admin.login)
+        made = await site.store.run(steps)
+    except tuple(FIELDS) as error:
+        form.refuse(error, FIELDS[type(error)])
+        return await new_shown(request, form, status=refused_with(error))
+    site.drop((campaign_tag(made.code),))
+    return going_on(f"{HERE}/{made.code}?done=made")
+
+
+def refused_with(error: DomainError) -> int:
+    """A product that is not there is a wrong field of the form, not a missing page."""
+    return 422 if isinstance(error, UnknownProduct) else status_of(error)
+
+
+async def new_shown(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request,
+        "admin/new_campaign.html",
+        form=form,
+        products=await choices(request),
+        status=status,
+    )
+
+
+# One of them
+
+
+@campaigns.get(f"{HERE}/{{code}}")
+async def show_campaign(request: Request, admin: Admin, code: str, done: str = "") -> Response:
+    return await shown_campaign(request, code, done=done)
+
+
+@campaigns.post(f"{HERE}/{{code}}")
+async def change(request: Request, admin: Admin, code: str) -> Response:
+    """Changes a campaign, if it is still what the admin has seen."""
+    site = site_of(request)
+    form = await read_form(request, site, Changes)
+    if form.value is None:
+        return await shown_campaign(request, code, form=form, status=422)
+    changes = form.value.model_dump(exclude={"seen"})
+    try:
+        steps = update_campaign(code, changes, by=admin.login, seen=form.value.seen)
+        changed = await site.store.run(steps)
+    except (DatesReversed, DiscountTooHigh, RecordMoved, CampaignDeleted) as error:
+        form.refuse(error, FIELDS.get(type(error)))
+        return await shown_campaign(request, code, form=form, status=status_of(error))
+    return done_with(request, changed, "changed")
+
+
+@campaigns.post(f"{HERE}/{{code}}/archive")
+async def archive(request: Request, admin: Admin, code: str) -> Response:
+    site = site_of(request)
+    await read_fields(request, site)
+    changed = await site.store.run(soft_delete_campaign(code, by=admin.login))
+    return done_with(request, changed, "archived")
+
+
+@campaigns.post(f"{HERE}/{{code}}/restore")
+async def restore(request: Request, admin: Admin, code: str) -> Response:
+    site = site_of(request)
+    await read_fields(request, site)
+    changed = await site.store.run(restore_campaign(code, by=admin.login))
+    return done_with(request, changed, "restored")
+
+
+def done_with(request: Request, campaign: Campaign, done: str) -> Response:
+    site_of(request).drop((campaign_tag(campaign.code),))
+    return going_on(f"{HERE}/{campaign.code}?done={done}")
+
+
+def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
+    """A campaign with its prices, and its newest history."""
+    offer = yield from get_campaign(code, include_inactive=True, zone=zone)
+    log = yield from audit_log(Audited.CAMPAIGNS, offer.campaign.id, limit=NEWEST)
+    return {"offer": offer, "campaign": offer.campaign, "entries": shown_entries(log)}
+
+
+async def shown_campaign(
+    request: Request,
+    code: str,
+    *,
+    form: Filled[Any] | None = None,
+    status: int = 200,
+    done: str = "",
+) -> Response:
+    site = site_of(request)
+    whole = await site.store.run(whole_campaign(code, ordering_of(site).zone))
+    campaign: Campaign = whole["campaign"]
+    return await site.form_page(
+        request,
+        "admin/campaign.html",
+        status=status,
+        **whole,
+        form=form or empty(**as_typed(campaign)),
+        seen=mark_of(campaign),
+        hint=code_hint(campaign.code),
+        done=done,
+    )
+
+
+def as_typed(campaign: Campaign) -> dict[str, str]:
+    return {
+        "description": campaign.description,
+        "discount_percentage": f"{campaign.discount_percentage.normalize():f}",
+        "terms_conditions_link": campaign.terms_conditions_link,
+        "from_date": campaign.from_date.isoformat(),
+        "to_date": campaign.to_date.isoformat(),
+    }

@@ -1,0 +1,207 @@
+"""Ordering a plan: what it costs, who orders it, and the button that does.
+
+One page does it all. What is chosen stands in its address, so that it can be changed, sent to
+somebody, or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
+the button. The form has the order's id, so that one that is sent twice orders once, and the total
+that was shown: if it is another by then, nothing is ordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, Steps
+from bigtime.systems.portal.design import MOST_PIECES, Product, Tenant
+from bigtime.systems.portal.errors import (
+    CampaignElsewhere,
+    CampaignNotValid,
+    LinesRefused,
+    ProductUnavailable,
+    TenantDeleted,
+    TenantSuspended,
+    TotalMoved,
+    UnknownCampaign,
+    UnknownProduct,
+)
+from bigtime.systems.portal.orders import Quote, make_order_id, quote_order
+from bigtime.systems.portal.products import list_products
+from bigtime.systems.portal.values import BillingCycle, Email, OrderId, Total
+from bigtime.web.forms import Filled, check_form, read_fields, typed_in
+from bigtime.web.portal.confirm import begin
+from bigtime.web.portal.customer import customer_of, tenant_of_customer
+from bigtime.web.portal.letters import RAND
+from bigtime.web.portal.ordering import Ordering, Wanted, ordering_of
+from bigtime.web.problems import status_of
+from bigtime.web.rendering import money
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+
+checkout = APIRouter(include_in_schema=False)
+
+HERE: Final = "/portal/checkout"
+OF_CAMPAIGN: Final = (UnknownCampaign, CampaignNotValid, CampaignElsewhere)
+OF_PRODUCT: Final = (UnknownProduct, ProductUnavailable)
+OF_ORDER: Final = (TotalMoved, TenantSuspended, TenantDeleted)
+MOST_ON_OFFER: Final = 100
+
+
+def whole_number(text: Any) -> Any:
+    if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise LinesRefused
+    return text
+
+
+class Choice(BaseModel):
+    """What somebody wants to order."""
+
+    product: str
+    quantity: Annotated[int, Field(ge=1, le=MOST_PIECES), BeforeValidator(whole_number)] = 1
+    campaign: str | None = Field(default=None, max_length=50)
+
+    def wanted(self, total: Decimal | None = None) -> Wanted:
+        return Wanted({self.product: self.quantity}, self.campaign, total)
+
+    @property
+    def address(self) -> str:
+        told = {"product": self.product, "quantity": self.quantity, "campaign": self.campaign}
+        return f"{HERE}?{urlencode({name: one for name, one in told.items() if one})}"
+
+
+class Ordered(Choice):
+    """The form that orders."""
+
+    order_id: OrderId
+    total: Total
+
+
+class Buyer(BaseModel):
+    """The form of somebody who is not known yet."""
+
+    email: Email
+
+
+@checkout.get(HERE)
+async def show_checkout(request: Request) -> Response:
+    """What is chosen, and what it costs now."""
+    visitor = await site_of(request).visitor(request)
+    usual = {"quantity": "1", "email": visitor.login if visitor else ""}
+    typed = {**usual, **request.query_params}
+    if "product" not in typed:
+        return await shown(request, Filled(typed))
+    form = check_form(Choice, typed)
+    return await shown(request, form, status=200 if form.value else 422)
+
+
+@checkout.post(f"{HERE}/email")
+async def give_address(request: Request) -> Response:
+    """Makes a tenant of an address, if it is none, and mails it a code."""
+    typed = typed_in(await read_fields(request, site_of(request)))
+    form, buyer = check_form(Choice, typed), check_form(Buyer, typed)
+    form.wrong |= buyer.wrong
+    if form.value is None or buyer.value is None:
+        return await shown(request, form, status=422)
+    proving = await begin(request, buyer.value.email, form.value.address, ordering=True)
+    return going_on(f"/portal/confirm/{proving.proving_id}")
+
+
+@checkout.post(f"{HERE}/order")
+async def place_order(request: Request) -> Response:
+    """Orders; the same form sent again shows the same order."""
+    site = site_of(request)
+    typed = typed_in(await read_fields(request, site))
+    form = check_form(Ordered, typed)
+    customer = await customer_of(request)
+    if form.value is None or customer is None:
+        return await shown(request, form, status=422)
+    site.count_try("plan checkout", request)
+    sent = form.value
+    steps = ordering_of(site).order(
+        customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
+    )
+    try:
+        order = await site.store.run(steps)
+    except (*OF_CAMPAIGN, *OF_PRODUCT, *OF_ORDER) as error:
+        return await shown(request, form, refused=error)
+    return going_on(f"/portal/orders/{order.id}?placed=yes")
+
+
+# What is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What there is to choose from, and what is chosen, with a new id for its order."""
+
+    products: list[Product]
+    quote: Quote | None
+    order_id: str
+    refused: DomainError | None
+
+
+def to_show(choice: Choice | None, ordering: Ordering) -> Steps[Shown]:
+    products = yield from list_products(limit=MOST_ON_OFFER)
+    order_id = yield from make_order_id()
+    quote, refused = None, None
+    if choice is not None:
+        try:
+            quote = yield from quoted(choice, ordering)
+        except (*OF_CAMPAIGN, *OF_PRODUCT) as error:
+            refused = error
+    return Shown(products.items, quote, order_id, refused)
+
+
+def quoted(choice: Choice, ordering: Ordering) -> Steps[Quote]:
+    wanted = choice.wanted()
+    return (yield from quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
+
+
+async def shown(
+    request: Request,
+    form: Filled[Any],
+    *,
+    status: int = 200,
+    refused: DomainError | None = None,
+) -> Response:
+    """The page; what is wrong with the choice stands beside it, and then there is no button."""
+    site = site_of(request)
+    choice = check_form(Choice, form.typed).value
+    found = await site.store.run(to_show(choice, ordering_of(site)))
+    wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
+    if wrong is not None:
+        form.refuse(wrong, field_of(wrong))
+        status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
+    tenant = await buyer(request)
+    return await site.form_page(
+        request,
+        "portal/checkout.html",
+        status=status,
+        form=form,
+        shown=found,
+        plans=[(one.id, named(one)) for one in found.products],
+        choice=choice,
+        tenant=tenant,
+    )
+
+
+def named(product: Product) -> str:
+    cycle = "a month" if product.billing_cycle == BillingCycle.MONTHLY else "a year"
+    return f"{product.name}, {money(product.price, RAND)} {cycle}"
+
+
+async def buyer(request: Request) -> Tenant | None:
+    customer = await customer_of(request)
+    return await tenant_of_customer(request, customer) if customer else None
+
+
+def field_of(error: DomainError) -> str | None:
+    if isinstance(error, OF_CAMPAIGN):
+        return "campaign"
+    return "product" if isinstance(error, OF_PRODUCT) else None

@@ -1,0 +1,165 @@
+"""The pages on which somebody shows whose a mailbox is: the address, and then the code."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError
+from bigtime.systems.portal.errors import (
+    CodeSpent,
+    CodeWrong,
+    MoveRefused,
+    TenantDeleted,
+    TenantSuspended,
+    UnknownCode,
+)
+from bigtime.systems.portal.values import Email
+from bigtime.web.cookies import SESSION, VISIT
+from bigtime.web.design import Proving
+from bigtime.web.forms import Filled, empty, read_fields, read_form
+from bigtime.web.local_path import local_path
+from bigtime.web.portal.customer import customer_of
+from bigtime.web.portal.ordering import codes_of
+from bigtime.web.portal.proving import open_proving, prove, remember, send_again, send_code
+from bigtime.web.problems import status_of
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+
+confirm = APIRouter(include_in_schema=False)
+
+HOME = "/portal"
+REFUSED: tuple[type[DomainError], ...] = (
+    CodeWrong,
+    CodeSpent,
+    UnknownCode,
+    MoveRefused,
+    TenantDeleted,
+    TenantSuspended,
+)
+
+
+class Address(BaseModel):
+    """The form that asks for a code."""
+
+    email: Email
+    next: str = ""
+
+
+class Code(BaseModel):
+    """The form that the code is typed into."""
+
+    code: Annotated[str, Field(max_length=20)]
+
+
+@confirm.get("/portal/confirm")
+async def show_address(request: Request, next: str | None = None) -> Response:
+    """Asks for the address of somebody who has ordered before."""
+    then = local_path(next, default=HOME)
+    if await customer_of(request):
+        return going_on(then)
+    visitor = await site_of(request).visitor(request)
+    return await address_asked(request, empty(next=then, email=visitor.login if visitor else ""))
+
+
+@confirm.post("/portal/confirm")
+async def send(request: Request) -> Response:
+    """Mails a code, if the address is a customer's; the answer is the same if it is not."""
+    site = site_of(request)
+    form = await read_form(request, site, Address)
+    if form.value is None:
+        return await address_asked(request, form, status=422)
+    then = local_path(form.value.next, default=HOME)
+    proving = await begin(request, form.value.email, then)
+    return going_on(f"/portal/confirm/{proving.proving_id}")
+
+
+async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Proving:
+    """Sends a code, if that is not too often: from one address, or to one mailbox."""
+    site = site_of(request)
+    site.count_try("one-time code", request)
+    site.limits.take("one-time code to", email)
+    steps = send_code(codes_of(site), email, then=then, ordering=ordering)
+    return await site.store.run(steps)
+
+
+@confirm.get("/portal/confirm/{proving_id}")
+async def show_code(request: Request, proving_id: str, code: str = "") -> Response:
+    """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
+    proving = await site_of(request).store.run(open_proving(proving_id))
+    return await code_asked(request, proving, empty(code=code[:20]))
+
+
+@confirm.post("/portal/confirm/{proving_id}")
+async def check(request: Request, proving_id: str) -> Response:
+    """Takes the code, and remembers whose mailbox it is."""
+    site = site_of(request)
+    form = await read_form(request, site, Code)
+    proving = await site.store.run(open_proving(proving_id))
+    if form.value is None:
+        return await code_asked(request, proving, form, status=422)
+    site.count_try("try code", request)
+    try:
+        tenant_id = await site.store.run(prove(codes_of(site), proving_id, form.value.code))
+    except REFUSED as error:
+        form.refuse(error, "code")
+        return await code_asked(request, proving, form, status=refused_with(error))
+    return await shown_to_be(request, tenant_id, proving.next)
+
+
+@confirm.post("/portal/confirm/{proving_id}/again")
+async def again(request: Request, proving_id: str) -> Response:
+    """Mails another code."""
+    site = site_of(request)
+    await read_fields(request, site)
+    proving = await site.store.run(open_proving(proving_id))
+    site.count_try("one-time code", request)
+    site.limits.take("one-time code to", proving.email)
+    await site.store.run(send_again(codes_of(site), proving_id))
+    return going_on(f"/portal/confirm/{proving_id}?sent=again")
+
+
+# How
+
+
+async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
+    """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
+    site = site_of(request)
+    response = going_on(then)
+    cookie = site.cookies.read(SESSION, request.scope["headers"])
+    if cookie is None or await site.visitor(request) is None:
+        cookie = secrets.token_urlsafe(32)
+        response.raw_headers.append(site.cookies.setting(VISIT, cookie))
+        response.raw_headers.append(site.cookies.clearing(SESSION))
+    await site.store.run(remember(cookie, tenant_id))
+    return response
+
+
+def refused_with(error: DomainError) -> int:
+    """A code that will not do is a wrong field, whatever is wrong with it."""
+    is_wrong = isinstance(error, CodeWrong | CodeSpent | UnknownCode)
+    return 422 if is_wrong else status_of(error)
+
+
+async def address_asked(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request, "portal/address.html", status=status, form=form
+    )
+
+
+async def code_asked(
+    request: Request, proving: Proving, form: Filled[Any], *, status: int = 200
+) -> Response:
+    return await site_of(request).form_page(
+        request,
+        "portal/code.html",
+        status=status,
+        proving=proving,
+        form=form,
+        again=request.query_params.get("sent") == "again",
+    )

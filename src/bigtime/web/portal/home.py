@@ -1,0 +1,122 @@
+"""A customer's own page: who they are, and what they tell of themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Steps, delete
+from bigtime.systems.portal.checkout import orderly
+from bigtime.systems.portal.design import Order, Tenant
+from bigtime.systems.portal.errors import RecordMoved
+from bigtime.systems.portal.history import mark_of
+from bigtime.systems.portal.orders import list_orders
+from bigtime.systems.portal.tenants import get_tenant, update_tenant
+from bigtime.web.cookies import VISIT
+from bigtime.web.design import Proof
+from bigtime.web.forms import Filled, empty, read_fields, read_form
+from bigtime.web.portal.customer import Customer, customer_of, to_confirm
+from bigtime.web.portal.proving import holder_of
+from bigtime.web.portal.register import Connecting
+from bigtime.web.problems import status_of
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+
+NEWEST = 3
+HOME = "/portal"
+
+home = APIRouter(include_in_schema=False)
+
+
+class Told(Connecting):
+    """What a customer tells of itself, and the mark of what was told before."""
+
+    seen: str = ""
+
+
+@home.get(HOME)
+async def show_home(request: Request, welcome: str = "", changed: str = "") -> Response:
+    customer = await customer_of(request)
+    if customer is None:
+        return to_confirm(request)
+    told = "welcome" if welcome else "changed" if changed else ""
+    return await shown(request, customer, None, told=told)
+
+
+@home.post(f"{HOME}/details")
+async def tell(request: Request) -> Response:
+    """Changes what a customer tells of itself."""
+    site = site_of(request)
+    form = await read_form(request, site, Told)
+    customer = await customer_of(request)
+    if customer is None:
+        return to_confirm(request)
+    if form.value is None:
+        return await shown(request, customer, form, status=422)
+    try:
+        await site.store.run(telling(customer.tenant_id, form.value))
+    except RecordMoved as error:
+        form.refuse(error)
+        return await shown(request, customer, form, status=status_of(error))
+    return going_on(f"{HOME}?changed=yes")
+
+
+@home.post(f"{HOME}/leave")
+async def leave(request: Request) -> Response:
+    """Forgets who somebody has shown to be, for whoever uses this browser next."""
+    site = site_of(request)
+    await read_fields(request, site)
+    response = going_on("/pricing")
+    cookie = site.form_holder(request)
+    if cookie is not None:
+        await site.store.run(delete(Proof.key(holder_of(cookie))))
+        response.raw_headers.append(site.cookies.clearing(VISIT))
+    return response
+
+
+def telling(tenant_id: str, told: Told) -> Steps[Tenant]:
+    orderly((yield from get_tenant(tenant_id, include_inactive=True)))
+    changes = {
+        "organization_name": told.organization_name,
+        "destination_email": told.destination_email,
+    }
+    return (yield from update_tenant(tenant_id, changes, by=tenant_id, seen=told.seen))
+
+
+def tenant_and_orders(tenant_id: str) -> Steps[tuple[Tenant, list[Order]]]:
+    tenant = yield from get_tenant(tenant_id, include_inactive=True)
+    newest = yield from list_orders(tenant_id, limit=NEWEST)
+    return tenant, newest.items
+
+
+async def shown(
+    request: Request,
+    customer: Customer,
+    form: Filled[Any] | None,
+    *,
+    status: int = 200,
+    told: str = "",
+) -> Response:
+    site = site_of(request)
+    tenant, newest = await site.store.run(tenant_and_orders(customer.tenant_id))
+    return await site.form_page(
+        request,
+        "portal/home.html",
+        status=status,
+        tenant=tenant,
+        newest=newest,
+        has_account=customer.has_account,
+        told=told,
+        form=form or empty(**as_typed(tenant)),
+        seen=mark_of(tenant),
+    )
+
+
+def as_typed(tenant: Tenant) -> dict[str, str]:
+    return {
+        "organization_name": tenant.organization_name or "",
+        "destination_email": tenant.destination_email or "",
+    }

@@ -1,0 +1,93 @@
+"""The letters of the portal: a code, a confirmation, a reminder, an account that is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bigtime.systems.portal.codes import VALID_FOR
+from bigtime.systems.portal.design import Order, OrderItem, Tenant
+from bigtime.web.rendering import money
+
+RAND: Final = "R "
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """What is written to somebody."""
+
+    subject: str
+    lines: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def code_letter(code: str, link: str) -> Letter:
+    minutes = int(VALID_FOR.total_seconds()) // 60
+    return Letter(
+        "Your code for Bigtime Hosting",
+        (
+            f"Your code is {code}. It is good for {minutes} minutes.",
+            "",
+            "Type it on the page that asks for it, or open this one:",
+            link,
+            "",
+            "If you did not ask for it, somebody has mistyped an address. Ignore this letter.",
+        ),
+    )
+
+
+def closed_letter() -> Letter:
+    return Letter(
+        "Your account with Bigtime Hosting",
+        (
+            "Somebody, perhaps you, wanted to order or to sign in with this address.",
+            "",
+            "The account that belongs to it is closed or suspended, so no code was sent. Please"
+            " write to us if you think that this is wrong.",
+        ),
+    )
+
+
+def order_letter(order: Order, url: str) -> Letter:
+    return Letter(
+        "Your order with Bigtime Hosting",
+        (
+            "Thank you for your order.",
+            "",
+            *map(ordered, order.items),
+            *saved(order),
+            "",
+            f"Total: {money(order.total, RAND)}",
+            "",
+            f"See it at {url}",
+        ),
+    )
+
+
+def ordered(item: OrderItem) -> str:
+    return f"{item.quantity} x {item.product_name}, {money(item.unit_price, RAND)} each"
+
+
+def saved(order: Order) -> Sequence[str]:
+    if order.campaign is None:
+        return ()
+    percent = order.campaign.discount_percentage.normalize()
+    return (f"With {order.campaign.code}: {percent:f} percent off.",)
+
+
+def reminder_letter(tenant: Tenant, url: str) -> Letter:
+    return Letter(
+        "Please confirm your address",
+        (
+            f"You gave us the address {tenant.email} and have not confirmed it yet.",
+            "",
+            "Ask for a code on this page, and type it in there:",
+            url,
+            "",
+            "If it was not you, ignore this letter.",
+        ),
+    )

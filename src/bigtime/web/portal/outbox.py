@@ -1,0 +1,51 @@
+"""The outbox: letters that were written and, in development, stay here to be looked at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.web.design import Mail
+from bigtime.web.mail import view_outbox
+from bigtime.web.problems import NoSuchPage
+from bigtime.web.site import site_of
+
+LINK: Final = re.compile(r"(https?://\S+)")
+
+outbox = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMail:
+    """A letter with its text in parts: every second one is a link."""
+
+    mail: Mail
+    parts: list[str]
+
+
+@outbox.get("/outbox")
+async def show_outbox(request: Request, after: str | None = None) -> Response:
+    """Every letter, newest first. They hold codes, so there is no such page in production."""
+    site = site_of(request)
+    if site.settings.mode != "development":
+        raise NoSuchPage()
+    found = await site.store.run(view_outbox(after=site.cursors.read(after)))
+    page = site.templates.page(
+        "portal/outbox.html",
+        letters=[ShownMail(one, in_parts(one.text, site.settings.base_url)) for one in found],
+        after=site.cursors.write(found.position),
+        sent=bool(site.settings.smtp),
+    )
+    return await site.answer(request, page)
+
+
+def in_parts(text: str, base_url: str) -> list[str]:
+    """Links to this site lead to the page on this host, wherever it is called from."""
+    parts = LINK.split(text)
+    here = f"{base_url}/"
+    return [part.replace(here, "/", 1) if part.startswith(here) else part for part in parts]

@@ -1,0 +1,64 @@
+"""What is on offer: the pricing page, and the page of each campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, time, timedelta, tzinfo
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.systems.portal.campaigns import get_campaign
+from bigtime.systems.portal.products import list_products
+from bigtime.systems.portal.values import asked_campaign_code
+from bigtime.web.page import Page
+from bigtime.web.portal.ordering import ordering_of
+from bigtime.web.shopper.one_spelling import spelled_otherwise
+from bigtime.web.site import Site, site_of
+from bigtime.web.tags import PRICING, campaign_tag, product_tag
+
+pricing = APIRouter(include_in_schema=False)
+
+
+@pricing.get("/pricing")
+async def show_pricing(request: Request, after: str | None = None) -> Response:
+    """The products that can be ordered."""
+    site = site_of(request)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        found = await site.store.run(list_products(after=site.cursors.read(after)))
+        page = site.templates.page(
+            "portal/pricing.html",
+            products=found.items,
+            after=site.cursors.write(found.position),
+            is_first=after is None,
+        )
+        return page, (PRICING,)
+
+    return await site.cached(request, make, after=after)
+
+
+@pricing.get("/campaigns/{code}")
+async def show_campaign(request: Request, code: str) -> Response:
+    """A campaign, and what its product costs with it; or that it is over."""
+    site = site_of(request)
+    key = asked_campaign_code(code)
+    if key != code:
+        return spelled_otherwise("/campaigns/", key)
+    zone = ordering_of(site).zone
+
+    async def make() -> tuple[Page, Collection[str]]:
+        offer = await site.store.run(get_campaign(key, zone=zone))
+        page = site.templates.page("portal/campaign.html", offer=offer, campaign=offer.campaign)
+        return page, (campaign_tag(key), product_tag(offer.campaign.product_id))
+
+    return await site.cached(request, make, seconds=seconds_of_today(site, zone))
+
+
+def seconds_of_today(site: Site, zone: tzinfo) -> float:
+    """How long a page may be kept that is another tomorrow, and no longer than any."""
+    now = site.store.clock().astimezone(zone)
+    midnight = datetime.combine(now.date() + timedelta(days=1), time(), zone)
+    left = (midnight - now).total_seconds()
+    return left if site.pages.seconds is None else min(left, site.pages.seconds)

@@ -1,0 +1,213 @@
+"""Showing whose a mailbox is: a code is mailed, and typed in again.
+
+Whoever asks learns nothing of who is a customer here:
+
+1. For every address there is a page that asks for the code, and it answers in the same words
+   whether one was sent or not. How many tries are left, and how old the code is, it tells from
+   what it has noted itself.
+2. Who orders is made a tenant by that; who only wants to see their orders is not.
+3. To whom no code can be sent, because their account is closed, that is written instead.
+
+What was shown is remembered for an hour as a proof. It belongs to a cookie: that of the session,
+or that of the visit, which is drawn anew at that moment, so that nobody can have planted it.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from bigtime.model import Add, DomainError, Steps, create, get, now, put, random_bytes, update
+from bigtime.systems.portal.checkout import orderly, tenant_at_checkout, tenant_of
+from bigtime.systems.portal.codes import MOST_TRIES, VALID_FOR, issue_code, redeem_code
+from bigtime.systems.portal.design import Purpose, Tenant
+from bigtime.systems.portal.errors import (
+    CodeSpent,
+    CodeUsed,
+    CodeWrong,
+    MoveRefused,
+    TenantDeleted,
+    TenantSuspended,
+    UnknownCode,
+    UnknownTenant,
+)
+from bigtime.systems.portal.registration import validate_tenant
+from bigtime.systems.portal.tenants import get_tenant
+from bigtime.systems.portal.values import Status, checked_email
+from bigtime.web.design import Proof, Proving
+from bigtime.web.mail import write_mail
+from bigtime.web.portal.letters import closed_letter, code_letter
+
+LASTS: Final = timedelta(hours=1)
+CODE_REFUSED: Final = (UnknownCode, CodeWrong, CodeSpent, CodeUsed, UnknownTenant)
+CLOSED: Final = (TenantDeleted, TenantSuspended)
+
+
+class UnknownProving(DomainError):
+    """This page is no longer good; give your e-mail address once more."""
+
+
+class CodeRefused(DomainError):
+    """This is not the code that was sent, or it is no longer good; look again, or ask anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """What making and checking codes takes: a key of the site's own, and its address."""
+
+    pepper: bytes
+    base_url: str
+
+    def link(self, proving: Proving, code: str) -> str:
+        return f"{self.base_url}/portal/confirm/{proving.proving_id}?code={code}"
+
+
+# Asking for a code
+
+
+def send_code(codes: Codes, email: str, *, then: str, ordering: bool = False) -> Steps[Proving]:
+    """Mails a code to an address; who is `ordering` is a tenant from now on."""
+    address = checked_email(email)
+    tenant = yield from customer_at(address, ordering=ordering)
+    moment = yield from now()
+    proving = Proving(
+        proving_id=urlsafe_b64encode((yield from random_bytes(24))).decode(),
+        email=address,
+        tenant_id=tenant.id if tenant else None,
+        next=then,
+        sent_at=moment,
+        expires_at=moment + LASTS,
+    )
+    yield from create(proving)
+    yield from mail_code(codes, proving, tenant)
+    return proving
+
+
+def send_again(codes: Codes, proving_id: str) -> Steps[Proving]:
+    """Mails a new code, which takes the place of the one before."""
+    proving = yield from open_proving(proving_id)
+    tenant = yield from customer_at(proving.email, ordering=False)
+    moment = yield from now()
+    proving = yield from update(
+        proving,
+        tenant_id=tenant.id if tenant else None,
+        sent_at=moment,
+        tries=0,
+        if_exists=UnknownProving,
+    )
+    yield from mail_code(codes, proving, tenant)
+    return proving
+
+
+def customer_at(address: str, *, ordering: bool) -> Steps[Tenant | None]:
+    """Whose an address is, also if the account is closed."""
+    if ordering:
+        with suppress(*CLOSED):
+            return (yield from tenant_at_checkout(address))
+    return (yield from tenant_of(address))
+
+
+def mail_code(codes: Codes, proving: Proving, tenant: Tenant | None) -> Steps[None]:
+    if tenant is None:
+        return
+    drawn = (yield from random_bytes(16)).hex()
+    try:
+        code = yield from issued(codes, orderly(tenant))
+    except CLOSED:
+        told, mail_id = closed_letter(), f"closed {tenant.id} {proving.sent_at:%Y-%m-%d}"
+    else:
+        told, mail_id = code_letter(code, codes.link(proving, code)), f"code {drawn}"
+    yield from write_mail(mail_id, tenant.email, told.subject, told.text)
+
+
+def issued(codes: Codes, tenant: Tenant) -> Steps[str]:
+    """A code for what it will prove: that an address is a tenant's, or who wants to come in."""
+    if tenant.status == Status.UNVALIDATED:
+        with suppress(MoveRefused):  # somebody else has validated it just now
+            return (yield from issue_code(Purpose.VALIDATE, tenant.id, pepper=codes.pepper))
+    return (yield from issue_code(Purpose.SIGN_IN, tenant.id, pepper=codes.pepper))
+
+
+# Typing it in
+
+
+def prove(codes: Codes, proving_id: str, code: str) -> Steps[str]:
+    """The id of the tenant whose code this is."""
+    proving = yield from open_proving(proving_id)
+    proving = yield from update(proving.own_key(), tries=Add(1), if_exists=UnknownProving)
+    moment = yield from now()
+    if proving.tenant_id is None or proving.tries > MOST_TRIES:
+        raise why_refused(proving, moment)
+    try:
+        yield from show_mailbox(codes, proving.tenant_id, code)
+    except CODE_REFUSED:
+        raise why_refused(proving, moment) from None
+    return proving.tenant_id
+
+
+def open_proving(proving_id: str) -> Steps[Proving]:
+    proving = yield from get(Proving.key(proving_id), consistent=True, missing=UnknownProving)
+    if proving.expires_at <= (yield from now()):
+        raise UnknownProving
+    return proving
+
+
+def why_refused(proving: Proving, moment: datetime) -> DomainError:
+    """What is told of a code that will not do: the same, whether there is a customer or not."""
+    if proving.tries >= MOST_TRIES:
+        return CodeSpent()
+    return UnknownCode() if proving.sent_at + VALID_FOR <= moment else CodeWrong()
+
+
+def prove_by_email(codes: Codes, email: str, code: str) -> Steps[str]:
+    """The same for a program, which knows an address and no page; whatever is wrong is one error.
+
+    Gives the id of the tenant.
+    """
+    tenant = yield from tenant_of(checked_email(email))
+    if tenant is None:
+        raise CodeRefused
+    try:
+        yield from show_mailbox(codes, tenant.id, code)
+    except CODE_REFUSED:
+        raise CodeRefused from None
+    return tenant.id
+
+
+def show_mailbox(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
+    """Uses a code up. One that validates also does for a tenant that was validated since."""
+    given = "".join(code.split())
+    tenant = yield from get_tenant(tenant_id, include_inactive=True)
+    if tenant.status == Status.UNVALIDATED:
+        yield from validate_tenant(tenant_id, given, pepper=codes.pepper)
+        return
+    try:
+        yield from redeem_code(Purpose.SIGN_IN, tenant_id, given, pepper=codes.pepper)
+    except (UnknownCode, CodeUsed):
+        yield from redeem_code(Purpose.VALIDATE, tenant_id, given, pepper=codes.pepper)
+    orderly(tenant)
+
+
+# What was shown
+
+
+def remember(cookie: str, tenant_id: str) -> Steps[None]:
+    """Notes that whoever has this cookie has shown whose mailbox it is."""
+    until = (yield from now()) + LASTS
+    yield from put(Proof(holder=holder_of(cookie), tenant_id=tenant_id, expires_at=until))
+
+
+def proven(cookie: str) -> Steps[str | None]:
+    """The tenant whose mailbox the bearer of a cookie has shown to be theirs."""
+    proof = yield from get(Proof.key(holder_of(cookie)), consistent=True)
+    if proof is None or proof.expires_at <= (yield from now()):
+        return None
+    return proof.tenant_id
+
+
+def holder_of(cookie: str) -> str:
+    return sha256(f"proof\0{cookie}".encode()).hexdigest()

@@ -1,0 +1,70 @@
+"""Registration: a customer who has shown whose mailbox it is opens an account, or connects theirs.
+
+The account and the tenant's new status are one transaction, over the tables of both: nobody ends
+up with one and not the other. Where there is an account of that address already, mailbox and
+account must both be in one hand: whoever signed up with somebody else's address has not shown that
+it is theirs, and whoever has shown it does not get into an account that somebody else made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bigtime.model import Steps, Write, now, random_bytes, transact
+from bigtime.systems.accounts.account import linking
+from bigtime.systems.accounts.design import Identity
+from bigtime.systems.portal.checkout import orderly
+from bigtime.systems.portal.design import Tenant
+from bigtime.systems.portal.registration import register_tenant
+from bigtime.systems.portal.tenants import get_tenant, update_tenant
+from bigtime.systems.portal.values import Status
+from bigtime.web.members import joining
+from bigtime.web.visitor import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a customer tells of itself, if it does."""
+
+    organization_name: str | None = None
+    destination_email: str | None = None
+
+    def said(self) -> Mapping[str, str]:
+        told = {
+            "organization_name": self.organization_name,
+            "destination_email": self.destination_email,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def open_account(
+    tenant_id: str, username: str, password: str, details: Details, *, name: str
+) -> Steps[Identity]:
+    """A new account for a tenant: its login is the tenant's address."""
+    tenant = yield from get_tenant(tenant_id, include_inactive=True)
+    identity, writes = yield from joining(
+        tenant.email, password, username, name=name, tenant_id=tenant.id
+    )
+    yield from registering(tenant, details, writes)
+    return identity
+
+
+def connect_account(tenant_id: str, visitor: Visitor, details: Details) -> Steps[None]:
+    """An account that is there becomes the tenant's."""
+    tenant = yield from get_tenant(tenant_id, include_inactive=True)
+    yield from registering(tenant, details, (linking(visitor.login, tenant.id),))
+
+
+def registering(tenant: Tenant, details: Details, writes: tuple[Write[Any], ...]) -> Steps[None]:
+    """Does the writes with the tenant's move; an admin may have moved it before."""
+    if orderly(tenant).status != Status.REGISTERED:
+        yield from register_tenant(
+            tenant.id, details.organization_name, details.destination_email, along=writes
+        )
+        return
+    moment = yield from now()
+    yield from transact(*writes, token=(yield from random_bytes(16)).hex(), at=moment)
+    if details.said():
+        yield from update_tenant(tenant.id, details.said(), by=tenant.id)

@@ -1,0 +1,1 @@
+"""What a shopper sees: deals, brands, categories, the inbox, the cart, orders."""

@@ -1,0 +1,304 @@
+"""The cart: what somebody wants to buy, how many of it, what they keep for later.
+
+Everything here is done to the cart of whoever is signed in: no form says whose it is. Nor does a
+form say what something costs; that is the deal's to say.
+
+What was removed can be put back as it was. The page after a removal has all that takes: the line,
+sealed like a cursor, so that nobody can put back what never was there, nor somebody else's, nor
+next year what something cost today.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import CursorError, DomainError, Position, Steps
+from bigtime.systems.cart.design import CartLine, Count, ItemSku, Status
+from bigtime.systems.cart.errors import InvalidCount, InvalidPrice
+from bigtime.systems.cart.line import (
+    move_line,
+    put_back,
+    put_in_cart,
+    remove_line,
+    set_count,
+    set_price,
+)
+from bigtime.systems.deals.deals import fetch_deal
+from bigtime.systems.deals.values import deal_id_of
+from bigtime.web.checkout import MOST_PRODUCTS
+from bigtime.web.forms import read_form
+from bigtime.web.problems import Malformed, status_of
+from bigtime.web.shown_cart import deals_of, view_cart
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import Site, site_of
+from bigtime.web.visitor import Visitor
+
+CART = "/cart"
+UNDO_LASTS = timedelta(hours=1)
+MOST_DIGITS = 9
+
+cart = APIRouter(include_in_schema=False)
+
+
+class NotForSale(DomainError):
+    """This deal costs more than can be paid here; go to the offer instead."""
+
+
+class NoUndo(DomainError):
+    """This cannot be put back any more; look for the deal, and put it in the cart again."""
+
+
+# Forms
+
+
+def whole_number(text: Any) -> Any:
+    if isinstance(text, str) and not (
+        text.isascii() and text.isdigit() and len(text) < MOST_DIGITS
+    ):
+        raise InvalidCount
+    return text
+
+
+WholeCount = Annotated[Count, BeforeValidator(whole_number)]
+
+
+class Adding(BaseModel):
+    """Some of a deal's product."""
+
+    deal_id: str
+    count: WholeCount = 1
+
+
+class Counting(BaseModel):
+    """How many of a product."""
+
+    item_sku: ItemSku
+    count: WholeCount
+
+
+class OfProduct(BaseModel):
+    """A product in the cart."""
+
+    item_sku: ItemSku
+
+
+class OfLine(BaseModel):
+    """A line, in the cart or saved for later."""
+
+    sk: Annotated[str, Field(max_length=1_024)]
+
+
+class Undoing(BaseModel):
+    """A line that was removed."""
+
+    undo: Annotated[str, Field(max_length=2_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What could not be done, and to which line; `typed` is the count that was meant."""
+
+    fault: str
+    status: int
+    item_sku: str | None = None
+    typed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A line that can be put back, and the text that does it."""
+
+    title: str
+    undo: str = field(repr=False)
+
+
+# Pages
+
+
+@cart.get(CART)
+async def show_cart(
+    request: Request, undo: str | None = None, saved: str | None = None
+) -> Response:
+    """The cart; `undo` is what was removed just now, `saved` where what is saved goes on."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    removed = await what_was_removed(site, visitor, undo)
+    return await shown(request, visitor, removed=removed, after=site.cursors.read(saved))
+
+
+@cart.post("/cart/add")
+async def add(request: Request) -> Response:
+    """Puts a deal in the cart, at what it costs now."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Adding)
+    if form.value is None:
+        fault = next(iter(form.wrong.values()))
+        return await shown(request, visitor, wrong=Wrong(fault, 422))
+    return await did(request, visitor, adding(visitor, form.value))
+
+
+@cart.post("/cart/count")
+async def count(request: Request) -> Response:
+    """Says how many of a product."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Counting)
+    if form.value is None:
+        fault = form.wrong.get("count") or form.wrong["item_sku"]
+        sku, typed = form.typed.get("item_sku", "").strip(), form.typed.get("count", "")
+        return await shown(request, visitor, wrong=Wrong(fault, 422, sku, typed))
+    wanted = form.value
+    return await did(request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count))
+
+
+@cart.post("/cart/price")
+async def price(request: Request) -> Response:
+    """Takes what the deal costs now for what it cost before."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    wanted = (await read_form(request, site, OfProduct)).value
+    if wanted is None:
+        raise Malformed("Say which product.")
+    return await did(request, visitor, repricing(visitor, wanted.item_sku))
+
+
+@cart.post("/cart/save")
+async def save(request: Request) -> Response:
+    """Keeps a product for later."""
+    return await move(request, Status.SAVED)
+
+
+@cart.post("/cart/back")
+async def back(request: Request) -> Response:
+    """Puts what was saved back in the cart."""
+    return await move(request, Status.ACTIVE)
+
+
+@cart.post("/cart/remove")
+async def remove(request: Request) -> Response:
+    """Removes a product; the page that follows offers to put it back."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    sk = await line_named(request)
+    try:
+        line = await site.store.run(remove_line(visitor.username, sk))
+    except DomainError as error:
+        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    return going_on(f"{CART}?undo={quote(undo_text(site, line))}")
+
+
+@cart.post("/cart/undo")
+async def undo(request: Request) -> Response:
+    """Puts back what was removed."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Undoing)
+    line = line_in(site, visitor, form.value.undo if form.value else "")
+    if line is None:
+        return await shown(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
+    return await did(request, visitor, put_back(line))
+
+
+# How
+
+
+async def move(request: Request, status: Status) -> Response:
+    visitor = await site_of(request).signed_in(request)
+    sk = await line_named(request)
+    return await did(request, visitor, move_line(visitor.username, sk, status))
+
+
+async def line_named(request: Request) -> str:
+    form = await read_form(request, site_of(request), OfLine)
+    if form.value is None:
+        raise Malformed("Say which line.")
+    return form.value.sk
+
+
+async def did(request: Request, visitor: Visitor, steps: Steps[Any]) -> Response:
+    """On to the cart when it went well; or the cart, and what is wrong."""
+    try:
+        await site_of(request).store.run(steps)
+    except DomainError as error:
+        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    return going_on(CART)
+
+
+def adding(visitor: Visitor, wanted: Adding) -> Steps[CartLine]:
+    deal = yield from fetch_deal(deal_id_of(wanted.deal_id))
+    try:
+        return (yield from put_in_cart(visitor.username, deal.deal_id, deal.price, wanted.count))
+    except InvalidPrice:
+        raise NotForSale from None
+
+
+def repricing(visitor: Visitor, item_sku: str) -> Steps[CartLine]:
+    deal = yield from fetch_deal(deal_id_of(item_sku))
+    return (yield from set_price(visitor.username, deal.deal_id, deal.price))
+
+
+async def shown(
+    request: Request,
+    visitor: Visitor,
+    *,
+    wrong: Wrong | None = None,
+    removed: Removed | None = None,
+    after: Position | None = None,
+) -> Response:
+    site = site_of(request)
+    found = await site.store.run(view_cart(visitor.username, after=after))
+    return await site.form_page(
+        request,
+        "cart/cart.html",
+        status=wrong.status if wrong else 200,
+        cart=found,
+        more_saved=site.cursors.write(found.more_saved),
+        wrong=wrong,
+        removed=removed,
+        most=MOST_PRODUCTS,
+    )
+
+
+# Undo
+
+
+def undo_text(site: Site, line: CartLine) -> str:
+    told = line.model_dump(mode="json")
+    told["removed_at"] = site.store.clock().isoformat()
+    return site.cursors.write(Position(undo_name(line.account_id), told))
+
+
+def undo_name(username: str) -> str:
+    """Whose removal it is; no query is called so."""
+    return f"removed by {username}"
+
+
+def line_in(site: Site, visitor: Visitor, text: str) -> CartLine | None:
+    """The line that somebody removed here, not long ago."""
+    try:
+        found = site.cursors.read(text)
+    except CursorError:
+        return None
+    if found.query != undo_name(visitor.username):
+        return None
+    told = dict(found.place)
+    removed_at = datetime.fromisoformat(told.pop("removed_at"))
+    return CartLine(**told) if site.store.clock() - removed_at < UNDO_LASTS else None
+
+
+async def what_was_removed(site: Site, visitor: Visitor, text: str | None) -> Removed | None:
+    line = line_in(site, visitor, text) if text else None
+    if line is None or text is None:
+        return None
+    deals = await site.store.run(deals_of([line]))
+    deal = deals.get(line.item_sku)
+    return Removed(deal.title if deal else line.item_sku, text)

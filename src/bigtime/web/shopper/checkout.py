@@ -1,0 +1,160 @@
+"""Checkout: what is bought, where it goes, and the button that orders it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Ksuid, Steps
+from bigtime.systems.cart.errors import EmptyCart
+from bigtime.systems.shop.design import ADDRESS_NAME, Address
+from bigtime.systems.shop.errors import (
+    EmailTaken,
+    InvalidAddressName,
+    TooManyAddresses,
+    UnknownAddress,
+)
+from bigtime.web.checkout import (
+    MOST_PRODUCTS,
+    AddressNameTaken,
+    Checkout,
+    NotAsReviewed,
+    OldCheckout,
+    TooManyProducts,
+    check_out,
+    customer_of,
+    draw_key,
+    keep_address,
+)
+from bigtime.web.forms import Filled, check_form, empty, read_fields, typed_in
+from bigtime.web.problems import status_of
+from bigtime.web.shown_cart import ShownCart, view_cart
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+from bigtime.web.visitor import Visitor
+
+NEW = "new"
+SAVED = "saved "
+"""What the choice of an address begins with, where it is one that is kept."""
+
+checkout = APIRouter(include_in_schema=False)
+
+
+class Sent(BaseModel):
+    """What every checkout says: its key, what was seen, and which address it is."""
+
+    key: Ksuid
+    reviewed: Annotated[str, Field(max_length=100)]
+    ship_to: Annotated[str, Field(max_length=100)]
+
+
+@checkout.get("/checkout")
+async def show_checkout(request: Request) -> Response:
+    visitor = await site_of(request).signed_in(request)
+    return await shown(request, visitor, empty())
+
+
+@checkout.post("/checkout")
+async def place_order(request: Request) -> Response:
+    """Places the order; the same page sent again shows the same order."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    typed = typed_in(await read_fields(request, site))
+    sent = check_form(Sent, typed)
+    address = await address_in(request, visitor, sent)
+    if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
+        sent.refuse(OldCheckout())
+    if sent.value is None or address is None:
+        return await shown(request, visitor, sent, status=422)
+    try:
+        await keep(request, visitor, sent, address)
+        order_id = await site.store.run(check_out(asked(request, visitor, sent.value, address)))
+    except (InvalidAddressName, AddressNameTaken, TooManyAddresses) as error:
+        sent.refuse(error, "save_as")
+        return await shown(request, visitor, sent, status=422)
+    except (NotAsReviewed, OldCheckout, TooManyProducts, EmailTaken) as error:
+        sent.refuse(error)
+        return await shown(request, visitor, sent, status=status_of(error))
+    except EmptyCart:
+        return going_on("/cart")
+    return going_on(f"/orders/{order_id}?placed=yes")
+
+
+# How
+
+
+async def address_in(request: Request, visitor: Visitor, sent: Filled[Sent]) -> Address | None:
+    """The address that was chosen or typed; what is wrong with it is noted in the form."""
+    chosen = sent.typed.get("ship_to", "")
+    if chosen.startswith(SAVED):
+        return await kept_address(request, visitor, sent, chosen.removeprefix(SAVED))
+    if chosen != NEW:
+        sent.wrong["ship_to"] = "Choose an address, or type one."
+        return None
+    typed = check_form(Address, sent.typed)
+    sent.wrong |= typed.wrong
+    return typed.value
+
+
+async def kept_address(
+    request: Request, visitor: Visitor, sent: Filled[Sent], name: str
+) -> Address | None:
+    customer = await site_of(request).store.run(customer_of(visitor.username, visitor.login))
+    found = customer.addresses.get(name)
+    if found is None:
+        sent.refuse(UnknownAddress(), "ship_to")
+    return found
+
+
+async def keep(request: Request, visitor: Visitor, sent: Filled[Sent], address: Address) -> None:
+    """Keeps an address that was typed, where it was given a name."""
+    name = sent.typed.get("save_as", "").strip()
+    if name and sent.typed.get("ship_to") == NEW:
+        steps = keep_address(visitor, ADDRESS_NAME(name), address)
+        await site_of(request).store.run(steps)
+
+
+def asked(request: Request, visitor: Visitor, sent: Sent, address: Address) -> Checkout:
+    return Checkout(
+        username=visitor.username,
+        email=visitor.login,
+        key=sent.key,
+        ship_to=address,
+        reviewed=sent.reviewed,
+        orders_url=f"{site_of(request).settings.base_url}/orders",
+    )
+
+
+def what_to_show(visitor: Visitor) -> Steps[tuple[ShownCart, dict[str, Address], Ksuid]]:
+    customer = yield from customer_of(visitor.username, visitor.login)
+    cart = yield from view_cart(visitor.username)
+    return cart, customer.addresses, (yield from draw_key())
+
+
+async def shown(
+    request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
+) -> Response:
+    """The page of a checkout, which has a key of its own, also when it is shown again."""
+    site = site_of(request)
+    cart, addresses, key = await site.store.run(what_to_show(visitor))
+    if not cart.lines:
+        return going_on("/cart")
+    return await site.form_page(
+        request,
+        "cart/checkout.html",
+        status=status,
+        cart=cart,
+        addresses=addresses,
+        chosen=form.typed.get("ship_to") or first_choice(addresses),
+        key=key,
+        form=form,
+        most=MOST_PRODUCTS,
+    )
+
+
+def first_choice(addresses: dict[str, Address]) -> str:
+    return SAVED + min(addresses) if addresses else NEW

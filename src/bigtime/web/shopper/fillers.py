@@ -1,0 +1,70 @@
+"""What is personal on pages that everybody reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bigtime.model import Steps
+from bigtime.systems.accounts.design import Role
+from bigtime.systems.deals.interest import (
+    Interest,
+    fetch_brand_interest,
+    fetch_category_interest,
+)
+from bigtime.systems.deals.messages import count_unread_messages
+from bigtime.web.filling import Filler, Words
+from bigtime.web.form_token import FormTokens
+from bigtime.web.rendering import Templates
+from bigtime.web.visitor import Visitor
+
+
+def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
+    """By the names of the gaps."""
+
+    def token_of(visitor: Visitor | None) -> str:
+        return tokens.token(visitor.cookie) if visitor else ""
+
+    def header(visitor: Visitor | None, words: Words, count: Any) -> bytes:
+        return templates.bytes(
+            "header.html",
+            visitor=visitor,
+            unread=count or 0,
+            token=token_of(visitor),
+            is_editor=visitor is not None and visitor.has(Role.EDITOR),
+            is_admin=visitor is not None and visitor.has(Role.ADMIN),
+        )
+
+    def buy(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
+        return templates.bytes(
+            "buy.html", visitor=visitor, deal_id=words[0], token=token_of(visitor)
+        )
+
+    def interest(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
+        kind, name = words[0], " ".join(words[1:])
+        return templates.bytes(
+            "shopper/interest.html",
+            visitor=visitor,
+            folder=FOLDERS[kind],
+            name=name,
+            interest=fact,
+            token=token_of(visitor),
+        )
+
+    return {
+        "header": Filler(header, unread),
+        "buy": Filler(buy),
+        "interest": Filler(interest, interest_of),
+    }
+
+
+FOLDERS = {"brand": "/brands", "category": "/categories"}
+
+
+def unread(visitor: Visitor, words: Words) -> Steps[int]:
+    return count_unread_messages(visitor.username)
+
+
+def interest_of(visitor: Visitor, words: Words) -> Steps[Interest]:
+    kind, name = words[0], " ".join(words[1:])
+    fetch = fetch_brand_interest if kind == "brand" else fetch_category_interest
+    return fetch(name, visitor.username)

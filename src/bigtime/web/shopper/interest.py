@@ -1,0 +1,171 @@
+"""Liking and watching: the buttons on the pages of brands and categories, and a list of it all."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, Steps, together
+from bigtime.systems.deals.brands import fetch_all_brands
+from bigtime.systems.deals.categories import CATEGORIES
+from bigtime.systems.deals.errors import (
+    AlreadyLiked,
+    AlreadyWatched,
+    NotLiked,
+    NotWatched,
+    UnknownBrand,
+    UnknownCategory,
+)
+from bigtime.systems.deals.interest import (
+    Interest,
+    fetch_brand_interests,
+    fetch_category_interests,
+)
+from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand, unlike_category
+from bigtime.systems.deals.values import brand_key, category_key
+from bigtime.systems.deals.watches import (
+    unwatch_brand,
+    unwatch_category,
+    watch_brand,
+    watch_category,
+)
+from bigtime.web.filling import user_tag
+from bigtime.web.forms import read_form
+from bigtime.web.local_path import local_path
+from bigtime.web.problems import NoSuchPage
+from bigtime.web.shopper.one_spelling import key_of
+from bigtime.web.signing_in import going_on
+from bigtime.web.site import site_of
+from bigtime.web.tags import brand_tag, category_tag
+
+Deed: TypeAlias = Callable[[str, str], Steps[None]]
+
+BRANDS_ASKED = 250
+"""Brands to a page of the list: what a user likes is asked for brand by brand."""
+
+interest = APIRouter(include_in_schema=False)
+
+
+class Back(BaseModel):
+    """Where somebody pressed the button."""
+
+    back: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What can be liked and watched, and how."""
+
+    folder: str
+    spell: Callable[[str], str]
+    tag: Callable[[str], str]
+    unknown: type[DomainError]
+    deeds: Mapping[str, Deed]
+
+
+BRAND = Kind(
+    "/brands/",
+    brand_key,
+    brand_tag,
+    UnknownBrand,
+    {"like": like_brand, "unlike": unlike_brand, "watch": watch_brand, "unwatch": unwatch_brand},
+)
+CATEGORY = Kind(
+    "/categories/",
+    category_key,
+    category_tag,
+    UnknownCategory,
+    {
+        "like": like_category,
+        "unlike": unlike_category,
+        "watch": watch_category,
+        "unwatch": unwatch_category,
+    },
+)
+
+
+@interest.post("/brands/{name:path}/{deed}")
+async def do_to_brand(request: Request, name: str, deed: str) -> Response:
+    """Likes or watches a brand, or no more."""
+    return await do(request, BRAND, name, deed)
+
+
+@interest.post("/categories/{name:path}/{deed}")
+async def do_to_category(request: Request, name: str, deed: str) -> Response:
+    """Likes or watches a category, or no more."""
+    return await do(request, CATEGORY, name, deed)
+
+
+async def do(request: Request, kind: Kind, name: str, deed: str) -> Response:
+    """What was done already is as good as done: the button was pressed twice."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Back)
+    if deed not in kind.deeds:
+        raise NoSuchPage()
+    site.limits.take("like", visitor.username)
+    key = key_of(name, kind.spell, kind.unknown)
+    with suppress(AlreadyLiked, NotLiked, AlreadyWatched, NotWatched):
+        await site.store.run(kind.deeds[deed](key, visitor.username))
+    site.drop((user_tag(visitor.username), kind.tag(key)))
+    return going_on(local_path(form.typed.get("back"), default=kind.folder + quote(key, safe="")))
+
+
+@interest.get("/me/interests")
+async def show_interests(request: Request, after: str | None = None) -> Response:
+    """What somebody likes and watches; `after` is the brand that the last page ended with."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    found = await site.store.run(interests_of(visitor.username, after))
+    return await site.form_page(
+        request,
+        "shopper/interests.html",
+        brands=found.brands,
+        categories=found.categories,
+        after=found.after,
+        is_first=after is None,
+        back=request.url.path if after is None else f"{request.url.path}?{request.url.query}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Liked:
+    """Something that somebody likes, or watches, or both."""
+
+    name: str
+    key: str
+    interest: Interest
+
+
+@dataclass(frozen=True, slots=True)
+class Interests:
+    """What somebody likes and watches, by name; `after` is where to go on."""
+
+    brands: list[Liked]
+    categories: list[Liked]
+    after: str | None
+
+
+def interests_of(username: str, after: str | None) -> Steps[Interests]:
+    names = yield from fetch_all_brands()
+    begin = 0 if after is None else bisect_right(names, after, key=brand_key)
+    asked = names[begin : begin + BRANDS_ASKED]
+    brands, categories = yield from together(
+        fetch_brand_interests(asked, username),
+        fetch_category_interests([] if begin else list(CATEGORIES), username),
+    )
+    has_more = begin + BRANDS_ASKED < len(names)
+    return Interests(
+        [Liked(name, brand_key(name), one) for name, one in brands.items()],
+        [Liked(name, category_key(name), one) for name, one in categories.items()],
+        brand_key(asked[-1]) if has_more else None,
+    )

@@ -1,0 +1,79 @@
+"""Signing up: an account, a user and a session."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.systems.accounts.design import Login
+from bigtime.systems.accounts.errors import LoginTaken
+from bigtime.systems.accounts.password import check_new
+from bigtime.systems.deals.errors import UsernameTaken
+from bigtime.systems.deals.values import Username, checked_email
+from bigtime.web.forms import Filled, empty, read_form
+from bigtime.web.local_path import local_path
+from bigtime.web.members import join
+from bigtime.web.signing_in import going_on, sign_in
+from bigtime.web.site import Site, site_of
+
+sign_up = APIRouter(include_in_schema=False)
+
+
+def a_new_password(password: SecretStr) -> SecretStr:
+    check_new(password.get_secret_value())
+    return password
+
+
+class SignUp(BaseModel):
+    """The form of somebody new."""
+
+    username: Username
+    email: Annotated[Login, AfterValidator(checked_email)]
+    password: Annotated[SecretStr, AfterValidator(a_new_password)]
+
+
+@sign_up.get("/sign-up")
+async def show_sign_up(request: Request, next: str | None = None) -> Response:
+    site = site_of(request)
+    if await site.visitor(request):
+        return going_on(local_path(next))
+    return await asked(request, empty(next=local_path(next)))
+
+
+@sign_up.post("/sign-up")
+async def join_in(request: Request) -> Response:
+    """Makes a member of somebody, and signs them in."""
+    site = site_of(request)
+    form = await read_form(request, site, SignUp)
+    site.count_try("sign up", request)
+    login = await made(site, form)
+    if login is None:
+        return await asked(request, form, status=422)
+    return await sign_in(site, request, login, then=local_path(form.typed.get("next")))
+
+
+async def made(site: Site, form: Filled[SignUp]) -> str | None:
+    """The login of the new member; None if there is something wrong with the form."""
+    if form.value is None:
+        return None
+    wanted, name = form.value, form.typed["username"].strip()
+    password = wanted.password.get_secret_value()
+    try:
+        identity = await site.apart.run(join(wanted.email, password, wanted.username, name=name))
+    except LoginTaken as error:
+        form.refuse(error, "email")
+    except UsernameTaken as error:
+        form.refuse(error, "username")
+    else:
+        return identity.login
+    return None
+
+
+async def asked(request: Request, form: Filled[SignUp], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request, "shopper/sign_up.html", form=form, status=status
+    )

@@ -1,0 +1,122 @@
+"""Trending deals: what people look at and go to, by category.
+
+The catalogue knows a deal's place and what brought it there; what it costs is read where deals
+are. A deal that is not there any more is left out. Places change with every look, so these pages
+are not kept until something changes, but for half a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Page as Found
+from bigtime.model import Position, Steps, together
+from bigtime.systems.catalog.design import TrendingDeal
+from bigtime.systems.catalog.trending import get_highly_engaged_deals, get_trending_by_category
+from bigtime.systems.deals.categories import CATEGORIES
+from bigtime.systems.deals.deals import fetch_deals
+from bigtime.systems.deals.design import Deal
+from bigtime.systems.deals.errors import UnknownCategory
+from bigtime.systems.deals.values import category_key
+from bigtime.web.page import Page
+from bigtime.web.shopper.one_spelling import key_of, spelled_otherwise
+from bigtime.web.site import site_of
+
+SECONDS_KEPT = 0.5
+SHOWN_OF_EACH = 4
+LEASTS = (100, 1_000)
+"""The scores that a reader can ask for at least."""
+SHOWN_NAMES = {category_key(name): name for name in CATEGORIES}
+
+trending = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The trending deals of a category, the highest first, and what their places tell."""
+
+    category: str
+    name: str
+    deals: list[Deal]
+    places: dict[str, TrendingDeal]
+
+    @property
+    def notes(self) -> dict[str, str]:
+        return {
+            deal_id: f"{counted(place.views, 'view')}, {counted(place.clicks, 'click')}"
+            for deal_id, place in self.places.items()
+        }
+
+
+@trending.get("/trending")
+async def show_trending(request: Request) -> Response:
+    """The first few of each category."""
+    site = site_of(request)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        trends = [one for one in await site.store.run(trends_of_all()) if one.deals]
+        return site.templates.page("shopper/trending.html", trends=trends), ()
+
+    return await site.cached(request, make, seconds=SECONDS_KEPT)
+
+
+@trending.get("/trending/{category:path}")
+async def show_trend(
+    request: Request,
+    category: str,
+    after: str | None = None,
+    least: Annotated[int, Query(ge=0, lt=10**10)] = 0,
+) -> Response:
+    """The trending deals of a category, perhaps only those with at least a score."""
+    site, key = site_of(request), key_of(category, category_key, UnknownCategory)
+    if key not in SHOWN_NAMES:
+        raise UnknownCategory()
+    if key != category:
+        return spelled_otherwise("/trending/", key)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        trend, position = await site.store.run(trend_of(key, least, site.cursors.read(after)))
+        page = site.templates.page(
+            "shopper/trend.html",
+            trend=trend,
+            after=site.cursors.write(position),
+            least=least,
+            leasts=LEASTS,
+        )
+        return page, ()
+
+    return await site.cached(request, make, after=after, seconds=SECONDS_KEPT)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def trends_of_all() -> Steps[list[Trend]]:
+    found = yield from together(
+        *(get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
+    )
+    deals = yield from fetch_deals([place.deal_id for page in found for place in page])
+    return [shown(key, page, deals) for key, page in zip(SHOWN_NAMES, found, strict=True)]
+
+
+def trend_of(key: str, least: int, after: Position | None) -> Steps[tuple[Trend, Position | None]]:
+    found: Found[TrendingDeal]
+    if least:
+        found = yield from get_highly_engaged_deals(key, least, after=after)
+    else:
+        found = yield from get_trending_by_category(key, after=after)
+    deals = yield from fetch_deals([place.deal_id for place in found])
+    return shown(key, found, deals), found.position
+
+
+def shown(key: str, places: Iterable[TrendingDeal], deals: Iterable[Deal]) -> Trend:
+    known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
+    there = {place.deal_id: place for place in places if place.deal_id in known}
+    return Trend(key, SHOWN_NAMES[key], [known[deal_id] for deal_id in there], there)

@@ -1,0 +1,91 @@
+"""A cart as its pages show it: each line with the deal that it is of.
+
+A line costs what the deal cost when it was put in the cart, and stays so: nobody is asked for a
+price that they have not seen. Where the deal costs something else by now, that is said beside the
+line, and whoever wants the new price takes it. To put more of a product in the cart takes the new
+price for all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+from bigtime.model import Position, Steps
+from bigtime.systems.cart.design import MOST_LINES, MOST_PRICE, CartLine, Status
+from bigtime.systems.cart.purchase import complete_purchase
+from bigtime.systems.cart.view import view_products
+from bigtime.systems.deals.deals import fetch_deals
+from bigtime.systems.deals.design import Deal
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line, and its deal if there is one."""
+
+    line: CartLine
+    deal: Deal | None
+
+    @property
+    def title(self) -> str:
+        return self.deal.title if self.deal else self.line.item_sku
+
+    @property
+    def amount(self) -> Decimal:
+        return self.line.price * self.line.count
+
+    @property
+    def new_price(self) -> Decimal | None:
+        """What the deal costs now, where that is something else, and can be paid here."""
+        if self.deal is None or self.deal.price == self.line.price:
+            return None
+        return self.deal.price if self.deal.price <= MOST_PRICE else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCart:
+    """What somebody wants to buy, newest first, and what they saved for later."""
+
+    lines: Sequence[ShownLine]
+    saved: Sequence[ShownLine]
+    more_saved: Position | None
+
+    @property
+    def total(self) -> Decimal:
+        return sum((one.amount for one in self.lines), start=Decimal(0))
+
+    @property
+    def mark(self) -> str:
+        return mark_of(one.line for one in self.lines)
+
+
+def view_cart(username: str, *, after: Position | None = None) -> Steps[ShownCart]:
+    """The cart; of what is saved a page, that after a position.
+
+    Whatever a checkout has left undone is done first.
+    """
+    yield from complete_purchase(username)
+    active = yield from view_products(username, Status.ACTIVE, limit=MOST_LINES)
+    saved = yield from view_products(username, Status.SAVED, after=after)
+    deals = yield from deals_of([*active, *saved])
+    return ShownCart(
+        [ShownLine(one, deals.get(one.item_sku)) for one in active],
+        [ShownLine(one, deals.get(one.item_sku)) for one in saved],
+        saved.position,
+    )
+
+
+def deals_of(lines: Iterable[CartLine]) -> Steps[dict[str, Deal]]:
+    """The deals that lines are of, by SKU, which is the deal's id."""
+    skus: list[Any] = [line.item_sku for line in lines]
+    found = yield from fetch_deals(skus)
+    return {deal.deal_id: deal for deal in found}
+
+
+def mark_of(lines: Iterable[CartLine]) -> str:
+    """A mark of what would be bought, and for how much: other lines have another mark."""
+    told = sorted(f"{line.item_sku}#{line.count}#{line.price:f}" for line in lines)
+    return sha256("\n".join(told).encode()).hexdigest()[:32]

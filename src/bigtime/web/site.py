@@ -1,0 +1,141 @@
+"""The site: everything that a request needs, in one object that is made once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Cursors
+from bigtime.store import AsyncStore
+from bigtime.systems.accounts.design import Role
+from bigtime.web.apart import Apart
+from bigtime.web.client import client_of
+from bigtime.web.cookies import SESSION, VISIT, Cookies
+from bigtime.web.engagement import Engagement
+from bigtime.web.filling import Fillings
+from bigtime.web.form_token import FormTokens
+from bigtime.web.front import address_of, page_headers
+from bigtime.web.limits import Limits
+from bigtime.web.page import Page
+from bigtime.web.problems import NotAllowed, NotSignedIn
+from bigtime.web.rendering import Templates
+from bigtime.web.settings import Settings
+from bigtime.web.tagged_cache import TaggedCache
+from bigtime.web.visitor import Visitor, Visitors
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The parts that routes use."""
+
+    settings: Settings
+    store: AsyncStore
+    apart: Apart
+    pages: TaggedCache[Page]
+    facts: TaggedCache[Any]
+    visitors: Visitors
+    fillings: Fillings
+    templates: Templates
+    cookies: Cookies
+    form_tokens: FormTokens
+    limits: Limits
+    cursors: Cursors
+    pepper: bytes
+    engagement: Engagement
+
+    async def visitor(self, request: Request) -> Visitor | None:
+        """Who is asking; found once in a request."""
+        known: Visitor | None
+        try:
+            known = request.state.visitor
+        except AttributeError:
+            known = await self.visitors.of(self.cookies.read(SESSION, request.scope["headers"]))
+            request.state.visitor = known
+        return known
+
+    async def signed_in(self, request: Request) -> Visitor:
+        """Who is asking; nobody is an error."""
+        visitor = await self.visitor(request)
+        if visitor is None:
+            raise NotSignedIn()
+        return visitor
+
+    async def with_role(self, request: Request, role: Role) -> Visitor:
+        """Who is asking; somebody without that role is an error."""
+        visitor = await self.signed_in(request)
+        if not visitor.has(role):
+            raise NotAllowed()
+        return visitor
+
+    async def cached(
+        self,
+        request: Request,
+        make: Callable[[], Awaitable[tuple[Page, Collection[str]]]],
+        *,
+        after: str | None = None,
+        seconds: float | None = None,
+    ) -> Response:
+        """An answer that is kept under the request's address, with the tags that `make` tells.
+
+        `after` is the cursor in the query, where the page has one. With any other query a page is
+        answered, but not kept: whoever made up enough of them would push out all others.
+        """
+        begun = self.pages.begin()
+        page, tags = await make()
+        if page.status == 200 and is_plain(request.scope["query_string"], after):
+            self.pages.put(address_of(request.scope), page, tags, begun=begun, seconds=seconds)
+        return await self.answer(request, page)
+
+    def drop(self, tags: Iterable[str]) -> None:
+        """Forgets what shows what was changed just now: who changed it sees it on the next page.
+
+        Other processes hear of it from the data.
+        """
+        gone = set(tags)
+        self.pages.drop(gone)
+        self.facts.drop(gone)
+
+    async def answer(self, request: Request, page: Page) -> Response:
+        """A page as an answer, its gaps filled for whoever asks."""
+        body = await self.fillings.fill(page, await self.visitor(request))
+        response = Response(status_code=page.status)
+        response.body = body
+        response.raw_headers = page_headers(page, body)
+        return response
+
+    async def form_page(
+        self, request: Request, template: str, /, *, status: int = 200, **values: Any
+    ) -> Response:
+        """A page with forms, for one visitor: `token` in it belongs to the session or the visit."""
+        holder = self.form_holder(request)
+        drawn = holder or secrets.token_urlsafe(32)
+        token = self.form_tokens.token(drawn)
+        page = self.templates.page(template, status=status, token=token, **values)
+        response = await self.answer(request, page)
+        if holder is None:
+            response.raw_headers.append(self.cookies.setting(VISIT, drawn))
+        return response
+
+    def count_try(self, action: str, request: Request) -> None:
+        """Counts a try by the address that it comes from; one too many is an error."""
+        self.limits.take(action, client_of(request, proxies=self.settings.proxies))
+
+    def form_holder(self, request: Request) -> str | None:
+        """The cookie that a form's token belongs to: that of the session, or of the visit."""
+        headers = request.scope["headers"]
+        return self.cookies.read(SESSION, headers) or self.cookies.read(VISIT, headers)
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+def is_plain(query: bytes, after: str | None) -> bool:
+    """Whether a query holds that cursor and nothing else, as the links on our pages have it."""
+    return query == (b"" if after is None else f"after={after}".encode())

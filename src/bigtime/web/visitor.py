@@ -1,0 +1,82 @@
+"""Visitors: who is behind a request, by the session in its cookie.
+
+A session is kept under the hash of its token; the account says who that is and what they may do.
+Both are read for every request, but not twice in one second: a role that is taken away is gone a
+second later, and a session that ends here ends at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cachetools import TTLCache
+
+from bigtime.model import Steps
+from bigtime.store import AsyncStore
+from bigtime.systems.accounts.account import view_account
+from bigtime.systems.accounts.design import Identity, Role
+from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.sessions.design import hash_token
+from bigtime.systems.sessions.errors import UnknownSession
+from bigtime.systems.sessions.session import get_session
+
+SECONDS_KEPT = 1.0
+MOST_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who is signed in; `cookie` is their token, `session` what it is kept under."""
+
+    cookie: str
+    session: str
+    login: str
+    username: str
+    roles: frozenset[Role]
+    tenant_id: str | None = None
+
+    def has(self, role: Role) -> bool:
+        return role in self.roles
+
+    def __repr__(self) -> str:
+        return f"Visitor({self.username!r})"
+
+
+class Visitors:
+    """Finds the visitor of a cookie. For one event loop."""
+
+    def __init__(self, store: AsyncStore, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.store = store
+        self._kept: TTLCache[str, Visitor | None] = TTLCache(MOST_KEPT, SECONDS_KEPT, timer=clock)
+
+    async def of(self, cookie: str | None) -> Visitor | None:
+        """Who is signed in with that cookie; None if nobody is."""
+        if not cookie:
+            return None
+        try:
+            return self._kept[cookie]
+        except KeyError:
+            pass
+        # A session may end here while it is being read: then `forget` was first.
+        return self._kept.setdefault(cookie, await self.store.run(visitor_of(cookie)))
+
+    def forget(self, cookie: str) -> None:
+        """Ends a session here and now."""
+        self._kept[cookie] = None
+
+    def forget_all(self) -> None:
+        self._kept.clear()
+
+
+def visitor_of(cookie: str) -> Steps[Visitor | None]:
+    session = hash_token(cookie)
+    try:
+        found = yield from get_session(session)
+        identity: Identity = yield from view_account(found.username)
+    except (UnknownSession, UnknownLogin):
+        return None
+    return Visitor(
+        cookie, session, identity.login, identity.username, identity.roles, identity.tenant_id
+    )

@@ -1,0 +1,60 @@
+"""Programs that call the API: with a bearer token, with a browser's cookie, with nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bigtime.systems.accounts.design import Role
+from bigtime.systems.sessions.design import hash_token
+from bigtime.systems.sessions.session import create_session
+from tests.web.browsing import Web
+
+
+class Program:
+    """Somebody without a browser; with a token, or without."""
+
+    def __init__(self, web: Web, login: str | None = None) -> None:
+        self.web = web
+        self.client = web.browser()
+        self.headers: dict[str, str] = {}
+        if login is not None:
+            token = f"bearer-of-{login}"
+            web.run(create_session(hash_token(token), login))
+            self.headers["authorization"] = f"Bearer {token}"
+
+    def ask(self, method: str, path: str, *, key: str | None = None, **options: Any) -> Any:
+        headers = {**self.headers, **options.pop("headers", {})}
+        if key is not None:
+            headers["idempotency-key"] = key
+        return self.client.request(method, path, headers=headers, **options)
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.ask("GET", path, **options)
+
+    def post(self, path: str, body: Any, **options: Any) -> Any:
+        return self.ask("POST", path, json=body, **options)
+
+    def put(self, path: str, body: Any, **options: Any) -> Any:
+        return self.ask("PUT", path, json=body, **options)
+
+
+def program_of(web: Web, username: str, *roles: Role) -> Program:
+    """A new member's program."""
+    return Program(web, web.join(username, *roles).login)
+
+
+def faults(answer: Any) -> dict[str, str]:
+    """What is wrong, by field."""
+    return {one["field"]: one["message"] for one in answer.json()["details"]}
+
+
+def is_problem(answer: Any) -> bool:
+    """Whether an error has the one shape."""
+    told = answer.json()
+    return (
+        answer.headers["content-type"] == "application/json"
+        and told.keys() == {"error", "message", "details"}
+        and isinstance(told["error"], str)
+        and isinstance(told["message"], str)
+        and all(one.keys() == {"field", "message"} for one in told["details"])
+    )

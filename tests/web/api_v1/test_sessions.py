@@ -1,0 +1,85 @@
+"""Sessions: begun with a password, seen and ended by whoever they belong to."""
+
+from __future__ import annotations
+
+import pytest
+
+from bigtime.model import scan_all
+from bigtime.systems.sessions.design import Session, hash_token
+from bigtime.web.limits import Limit
+from tests.web.api_v1.calling import Caller, again, faulty, problem
+from tests.web.browsing import PASSWORD, Web
+
+
+@pytest.fixture
+def sam(web: Web) -> Caller:
+    """Somebody with a password."""
+    web.join("sam")
+    return again(web, "sam")
+
+
+def test_a_password_begins_a_session(web: Web, sam: Caller, nobody: Caller) -> None:
+    begun = nobody.post("/sessions", {"email": "SAM@example.com", "password": PASSWORD})
+    told = begun.json()
+    assert begun.status_code == 201 and "set-cookie" not in begun.headers
+    assert (told["username"], told["roles"]) == ("sam", ["shopper"])
+    nobody.token = told["token"]
+    assert nobody.get("/me/session").json()["sessionId"] == told["sessionId"]
+    stored = web.run(scan_all(Session))
+    assert told["sessionId"] == hash_token(told["token"])
+    assert told["token"] not in repr(stored)
+
+
+def test_who_guesses_is_told_nothing(sam: Caller, nobody: Caller) -> None:
+    answers = [
+        nobody.post("/sessions", {"email": email, "password": password})
+        for email, password in (
+            ("sam@example.com", "wrong horse"),
+            ("somebody@example.com", PASSWORD),
+            ("a#b", PASSWORD),
+        )
+    ]
+    assert {problem(one) for one in answers} == {(401, "wrong-login")}
+    assert len({one.text for one in answers}) == 1
+    assert faulty(nobody.post("/sessions", {"email": "x"})) == {"password"}
+    long = nobody.post("/sessions", {"email": "x", "password": "p" * 1_001})
+    assert faulty(long) == {"password"} and "ppp" not in long.text
+
+
+def test_tries_are_limited(web: Web, sam: Caller, nobody: Caller) -> None:
+    web.site.limits.limits["log in as"] = Limit(2, 600)
+    wrong = {"email": "sam@example.com", "password": "wrong horse"}
+    codes = [problem(nobody.post("/sessions", wrong))[0] for _ in range(3)]
+    assert codes == [401, 401, 429]
+
+
+def test_sessions_are_listed_and_ended_one_by_one(web: Web, sam: Caller, bo: Caller) -> None:
+    other = again(web, "sam")
+    listed = sam.get("/me/sessions").json()["items"]
+    assert len(listed) == 2 and [one["isThis"] for one in listed].count(True) == 1
+    assert sam.token not in repr(listed) and len(bo.get("/me/sessions").json()["items"]) == 1
+    (there,) = [one["sessionId"] for one in listed if not one["isThis"]]
+
+    assert problem(bo.delete(f"/me/sessions/{there}")) == (404, "unknown-session")
+    assert problem(sam.delete("/me/sessions/none")) == (422, "unhashed-token")
+    assert other.get("/me/session").status_code == 200
+    assert sam.delete(f"/me/sessions/{there}").status_code == 204
+    assert problem(other.get("/me/session")) == (401, "not-signed-in")
+    assert problem(sam.delete(f"/me/sessions/{there}")) == (404, "unknown-session")
+
+
+def test_to_log_out_ends_this_session_at_once(web: Web, sam: Caller) -> None:
+    other = again(web, "sam")
+    assert sam.delete("/me/session").status_code == 204
+    assert problem(sam.get("/me/session")) == (401, "not-signed-in")
+    assert other.get("/me/session").status_code == 200
+
+
+def test_to_log_out_everywhere_may_keep_this_session(web: Web, sam: Caller, bo: Caller) -> None:
+    others = [again(web, "sam") for _ in range(2)]
+    assert sam.delete("/me/sessions", keepThis="true").json() == {"ended": 2}
+    assert {one.get("/me/session").status_code for one in others} == {401}
+    assert sam.get("/me/session").status_code == 200
+    assert sam.delete("/me/sessions").json() == {"ended": 1}
+    assert sam.get("/me/session").status_code == 401
+    assert bo.get("/me/session").status_code == 200

@@ -1,0 +1,151 @@
+"""A small site in this process: a few deals, and browsers of those who look at them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import SecretStr
+
+from bigtime.engine import Engine
+from bigtime.model import Ksuid, create, load_many, setup
+from bigtime.store import AsyncStore
+from bigtime.store.driver import Exchange, Runnable
+from bigtime.systems.accounts.design import Account, Role
+from bigtime.systems.accounts.password import NOBODY
+from bigtime.systems.cart.design import CartLine, Status
+from bigtime.systems.cart.line import put_in_cart
+from bigtime.systems.cart.view import view_products
+from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.design import Brand, Deal
+from bigtime.systems.deals.users import create_user
+from bigtime.systems.sessions.design import hash_token
+from bigtime.systems.sessions.session import create_session
+from bigtime.web.app import make_app
+from bigtime.web.design import SITE
+from bigtime.web.settings import Settings
+from bigtime.web.site import Site
+from bigtime.web.systems import SYSTEMS
+from tests.store.places import START, Time
+from tests.web.cart.page_forms import PageForm, form_of
+
+T = TypeVar("T")
+
+SECRET = "of the tests, and longer than 32 characters"
+PRICE = Decimal("19.99")
+
+
+def deal(number: int = 0, **told: Any) -> Deal:
+    """A deal by its number."""
+    facts: dict[str, Any] = {
+        "deal_id": Ksuid.make(START, sha256(f"deal {number}".encode()).digest()[:16]),
+        "title": f"Lamp {number}",
+        "link": f"https://shop.example/lamps/{number}",
+        "price": PRICE,
+        "brand": "APPLE",
+        "brand_name": "Apple",
+        "category": "HOME",
+        "category_name": "Home",
+    }
+    return Deal(**{**facts, **told})
+
+
+class Scene:
+    """A site over an engine, and whoever uses it."""
+
+    def __init__(self, engine: Engine, time: Time, runner: asyncio.Runner) -> None:
+        self.engine = engine
+        self.time = time
+        self.runner = runner
+        self.exchanges: list[Exchange] = []
+        self.store = AsyncStore(engine, clock=time.clock, hooks=[self.exchanges.append])
+        settings = Settings(secret=SecretStr(SECRET), public_url="http://site.example")
+        self.front = make_app(settings, self.store, version=engine.version)
+        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
+
+    def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(coroutine)
+
+    def run(self, steps: Runnable[T]) -> T:
+        return self.wait(self.store.run(steps))
+
+    def browser(self, username: str | None = None, *roles: Role) -> Browser:
+        """That of a user who has signed in, or of nobody."""
+        if username is None:
+            return Browser(self, None)
+        login, token = f"{username}@example.com", sha256(username.encode()).hexdigest()
+        account = Account(
+            login=login, password_hash=NOBODY, username=username, roles={Role.SHOPPER, *roles}
+        )
+        self.run(create(account))
+        self.run(create_user(username, name=username.title(), email=login))
+        self.run(create_session(hash_token(token), login))
+        return Browser(self, token)
+
+    def post(self, *deals: Deal) -> None:
+        self.run(load_many(deals))
+
+    def fill(self, username: str, number: int) -> None:
+        """So many products in somebody's cart."""
+        deals = [deal(one) for one in range(number)]
+        self.post(*deals)
+        for one in deals:
+            self.run(put_in_cart(username, one.deal_id, one.price))
+
+    def lines(self, username: str, status: Status = Status.ACTIVE) -> list[CartLine]:
+        return list(self.run(view_products(username, status, limit=1_000)))
+
+
+class Browser:
+    """Asks for pages and sends their forms, with the cookie of a session."""
+
+    def __init__(self, scene: Scene, cookie: str | None) -> None:
+        self.scene = scene
+        self.cookie = cookie
+        self.client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=scene.front),
+            base_url="http://testserver",
+            cookies={"session": cookie} if cookie else {},
+        )
+
+    def get(self, path: str) -> httpx.Response:
+        return self.scene.wait(self.client.get(path))
+
+    def send(self, path: str, **fields: str) -> httpx.Response:
+        """A form with these fields, and with the token that the site's own pages have."""
+        return self.scene.wait(self.sending(path, **fields))
+
+    async def sending(self, path: str, **fields: str) -> httpx.Response:
+        token = self.scene.site.form_tokens.token(self.cookie or "")
+        return await self.client.post(path, data={"form_token": token, **fields})
+
+    def submit(self, page: httpx.Response, action: str, **typed: str) -> httpx.Response:
+        """A form of a page, with something typed into it."""
+        return self.submit_form(form_of(page.text, action), **typed)
+
+    def submit_form(self, form: PageForm, **typed: str) -> httpx.Response:
+        assert form.method == "post"
+        return self.scene.wait(self.client.post(form.action, data={**form.fields, **typed}))
+
+    def follow(self, response: httpx.Response) -> httpx.Response:
+        assert response.status_code == 303, response.text
+        return self.get(response.headers["location"])
+
+
+@contextmanager
+def scene() -> Iterator[Scene]:
+    time = Time()
+    with (
+        Engine.memory(clock=time.seconds, shard_seconds=3600.0, housekeeping=False) as engine,
+        asyncio.Runner() as runner,
+    ):
+        made = Scene(engine, time, runner)
+        made.run(setup(*SYSTEMS, SITE))
+        made.run(create_categories())
+        made.run(load_many([Brand(brand="APPLE", name="Apple", created_at=START)]))
+        yield made

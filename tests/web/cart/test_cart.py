@@ -1,0 +1,285 @@
+"""The cart, through its pages."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from bigtime.model import Ksuid
+from bigtime.systems.cart.design import Status
+from bigtime.systems.cart.line import move_line, put_in_cart, remove_line
+from bigtime.systems.cart.purchase import purchase
+from bigtime.systems.deals.deals import update_deal
+from tests.store.places import START
+from tests.web.cart.page_forms import form_of, words_of
+from tests.web.cart.scene import PRICE, Browser, Scene, deal
+
+LAMP, DESK = deal(1), deal(2, title="A <b>desk</b>", price=Decimal("250.00"))
+
+
+@pytest.fixture
+def liz(scene: Scene) -> Browser:
+    scene.post(LAMP, DESK)
+    return scene.browser("liz")
+
+
+def test_an_empty_cart_says_so(liz: Browser) -> None:
+    page = liz.get("/cart")
+    assert page.status_code == 200
+    assert "Your cart is empty" in page.text
+    assert "Check out" not in page.text
+
+
+def test_a_deal_is_put_in_the_cart_from_its_page(scene: Scene, liz: Browser) -> None:
+    page = liz.follow(liz.submit(liz.get(f"/deals/{LAMP.deal_id}"), "/cart/add"))
+    (line,) = scene.lines("liz")
+    assert (line.item_sku, line.price, line.count) == (LAMP.deal_id, PRICE, 1)
+    assert "Lamp 1" in page.text
+
+
+def test_what_a_form_says_of_price_and_account_is_not_listened_to(
+    scene: Scene, liz: Browser
+) -> None:
+    told = {"price": "0.01", "account_id": "chad", "username": "chad", "title": "Cheap"}
+    liz.send("/cart/add", deal_id=LAMP.deal_id, **told)
+    (line,) = scene.lines("liz")
+    assert line.price == PRICE
+    assert scene.lines("chad") == []
+
+
+def test_titles_are_escaped_and_the_total_is_of_all(liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
+    page = liz.follow(liz.send("/cart/add", deal_id=DESK.deal_id))
+    assert "A &lt;b&gt;desk&lt;/b&gt;" in page.text
+    assert "Total $309.97" in words_of(page.text)
+
+
+def test_adding_again_adds_to_the_count(scene: Scene, liz: Browser) -> None:
+    for _ in range(2):
+        liz.send("/cart/add", deal_id=LAMP.deal_id, count="2")
+    assert [line.count for line in scene.lines("liz")] == [4]
+
+
+def test_a_count_is_changed(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/count", count=" 7 "))
+    assert form_of(page.text, "/cart/count").fields["count"] == "7"
+    assert [line.count for line in scene.lines("liz")] == [7]
+
+
+WRONG_COUNTS = {
+    "none": "0",
+    "less than none": "-1",
+    "too many": "10000",
+    "a part": "2.5",
+    "a word": "some",
+    "a digit of another script": "\u0663",
+    "thousands of digits": "9" * 5_000,
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("count", WRONG_COUNTS.values(), ids=WRONG_COUNTS.keys())
+def test_a_wrong_count_is_told_beside_it_and_stays_as_typed(
+    scene: Scene, liz: Browser, count: str
+) -> None:
+    for one in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=one.deal_id)
+    before = scene.lines("liz")
+    form = form_of(liz.get("/cart").text, "/cart/count", item_sku=DESK.deal_id)
+    page = liz.submit_form(form, count=count)
+    assert page.status_code == 422
+    assert form_of(page.text, "/cart/count", item_sku=DESK.deal_id).fields["count"] == count
+    assert form_of(page.text, "/cart/count", item_sku=LAMP.deal_id).fields["count"] == "1"
+    assert page.text.count('aria-invalid="true"') == 1
+    assert scene.lines("liz") == before
+
+
+def test_too_many_of_a_product_are_refused_and_nothing_changes(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="9999")
+    page = liz.send("/cart/add", deal_id=LAMP.deal_id)
+    assert page.status_code == 422
+    assert 'role="alert"' in page.text
+    assert [line.count for line in scene.lines("liz")] == [9_999]
+
+
+def test_what_is_saved_for_later_can_come_back(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
+    saved = liz.follow(liz.submit(liz.get("/cart"), "/cart/save"))
+    assert "Saved for later" in saved.text
+    assert (len(scene.lines("liz")), len(scene.lines("liz", Status.SAVED))) == (0, 1)
+    liz.follow(liz.submit(saved, "/cart/back"))
+    assert [line.count for line in scene.lines("liz")] == [3]
+
+
+def test_what_is_saved_goes_on_over_pages(scene: Scene, liz: Browser) -> None:
+    deals = [deal(100 + number) for number in range(30)]
+    scene.post(*deals)
+    for one in deals:
+        scene.time.now += timedelta(seconds=1)
+        line = scene.run(put_in_cart("liz", one.deal_id, one.price))
+        scene.run(move_line("liz", line.sk, Status.SAVED))
+    first = liz.get("/cart")
+    more = first.text.split('href="/cart?saved=')[1].split('"')[0]
+    second = liz.get(f"/cart?saved={more}")
+    shown = [text.count("Put in the cart") for text in (first.text, second.text)]
+    assert shown == [25, 5]
+    assert liz.get("/cart?saved=made-up").status_code == 400
+
+
+def test_removed_is_put_back_as_it_was(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
+    scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
+    before = scene.lines("liz")
+    scene.time.now += timedelta(minutes=5)
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
+    assert scene.lines("liz") == []
+    assert "Lamp 1 is removed." in words_of(page.text)
+    for _ in range(2):
+        liz.follow(liz.submit(page, "/cart/undo"))
+        assert scene.lines("liz") == before
+
+
+def test_a_saved_line_is_removed_and_put_back_among_the_saved(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    liz.submit(liz.get("/cart"), "/cart/save")
+    before = scene.lines("liz", Status.SAVED)
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
+    liz.submit(page, "/cart/undo")
+    assert scene.lines("liz", Status.SAVED) == before
+
+
+def test_what_is_in_the_cart_again_is_not_put_back_on_top(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
+    scene.time.now += timedelta(seconds=1)
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    refused = liz.submit(page, "/cart/undo")
+    assert refused.status_code == 422
+    assert "in your cart again" in refused.text
+    assert [line.count for line in scene.lines("liz")] == [1]
+
+
+def test_only_what_was_removed_here_and_not_long_ago_is_put_back(
+    scene: Scene, liz: Browser
+) -> None:
+    chad = scene.browser("chad")
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
+    undo = form_of(page.text, "/cart/undo").fields["undo"]
+    assert chad.send("/cart/undo", undo=undo).status_code == 422
+    assert "Put it back" not in chad.get(f"/cart?undo={undo}").text
+    for made_up in ("", "made-up", undo[:-2] + "AA"):
+        assert liz.send("/cart/undo", undo=made_up).status_code == 422
+        assert liz.get(f"/cart?undo={made_up}").status_code == 200
+    scene.time.now += timedelta(hours=1)
+    assert liz.send("/cart/undo", undo=undo).status_code == 422
+    assert scene.lines("liz") == scene.lines("chad") == []
+
+
+def test_a_new_price_is_told_and_taken_only_when_it_is_wanted(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="2")
+    assert "now." not in liz.get("/cart").text
+    scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
+    page = liz.get("/cart")
+    assert "It costs $24.99 now." in page.text
+    assert "Total $39.98" in words_of(page.text)
+    assert [line.price for line in scene.lines("liz")] == [PRICE]
+    page = liz.follow(liz.submit(page, "/cart/price", price="0.01"))
+    assert "Total $49.98" in words_of(page.text)
+    assert [line.price for line in scene.lines("liz")] == [Decimal("24.99")]
+
+
+def test_a_product_that_is_no_deal_is_shown_by_its_sku(scene: Scene, liz: Browser) -> None:
+    scene.run(put_in_cart("liz", "KETTLE-17", PRICE))
+    page = liz.get("/cart")
+    assert "KETTLE-17" in page.text
+    assert liz.send("/cart/price", item_sku="KETTLE-17").status_code == 404
+
+
+def test_a_deal_that_costs_too_much_is_not_sold_here(scene: Scene, liz: Browser) -> None:
+    yacht = deal(3, price=Decimal("1000000.01"))
+    scene.post(yacht)
+    page = liz.send("/cart/add", deal_id=yacht.deal_id)
+    assert page.status_code == 422
+    assert "go to the offer" in page.text
+    assert scene.lines("liz") == []
+
+
+BAD: dict[str, tuple[str, dict[str, str], int]] = {
+    "an unknown deal": ("/cart/add", {"deal_id": Ksuid.make(START, b"x" * 16)}, 404),
+    "no id of a deal": ("/cart/add", {"deal_id": "#"}, 404),
+    "no deal": ("/cart/add", {}, 422),
+    "none of a deal": ("/cart/add", {"deal_id": LAMP.deal_id, "count": "0"}, 422),
+    "a count of what is not there": ("/cart/count", {"item_sku": "x", "count": "1"}, 404),
+    "a count of nothing": ("/cart/count", {"count": "1"}, 422),
+    "a price of what is not there": ("/cart/price", {"item_sku": DESK.deal_id}, 404),
+    "a price of nothing": ("/cart/price", {}, 400),
+    "no line to save": ("/cart/save", {"sk": "x"}, 422),
+    "nothing to save": ("/cart/save", {}, 400),
+    "a gone line": ("/cart/back", {"sk": "SAVED#2026-01-01T00:00:00.000Z#72f49"}, 404),
+    "a marker": ("/cart/remove", {"sk": f"LINE#{LAMP.deal_id}"}, 422),
+    "no line to remove": ("/cart/remove", {"sk": "ACTIVE#2026-01-01T00:00:00.000Z#72f49"}, 404),
+    "an overlong line": ("/cart/remove", {"sk": "x" * 2_000}, 400),
+    "nothing to undo": ("/cart/undo", {}, 422),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_told_and_changes_nothing(scene: Scene, liz: Browser, case: str) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    before = scene.lines("liz")
+    path, fields, status = BAD[case]
+    page = liz.send(path, **fields)
+    assert page.status_code == status
+    assert "<h1>" in page.text
+    assert scene.lines("liz") == before
+
+
+def test_what_was_bought_cannot_be_moved_or_removed(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    (line,) = scene.run(purchase("liz", Ksuid.make(START, b"o" * 16)))
+    for path in ("/cart/save", "/cart/back", "/cart/remove"):
+        assert liz.send(path, sk=line.sk).status_code == 422
+    assert scene.lines("liz", Status.PURCHASED) == [line]
+
+
+POSTS = ("add", "count", "price", "save", "back", "remove", "undo")
+
+
+@pytest.mark.parametrize("deed", POSTS)
+def test_nobody_and_forms_from_elsewhere_get_nowhere(scene: Scene, liz: Browser, deed: str) -> None:
+    line = scene.run(put_in_cart("liz", LAMP.deal_id, PRICE))
+    fields = {"deal_id": DESK.deal_id, "item_sku": LAMP.deal_id, "count": "5", "sk": line.sk}
+    nobody = scene.browser().send(f"/cart/{deed}", **fields)
+    assert (nobody.status_code, nobody.headers["location"]) == (303, "/log-in")
+    for token in ("", "made-up", scene.site.form_tokens.token("another cookie")):
+        assert liz.send(f"/cart/{deed}", **fields, form_token=token).status_code == 400
+    assert scene.lines("liz") == [line]
+
+
+def test_nobody_is_sent_to_log_in_and_back_to_the_cart(scene: Scene) -> None:
+    page = scene.browser().get("/cart")
+    assert (page.status_code, page.headers["location"]) == (303, "/log-in?next=/cart")
+
+
+def test_one_s_lines_are_not_another_s(scene: Scene, liz: Browser) -> None:
+    line = scene.run(put_in_cart("liz", LAMP.deal_id, PRICE))
+    chad = scene.browser("chad")
+    assert "Lamp 1" not in chad.get("/cart").text
+    for path in ("/cart/save", "/cart/remove"):
+        assert chad.send(path, sk=line.sk).status_code == 404
+    assert chad.send("/cart/count", item_sku=LAMP.deal_id, count="9").status_code == 404
+    assert scene.lines("liz") == [line]
+
+
+def test_a_line_that_somebody_removed_meanwhile_is_told(scene: Scene, liz: Browser) -> None:
+    line = scene.run(put_in_cart("liz", LAMP.deal_id, PRICE))
+    page = liz.get("/cart")
+    scene.run(remove_line("liz", line.sk))
+    for action in ("/cart/save", "/cart/remove", "/cart/count"):
+        late = liz.submit(page, action)
+        assert late.status_code == 404
+        assert "not there any more" in late.text

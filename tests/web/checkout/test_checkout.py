@@ -1,0 +1,242 @@
+"""Checkout, through its page."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from bigtime.systems.cart.line import put_in_cart
+from bigtime.systems.deals.deals import update_deal
+from bigtime.systems.shop.customer import create_customer, save_address, view_customer
+from bigtime.systems.shop.design import Address
+from tests.web.cart.page_forms import form_of, words_of
+from tests.web.cart.scene import PRICE, Browser, Scene, deal
+from tests.web.checkout.ordering import HOME, TYPED, check_all_agrees, key, orders_of
+
+WORK = HOME.model_copy(update={"street": "9 Mill Lane"})
+
+
+@pytest.fixture
+def liz(scene: Scene) -> Browser:
+    browser = scene.browser("liz")
+    scene.fill("liz", 2)
+    return browser
+
+
+def addresses(scene: Scene) -> dict[str, Address]:
+    customer = scene.run(view_customer("liz")).customer
+    return customer.addresses if customer else {}
+
+
+def unchanged(scene: Scene, lines: int = 2) -> bool:
+    return len(scene.lines("liz")) == lines and scene.run(orders_of("liz")) == []
+
+
+def test_a_cart_becomes_an_order(scene: Scene, liz: Browser) -> None:
+    page = liz.get("/checkout")
+    assert "Lamp 0" in page.text
+    assert "Total $39.98" in words_of(page.text)
+    done = liz.follow(liz.submit(page, "/checkout", **TYPED))
+    assert "Thank you" in done.text
+    (order,) = scene.run(orders_of("liz"))
+    assert order.order_id in done.text
+    assert order.ship_to == HOME
+    assert "Your cart is empty" in liz.get("/cart").text
+    check_all_agrees(scene.run)
+
+
+@pytest.mark.parametrize("size", [2, 30])
+def test_a_page_sent_again_shows_the_same_order(scene: Scene, size: int) -> None:
+    liz = scene.browser("liz")
+    scene.fill("liz", size)
+    page = liz.get("/checkout")
+    first = liz.submit(page, "/checkout", **TYPED)
+    again = liz.submit(page, "/checkout", **TYPED)
+    assert first.headers["location"] == again.headers["location"]
+    assert len(scene.run(orders_of("liz"))) == 1
+    check_all_agrees(scene.run)
+
+
+@pytest.mark.parametrize("size", [2, 30])
+def test_a_button_pressed_many_times_orders_once(scene: Scene, size: int) -> None:
+    liz = scene.browser("liz")
+    scene.fill("liz", size)
+    fields = {**form_of(liz.get("/checkout").text, "/checkout").fields, **TYPED}
+
+    async def press() -> list[httpx.Response]:
+        return await asyncio.gather(*(liz.sending("/checkout", **fields) for _ in range(4)))
+
+    answers = scene.wait(press())
+    assert [one.status_code for one in answers] == [303] * 4
+    assert len({one.headers["location"] for one in answers}) == 1
+    assert len(scene.run(orders_of("liz"))) == 1
+    check_all_agrees(scene.run)
+
+
+def test_two_pages_of_one_cart_sent_at_once_order_once(scene: Scene, liz: Browser) -> None:
+    forms = [form_of(liz.get("/checkout").text, "/checkout").fields for _ in range(2)]
+    assert forms[0]["key"] != forms[1]["key"]
+
+    async def press() -> list[httpx.Response]:
+        runs = (liz.sending("/checkout", **{**form, **TYPED}) for form in forms)
+        return await asyncio.gather(*runs)
+
+    led = sorted(one.headers["location"] for one in scene.wait(press()))
+    (order,) = scene.run(orders_of("liz"))
+    assert led == ["/cart", f"/orders/{order.order_id}?placed=yes"]
+    check_all_agrees(scene.run)
+
+
+def test_a_kept_address_is_chosen(scene: Scene, liz: Browser) -> None:
+    scene.run(create_customer("liz", "liz@example.com", "Liz"))
+    scene.run(save_address("liz", "home", HOME))
+    scene.run(save_address("liz", "work", WORK))
+    page = liz.get("/checkout")
+    assert form_of(page.text, "/checkout").fields["ship_to"] == "saved home"
+    liz.follow(liz.submit(page, "/checkout", ship_to="saved work"))
+    (order,) = scene.run(orders_of("liz"))
+    assert order.ship_to == WORK
+
+
+def test_an_address_that_is_gone_or_none_is_told_and_nothing_ordered(
+    scene: Scene, liz: Browser
+) -> None:
+    scene.run(create_customer("liz", "liz@example.com", "Liz"))
+    scene.run(save_address("liz", "home", HOME))
+    page = liz.get("/checkout")
+    for chosen in ("saved work", "", "elsewhere", "saved "):
+        refused = liz.submit(page, "/checkout", ship_to=chosen)
+        assert refused.status_code == 422
+        assert 'id="ship_to-fault"' in refused.text
+    assert unchanged(scene)
+
+
+def test_a_typed_address_can_be_kept(scene: Scene, liz: Browser) -> None:
+    page = liz.get("/checkout")
+    for _ in range(2):
+        liz.follow(liz.submit(page, "/checkout", **TYPED, save_as=" home "))
+    assert addresses(scene) == {"home": HOME}
+    assert len(scene.run(orders_of("liz"))) == 1
+
+
+def test_an_address_is_not_kept_over_another(scene: Scene, liz: Browser) -> None:
+    scene.run(create_customer("liz", "liz@example.com", "Liz"))
+    scene.run(save_address("liz", "home", WORK))
+    page = liz.get("/checkout")
+    for name in ("home", "a#b", "x" * 41):
+        refused = liz.submit(page, "/checkout", **TYPED, save_as=name)
+        assert refused.status_code == 422
+        assert 'id="save_as-fault"' in refused.text
+        assert form_of(refused.text, "/checkout").fields["save_as"] == name
+    assert addresses(scene) == {"home": WORK}
+    assert unchanged(scene)
+
+
+@pytest.mark.parametrize("name", ["recipient", "street", "city", "postal_code", "country"])
+@pytest.mark.parametrize("typed", ["", "   ", "x" * 101], ids=["nothing", "space", "too much"])
+def test_a_wrong_field_is_told_beside_it_and_the_rest_stays(
+    scene: Scene, liz: Browser, name: str, typed: str
+) -> None:
+    page = liz.submit(liz.get("/checkout"), "/checkout", **{**TYPED, name: typed})
+    assert page.status_code == 422
+    assert f'id="{name}-fault"' in page.text
+    kept = form_of(page.text, "/checkout").fields
+    assert {**TYPED, name: typed}.items() <= kept.items()
+    assert unchanged(scene)
+    liz.follow(liz.submit(page, "/checkout", **TYPED))
+    assert len(scene.run(orders_of("liz"))) == 1
+
+
+def test_a_cart_that_changed_since_is_shown_again_and_not_ordered(
+    scene: Scene, liz: Browser
+) -> None:
+    page = liz.get("/checkout")
+    scene.run(put_in_cart("liz", deal(0).deal_id, PRICE))
+    again = liz.submit(page, "/checkout", **TYPED)
+    assert again.status_code == 422
+    assert "changed since this page was shown" in again.text
+    assert "Total $59.97" in words_of(again.text)
+    assert scene.run(orders_of("liz")) == []
+    liz.follow(liz.submit(again, "/checkout"))
+    (order,) = scene.run(orders_of("liz"))
+    assert order.total == Decimal("59.97")
+
+
+@pytest.mark.parametrize("given", ["", "x", "0" * 27], ids=["none", "no key", "an old one"])
+def test_a_key_that_is_not_ours_orders_nothing(scene: Scene, liz: Browser, given: str) -> None:
+    page = liz.submit(liz.get("/checkout"), "/checkout", **TYPED, key=given)
+    assert page.status_code == 422
+    assert "no longer good" in page.text
+    assert form_of(page.text, "/checkout").fields["key"] != given
+    assert unchanged(scene)
+
+
+def test_a_page_of_yesterday_has_to_be_sent_again(scene: Scene, liz: Browser) -> None:
+    page = liz.get("/checkout")
+    scene.time.now += timedelta(days=1)
+    old = liz.submit(page, "/checkout", **TYPED)
+    assert old.status_code == 422
+    assert "no longer good" in old.text
+    liz.follow(liz.submit(old, "/checkout"))
+    assert len(scene.run(orders_of("liz"))) == 1
+
+
+def test_a_new_price_is_told_and_the_old_one_ordered(scene: Scene, liz: Browser) -> None:
+    scene.run(update_deal(deal(0).deal_id, price=Decimal("24.99")))
+    page = liz.get("/checkout")
+    assert "it costs $24.99 now" in words_of(page.text)
+    liz.follow(liz.submit(page, "/checkout", **TYPED))
+    (order,) = scene.run(orders_of("liz"))
+    assert order.total == Decimal("39.98")
+
+
+def test_more_than_an_order_takes_is_said_before_and_after(scene: Scene) -> None:
+    liz = scene.browser("liz")
+    scene.fill("liz", 98)
+    assert "Check out" not in liz.get("/cart").text
+    page = liz.get("/checkout")
+    assert "at most 97 products" in page.text
+    assert liz.submit(page, "/checkout", **TYPED).status_code == 422
+    assert unchanged(scene, 98)
+
+
+def test_an_empty_cart_leads_back_to_the_cart(scene: Scene) -> None:
+    chad = scene.browser("chad")
+    assert chad.get("/checkout").headers["location"] == "/cart"
+    sent = chad.send("/checkout", **TYPED, key=key(), reviewed="x")
+    assert sent.headers["location"] == "/cart"
+    assert scene.run(orders_of("chad")) == []
+
+
+def test_an_e_mail_of_another_customer_is_told(scene: Scene, liz: Browser) -> None:
+    page = liz.get("/checkout")
+    chad = scene.browser("chad")
+    scene.fill("chad", 1)
+    scene.run(create_customer("charles", "chad@example.com", "Charles"))
+    answer = chad.get("/checkout")
+    assert answer.status_code == 409
+    assert "e-mail" in answer.text
+    assert page.status_code == 200
+
+
+def test_nobody_and_forms_from_elsewhere_order_nothing(scene: Scene, liz: Browser) -> None:
+    fields = {**form_of(liz.get("/checkout").text, "/checkout").fields, **TYPED}
+    nobody = scene.browser()
+    assert nobody.get("/checkout").headers["location"] == "/log-in?next=/checkout"
+    assert nobody.send("/checkout", **fields).headers["location"] == "/log-in"
+    for token in ("", "made-up", scene.site.form_tokens.token("another cookie")):
+        assert liz.send("/checkout", **{**fields, "form_token": token}).status_code == 400
+    assert unchanged(scene)
+
+
+def test_another_s_page_orders_one_s_own_cart_or_nothing(scene: Scene, liz: Browser) -> None:
+    """A key and a mark are nobody's: they name an order of whoever sends them."""
+    fields = {**form_of(liz.get("/checkout").text, "/checkout").fields, **TYPED}
+    chad = scene.browser("chad")
+    fields["form_token"] = scene.site.form_tokens.token(chad.cookie or "")
+    assert chad.send("/checkout", **fields).headers["location"] == "/cart"
+    assert unchanged(scene)

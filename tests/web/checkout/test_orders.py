@@ -1,0 +1,105 @@
+"""Orders: a visitor's own, newest first, each with its items."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from bigtime.model import Ksuid
+from bigtime.systems.shop.customer import create_customer
+from bigtime.systems.shop.design import OrderStatus
+from bigtime.systems.shop.order import Ordered, save_order, update_order_status
+from tests.store.places import START
+from tests.web.cart.page_forms import words_of
+from tests.web.cart.scene import PRICE, Browser, Scene, deal
+from tests.web.checkout.ordering import HOME
+
+
+@pytest.fixture
+def liz(scene: Scene) -> Browser:
+    scene.post(deal(0))
+    scene.run(create_customer("liz", "liz@example.com", "Liz"))
+    return scene.browser("liz")
+
+
+def ordered(scene: Scene, number: int = 0) -> Ksuid:
+    """An order of two products, one of which is a deal."""
+    order_id = Ksuid.make(START + timedelta(minutes=number), number.to_bytes(16))
+    wanted = [
+        Ordered(item_id=deal(0).deal_id, price=PRICE, count=2, title="Lamp <0>"),
+        Ordered(item_id="KETTLE-17", price=Decimal("5.00")),
+    ]
+    scene.run(save_order("liz", order_id, wanted, ship_to=HOME))
+    return order_id
+
+
+def test_whoever_never_ordered_is_told_so(scene: Scene) -> None:
+    page = scene.browser("chad").get("/orders")
+    assert page.status_code == 200
+    assert "not ordered anything yet" in page.text
+
+
+def test_orders_are_listed_newest_first_and_over_pages(scene: Scene, liz: Browser) -> None:
+    made = [ordered(scene, number) for number in range(13)]
+    first = liz.get("/orders")
+    older = first.text.split('href="/orders?after=')[1].split('"')[0]
+    second = liz.get(f"/orders?after={older}")
+    listed = [
+        part.split('"')[0]
+        for page in (first, second)
+        for part in page.text.split('href="/orders/')[1:]
+    ]
+    assert listed == made[::-1]
+    assert "Older orders" not in second.text
+    assert liz.get("/orders?after=made-up").status_code == 400
+
+
+def test_a_cursor_of_another_s_orders_shows_none_of_them(scene: Scene, liz: Browser) -> None:
+    for number in range(12):
+        ordered(scene, number)
+    older = liz.get("/orders").text.split('href="/orders?after=')[1].split('"')[0]
+    chad = scene.browser("chad").get(f"/orders?after={older}")
+    assert chad.status_code == 400
+    assert 'href="/orders/' not in chad.text
+
+
+def test_an_order_shows_its_items_its_status_and_where_it_goes(scene: Scene, liz: Browser) -> None:
+    order_id = ordered(scene)
+    scene.run(update_order_status("liz", order_id, OrderStatus.PLACED, OrderStatus.PICKED))
+    page = liz.get(f"/orders/{order_id}")
+    words = words_of(page.text)
+    for part in ("Lamp <0> $19.99 2 $39.98", "KETTLE-17 $5.00 1", "Total $44.98", "1 Long Street"):
+        assert part in words
+    assert "Being packed" in words
+    assert "Thank you" not in words
+    assert f'href="/deals/{deal(0).deal_id}"' in page.text
+    assert "/deals/KETTLE-17" not in page.text
+
+
+def test_an_order_whose_items_are_not_to_be_seen_yet_says_so(scene: Scene, liz: Browser) -> None:
+    """On Amazon DynamoDB the index with the items follows the table after a moment."""
+    scene.engine.faults.lag_indexes(seconds=60)
+    page = liz.get(f"/orders/{ordered(scene)}")
+    assert page.status_code == 200
+    assert "load this page again" in page.text
+
+
+def test_another_s_order_is_as_unknown_as_none(scene: Scene, liz: Browser) -> None:
+    order_id = ordered(scene)
+    chad = scene.browser("chad")
+    answers = [
+        chad.get(f"/orders/{order_id}"),
+        liz.get(f"/orders/{Ksuid.make(START, b'x' * 16)}"),
+        liz.get("/orders/no-order"),
+        liz.get("/orders/%23"),
+    ]
+    assert [one.status_code for one in answers] == [404] * 4
+    assert "Lamp" not in answers[0].text
+
+
+def test_nobody_is_sent_to_log_in(scene: Scene) -> None:
+    nobody = scene.browser()
+    for path in ("/orders", f"/orders/{Ksuid.make(START, b'x' * 16)}"):
+        assert nobody.get(path).headers["location"] == f"/log-in?next={path}"

@@ -1,0 +1,87 @@
+"""A site on an engine in memory, and somebody who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from starlette.testclient import TestClient
+
+from bigtime.engine import Engine
+from bigtime.model import Ksuid, load_many
+from bigtime.systems.deals.deals import create_deal
+from bigtime.systems.deals.design import Deal
+from tests.web.browsing import Browser, Web, make_web
+
+PostDeal: TypeAlias = Callable[..., Deal]
+
+
+@pytest.fixture
+def web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+    """The site, its caches following the data."""
+    front, store = make_web(engine, tmp_path)
+    with TestClient(front, follow_redirects=False) as served:
+        yield Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def visitor(web: Web) -> Browser:
+    """Somebody who is not signed in."""
+    return web.browser()
+
+
+@pytest.fixture
+def alex(web: Web) -> Browser:
+    """A shopper who is signed in."""
+    return web.signed_in("alex")
+
+
+@pytest.fixture
+def post_deal(web: Web) -> PostDeal:
+    """Posts a deal as an editor does, in what it is told differently."""
+
+    def post(title: str = "A lamp", **told: Any) -> Deal:
+        facts: dict[str, Any] = {
+            "link": "https://shop.example/lamp",
+            "price": Decimal("19.99"),
+            "brand_name": "Apple",
+            "category_name": "Home",
+        }
+        made: Deal = web.run(create_deal(title, **{**facts, **told}))
+        return made
+
+    return post
+
+
+@pytest.fixture
+def old_deals(web: Web) -> Callable[[int], list[Deal]]:
+    """Loads so many deals of the past hours, newest first."""
+
+    def load(count: int) -> list[Deal]:
+        now = datetime.now(UTC).replace(microsecond=0)
+        deals = [
+            old_deal(now - timedelta(minutes=5 * (number + 1)), number) for number in range(count)
+        ]
+        web.run(load_many(deals))
+        return deals
+
+    return load
+
+
+def old_deal(at: datetime, number: int) -> Deal:
+    return Deal(
+        deal_id=Ksuid.make(at, sha256(f"{number}".encode()).digest()[:16]),
+        title=f"Lamp {number}",
+        link="https://shop.example/lamp",
+        price=Decimal("19.99"),
+        list_price=Decimal("29.99"),
+        brand="APPLE",
+        brand_name="Apple",
+        category="HOME",
+        category_name="Home",
+    )

@@ -1,0 +1,45 @@
+"""Rate limits: so many at once, then as many as time gives back."""
+
+from __future__ import annotations
+
+import pytest
+
+from bigtime.web import limits as module
+from bigtime.web.limits import Limit, Limits, TooManyTries
+
+
+def test_tries_run_out_and_come_back() -> None:
+    now = [0.0]
+    limits = Limits({"log in": Limit(3, 60)}, clock=lambda: now[0])
+    for _ in range(3):
+        limits.take("log in", "a")
+    with pytest.raises(TooManyTries, match="try again in 20 seconds") as refused:
+        limits.take("log in", "a")
+    assert refused.value.seconds == 20
+    limits.take("log in", "b")
+    now[0] = 20.0
+    limits.take("log in", "a")
+    with pytest.raises(TooManyTries):
+        limits.take("log in", "a")
+
+
+def test_refused_tries_cost_nothing() -> None:
+    now = [0.0]
+    limits = Limits({"like": Limit(1, 10)}, clock=lambda: now[0])
+    limits.take("like", "a")
+    for _ in range(100):
+        with pytest.raises(TooManyTries):
+            limits.take("like", "a")
+    now[0] = 10.0
+    limits.take("like", "a")
+
+
+def test_those_who_have_all_their_tries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BUCKETS", 10)
+    now = [0.0]
+    limits = Limits({"like": Limit(1, 10)}, clock=lambda: now[0])
+    for number in range(10):
+        limits.take("like", f"{number}")
+    now[0] = 100.0
+    limits.take("like", "one more")
+    assert len(limits._buckets) == 1

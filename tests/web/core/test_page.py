@@ -1,0 +1,35 @@
+"""Pages: segments, gaps, and what fills them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bigtime.web.page import Page, slot
+
+TEXTS = st.text()
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=6), filling=TEXTS)
+def test_a_page_is_its_text_with_the_gaps_filled(texts: list[str], filling: str) -> None:
+    marked = str(slot("gap")).join(texts)
+    page = Page.rendered(marked)
+
+    assert page.slots == ("gap",) * (len(texts) - 1)
+    assert page.filled(lambda name: filling.encode()).decode() == filling.join(texts)
+
+
+def test_nobody_can_write_a_gap_into_a_page() -> None:
+    text = "a\x02header\x03b"
+    page = Page.rendered(text)
+    assert page.slots == () and page.filled_with({}) == text.encode()
+
+
+def test_each_gap_is_filled_by_its_name() -> None:
+    page = Page.rendered(f"a{slot('one')}b{slot('two words')}c")
+    assert page.filled_with({"one": b"1", "two words": b"2"}) == b"a1b2c"
+
+
+def test_a_page_without_gaps_is_one_segment() -> None:
+    page = Page.json(b"{}")
+    assert page.filled_with({}) == b"{}" and page.content_type == b"application/json"

@@ -1,0 +1,49 @@
+"""Settings: read from the environment, and strict in production."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from bigtime.web.settings import Settings, kept_secret
+
+
+def test_each_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIGTIME_PORT", "9000")
+    monkeypatch.setenv("BIGTIME_STORE", "dynamodb:af-south-1")
+    settings = Settings()
+    assert (settings.port, settings.store) == (9000, "dynamodb:af-south-1")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"secret": ""}, "BIGTIME_SECRET must have 32 characters"),
+        ({"secret": "short"}, "BIGTIME_SECRET must have 32 characters"),
+        ({"secret": "x" * 32, "secure": False}, "BIGTIME_SECURE cannot be off"),
+    ],
+)
+def test_production_refuses_what_is_not_safe(given: dict[str, object], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        Settings.model_validate({"mode": "production", **given})
+
+
+def test_production_is_secure_without_being_told() -> None:
+    assert Settings.model_validate({"mode": "production", "secret": "x" * 32}).is_secure
+    assert not Settings().is_secure
+
+
+def test_a_secret_is_drawn_once_and_is_nobody_elses_to_read(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    drawn = kept_secret(folder)
+    assert kept_secret(folder) == drawn and len(drawn) >= 32
+    assert stat.S_IMODE((folder / "secret").stat().st_mode) == 0o600
+
+
+def test_every_setting_is_documented() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
+    missing = [name for name in Settings.model_fields if f"`BIGTIME_{name.upper()}`" not in manual]
+    assert missing == []

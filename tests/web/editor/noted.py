@@ -1,0 +1,17 @@
+"""What the list of changes tells."""
+
+from __future__ import annotations
+
+from bigtime.web.design import EditorChange
+from bigtime.web.editor.changes import view_changes
+from tests.web.browsing import Web
+
+
+def changes(web: Web) -> list[EditorChange]:
+    found: list[EditorChange] = web.run(view_changes()).items
+    return found
+
+
+def told(web: Web) -> list[tuple[str, str, str]]:
+    """Who did what, and to what; newest first."""
+    return [(one.who, str(one.action), one.what) for one in changes(web)]

@@ -1,0 +1,38 @@
+"""The desk: the latest deals, and finding one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bigtime.systems.deals.design import Deal
+from tests.web.browsing import Browser, words
+from tests.web.conftest import PostDeal
+
+
+def test_the_latest_deals_are_listed_and_go_on(
+    erin: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    deals = old_deals(30)
+    links = [f"/editor/deals/{deal.deal_id}" for deal in deals]
+
+    first = [one for one in erin.links("/editor") if one in links]
+    (older,) = [one for one in erin.links("/editor") if one.startswith("/editor?after=")]
+
+    assert first == links[:25]
+    assert [one for one in erin.links(older) if one in links] == links[25:]
+
+
+def test_a_deal_is_found_by_its_id_or_its_address(erin: Browser, post_deal: PostDeal) -> None:
+    deal_id = post_deal().deal_id
+    for typed in (deal_id, f" {deal_id} ", f"https://deals.example/deals/{deal_id}/"):
+        answer = erin.get("/editor/find", params={"deal": typed})
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"/editor/deals/{deal_id}"
+
+
+def test_what_is_no_deal_is_told_beside_the_field(erin: Browser) -> None:
+    for typed in ("", "x", "2" * 27, "https://deals.example/"):
+        answer = erin.get("/editor/find", params={"deal": typed})
+        fault = answer.text.partition('id="deal-fault">')[2].partition("<")[0]
+        assert answer.status_code == 422 and words(fault) == "There is no such deal."
+        assert f'value="{typed}"' in answer.text

@@ -1,0 +1,90 @@
+"""The desk is for editors, and for nobody else: every route of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bigtime.systems.accounts.design import Role
+from bigtime.web.editor.routes import EDITOR
+from bigtime.web.routers import ROUTERS
+from tests.web.browsing import Browser, Web
+from tests.web.conftest import PostDeal
+
+NAMES = {"name": "HOME", "deal_id": "2" * 27}
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    for router in EDITOR:
+        for route in router.routes:
+            path = route.path.replace(":path", "")  # type: ignore[attr-defined]
+            for method in sorted(route.methods - {"HEAD"}):  # type: ignore[attr-defined]
+                yield method, path
+
+
+ROUTES = list(routes())
+
+
+def ask(browser: Browser, method: str, path: str, **names: str) -> Any:
+    data = {"form_token": browser.token()} if method == "POST" else None
+    return browser.request(method, path.format(**{**NAMES, **names}), data=data)
+
+
+def test_every_route_of_the_desk_is_listed() -> None:
+    listed = {route.path for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
+    desk = {path for path in listed if path.startswith("/editor")} - {"/editors-choice"}
+    assert {path.replace(":path", "") for path in desk} == {path for _, path in ROUTES}
+    assert len(ROUTES) == 20
+
+
+def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:
+    for method, path in ROUTES:
+        answer = ask(visitor, method, path)
+        assert answer.status_code == 303, (method, path)
+        assert answer.headers["location"].startswith("/log-in")
+
+
+@pytest.mark.parametrize("roles", [(), (Role.ADMIN,)], ids=["shopper", "admin"])
+def test_others_may_not(roles: tuple[Role, ...], web: Web) -> None:
+    somebody = web.signed_in("sam", *roles)
+    for method, path in ROUTES:
+        answer = ask(somebody, method, path)
+        assert answer.status_code == 403, (method, path)
+        assert "This is not for you to see or to change." in answer.text
+
+
+def test_an_editor_may(erin: Browser, post_deal: PostDeal) -> None:
+    deal_id = post_deal().deal_id
+    for method, path in ROUTES:
+        answer = ask(erin, method, path, deal_id=deal_id)
+        assert answer.status_code == EMPTY.get((method, path), 200), (method, path)
+
+
+EMPTY = {
+    ("GET", "/editor/find"): 422,
+    ("POST", "/editor/deals"): 400,
+    ("POST", "/editor/deals/preview"): 400,
+    ("POST", "/editor/deals/{deal_id}"): 422,
+    ("POST", "/editor/deals/{deal_id}/preview"): 422,
+    ("POST", "/editor/deals/{deal_id}/hot"): 303,
+    ("POST", "/editor/brands"): 422,
+    ("POST", "/editor/featured/front-page"): 422,
+    ("POST", "/editor/featured/editors-choice"): 422,
+    ("POST", "/editor/featured/categories/{name}"): 422,
+}
+"""What an editor is answered who sends a form with nothing in it."""
+
+
+def test_a_form_from_elsewhere_changes_nothing(erin: Browser, web: Web) -> None:
+    for method, path in ROUTES:
+        if method == "POST":
+            answer = erin.post(path.format(**NAMES), data={"form_token": "made up", "title": "Boo"})
+            assert answer.status_code == 400, path
+
+
+def test_an_editor_sees_the_way_to_the_desk_and_a_shopper_does_not(
+    erin: Browser, alex: Browser
+) -> None:
+    assert "/editor" in erin.links("/") and "/editor" not in alex.links("/")

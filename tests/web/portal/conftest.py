@@ -1,0 +1,29 @@
+"""Who comes to the portal, and what there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from bigtime.systems.accounts.design import Role
+from bigtime.systems.portal.design import Campaign, Product
+from tests.systems.portal.scenes import new_product
+from tests.web.browsing import Browser, Web
+from tests.web.portal.scene import running_campaign
+
+
+@pytest.fixture
+def ada(web: Web) -> Browser:
+    """An admin who is signed in."""
+    return web.signed_in("ada", Role.ADMIN)
+
+
+@pytest.fixture
+def product(web: Web) -> Product:
+    """A plan for R 299.99 a month."""
+    return new_product(web)
+
+
+@pytest.fixture
+def campaign(web: Web, product: Product) -> Campaign:
+    """Twenty percent off the plan, today."""
+    return running_campaign(web, product.id)

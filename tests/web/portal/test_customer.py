@@ -1,0 +1,129 @@
+"""A customer's own pages: theirs, and nobody else's."""
+
+from __future__ import annotations
+
+import pytest
+
+from bigtime.systems.portal.campaigns import update_campaign
+from bigtime.systems.portal.design import Campaign, Order, Product
+from bigtime.systems.portal.orders import place_order
+from bigtime.systems.portal.products import update_product
+from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.tenants import soft_delete_tenant, update_tenant
+from tests.systems.portal.scenes import ADMIN, NO_ORDER
+from tests.web.browsing import Browser, Web, words
+from tests.web.portal.scene import customer, tenant
+
+DETAILS = "/portal/details"
+
+
+@pytest.fixture
+def cara(web: Web) -> Browser:
+    """A customer who is signed in."""
+    return customer(web)[1]
+
+
+def ordered(web: Web, product: Product, *, campaign: str | None = None) -> Order:
+    made: Order = web.run(place_order(tenant(web).id, {product.id: 1}, campaign))
+    return made
+
+
+@pytest.mark.parametrize("page", ["/portal", "/portal/orders", f"/portal/orders/{NO_ORDER}"])
+def test_who_is_nobody_shows_the_mailbox_first(visitor: Browser, page: str) -> None:
+    asked = visitor.get(page)
+    assert (asked.status_code, asked.headers["location"]) == (303, f"/portal/confirm?next={page}")
+
+
+def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product: Product) -> None:
+    made = [ordered(web, product).id for _ in range(28)]
+    first = cara.get("/portal/orders").text
+    (more,) = [one for one in cara.links("/portal/orders") if "after=" in one]
+    second = cara.get(more).text
+    assert sum(one in first for one in made) == 25
+    assert sum(one in second for one in made) == 3
+    assert all((one in first) != (one in second) for one in made)
+
+
+def test_anothers_cursor_leads_nowhere(web: Web, cara: Browser, product: Product) -> None:
+    for _ in range(26):
+        ordered(web, product)
+    (more,) = [one for one in cara.links("/portal/orders") if "after=" in one]
+    _, other = customer(web, "other@example.com", "otto")
+    assert other.get(more).status_code == 400
+    assert other.get("/portal/orders?after=x").status_code == 400
+
+
+def test_an_order_shows_what_it_was_whatever_became_of_it(
+    web: Web, cara: Browser, campaign: Campaign, product: Product
+) -> None:
+    order = ordered(web, product, campaign="SUMMER2026")
+    web.run(update_product(product.id, {"price": "1", "name": "Cheap"}, by=ADMIN))
+    web.run(update_campaign("SUMMER2026", {"description": "Another"}, by=ADMIN))
+    told = words(cara.get(f"/portal/orders/{order.id}").text)
+    assert "WordPress Professional Plan R 239.99 1 R 239.99" in told
+    assert "SUMMER2026, Summer 2026 special offer" in told
+    assert "Cheap" not in told and "Another" not in told
+    assert ADMIN not in told
+
+
+def test_anothers_order_is_as_unknown_as_none(web: Web, cara: Browser, product: Product) -> None:
+    order = ordered(web, product)
+    _, other = customer(web, "other@example.com", "otto")
+    answers = [other.get(f"/portal/orders/{one}") for one in (order.id, NO_ORDER, "x")]
+    assert {one.status_code for one in answers} == {404}
+    assert len({words(one.text) for one in answers}) == 1
+
+
+def test_a_customer_tells_of_itself(web: Web, cara: Browser) -> None:
+    done = cara.submit("/portal", DETAILS, organization_name="Corp", destination_email="F@x.org")
+    assert (done.status_code, done.headers["location"]) == (303, "/portal?changed=yes")
+    assert (tenant(web).organization_name, tenant(web).destination_email) == ("Corp", "f@x.org")
+    cara.submit("/portal", DETAILS, organization_name="", destination_email="")
+    assert (tenant(web).organization_name, tenant(web).destination_email) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("organization_name", "x" * 201), ("destination_email", "no address")]
+)
+def test_a_wrong_field_is_told_beside_it(web: Web, cara: Browser, field: str, value: str) -> None:
+    refused = cara.submit("/portal", DETAILS, **{field: value})
+    assert refused.status_code == 422
+    assert f'id="{field}-fault"' in refused.text
+    assert f'value="{value}"' in refused.text
+    assert getattr(tenant(web), field) is None
+
+
+def test_what_somebody_else_changed_meanwhile_is_not_written_over(web: Web, cara: Browser) -> None:
+    form = cara.form("/portal", DETAILS)
+    web.run(update_tenant(tenant(web).id, {"organization_name": "By the admin"}, by=ADMIN))
+    moved = cara.post(DETAILS, data={**form.fields, "organization_name": "Mine"})
+    assert moved.status_code == 409
+    assert "Somebody else has changed this meanwhile" in words(moved.text)
+    assert tenant(web).organization_name == "By the admin"
+
+
+def test_who_is_suspended_sees_orders_and_changes_nothing(
+    web: Web, cara: Browser, product: Product
+) -> None:
+    order = ordered(web, product)
+    form = cara.form("/portal", DETAILS)
+    web.run(suspend_tenant(tenant(web).id, "unpaid", by=ADMIN))
+    page = cara.get("/portal")
+    assert "This account is suspended." in words(page.text)
+    assert DETAILS not in page.text
+    assert cara.get(f"/portal/orders/{order.id}").status_code == 200
+    assert cara.post(DETAILS, data=form.fields).status_code == 403
+
+
+def test_whose_tenant_is_archived_is_told_so(web: Web, cara: Browser) -> None:
+    form = cara.form("/portal", DETAILS)
+    web.run(soft_delete_tenant(tenant(web).id, by=ADMIN))
+    assert "This account was closed." in words(cara.get("/portal").text)
+    assert cara.post(DETAILS, data=form.fields).status_code == 409
+
+
+def test_a_form_from_elsewhere_changes_nothing(web: Web, cara: Browser) -> None:
+    form = cara.form("/portal", DETAILS)
+    data = {**form.fields, "form_token": "x", "organization_name": "Evil"}
+    assert cara.post(DETAILS, data=data).status_code == 400
+    assert tenant(web).organization_name is None

@@ -1,0 +1,68 @@
+"""The page of a deal, and the way to its offer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.web.browsing import Browser, Reader, words
+from tests.web.conftest import PostDeal
+
+
+def test_a_deal_says_what_it_costs_and_what_that_saves(
+    visitor: Browser, post_deal: PostDeal
+) -> None:
+    deal = post_deal(
+        "Oak lamp", price=Decimal("19.99"), list_price=Decimal("29.99"), description="Warm light."
+    )
+    page = visitor.get(f"/deals/{deal.deal_id}")
+    said = words(page.text)
+    for part in ("Oak lamp", "Now $19.99", "was $29.99", "You save $10.00, that is 33 %.",
+                 "Warm light.", "Apple", "Home"):  # fmt: skip
+        assert part in said
+    assert f'<time datetime="{deal.created_at.isoformat()}">' in page.text
+    assert {"/brands/APPLE", "/categories/HOME"} <= {*Reader(page.text).links}
+
+
+def test_a_deal_without_a_list_price_claims_no_saving(
+    visitor: Browser, post_deal: PostDeal
+) -> None:
+    said = words(visitor.get(f"/deals/{post_deal().deal_id}").text)
+    assert "was" not in said and "save" not in said and "% off" not in said
+
+
+def test_the_offer_is_one_redirect_away_and_no_search_engine_follows(
+    visitor: Browser, post_deal: PostDeal
+) -> None:
+    deal = post_deal(link="https://shop.example/lamp?colour=red&size=1#top")
+    address = f"/deals/{deal.deal_id}/go"
+    page = visitor.get(f"/deals/{deal.deal_id}").text
+    assert f'<a class="button" href="{address}" rel="nofollow sponsored">' in page
+    assert deal.link not in page
+    went = visitor.get(address)
+    assert (went.status_code, went.headers["location"]) == (303, deal.link)
+    assert went.headers["cache-control"] == "no-store"
+
+
+def test_a_link_in_any_script_leads_somewhere(visitor: Browser, post_deal: PostDeal) -> None:
+    deal = post_deal(link="https://shop.example/лампа")
+    went = visitor.get(f"/deals/{deal.deal_id}/go")
+    assert went.status_code == 303
+    assert went.headers["location"].isascii()
+
+
+@pytest.mark.parametrize("way", ["", "/go"])
+@pytest.mark.parametrize("deal_id", ["0" * 27, "x", "%00", "a" * 300, "..%2F..%2Fetc"])
+def test_no_deal_is_not_found(visitor: Browser, deal_id: str, way: str) -> None:
+    missing = visitor.get(f"/deals/{deal_id}{way}")
+    assert missing.status_code == 404
+    assert missing.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_who_is_signed_in_can_put_it_in_the_cart(
+    visitor: Browser, alex: Browser, post_deal: PostDeal
+) -> None:
+    path = f"/deals/{post_deal().deal_id}"
+    assert alex.form(path, "/cart/add").fields["deal_id"] in path
+    assert f"/log-in?next={path}" in visitor.links(path)

@@ -1,0 +1,76 @@
+"""The front page: what is featured, what is new, and more of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bigtime.systems.deals.design import Deal
+from bigtime.systems.deals.featured import set_editors_choice_deals, set_front_page_deals
+from tests.web.browsing import Browser, Web, titles, words
+
+
+def test_an_empty_site_says_so(visitor: Browser) -> None:
+    page = visitor.get("/")
+    assert page.status_code == 200
+    assert "There are no deals yet." in words(page.text)
+    assert 'id="featured"' not in page.text
+
+
+def test_featured_deals_come_before_the_latest(
+    web: Web, visitor: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    deals = old_deals(3)
+    web.run(set_front_page_deals([deals[2].deal_id]))
+    page = visitor.get("/").text
+    assert titles(page) == ["Lamp 2", "Lamp 0", "Lamp 1", "Lamp 2"]
+    assert page.index('id="featured"') < page.index('id="latest"')
+
+
+def test_more_goes_on_to_the_last_deal_without_gap_or_repeat(
+    visitor: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    deals = old_deals(60)
+    found: list[str] = []
+    path = "/"
+    while path:
+        page = visitor.get(path)
+        assert page.status_code == 200
+        found += titles(page.text)
+        path = next((link for link in visitor.links(path) if link.startswith("/?after=")), "")
+    assert found == [deal.title for deal in deals]
+
+
+def test_only_the_first_page_has_what_is_featured(
+    web: Web, visitor: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    deals = old_deals(30)
+    web.run(set_front_page_deals([deals[0].deal_id]))
+    (more,) = [link for link in visitor.links("/") if link.startswith("/?after=")]
+    assert titles(visitor.get(more).text) == [deal.title for deal in deals[25:]]
+
+
+def test_a_cursor_that_is_not_ours_is_refused(
+    visitor: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    old_deals(30)
+    (more,) = [link for link in visitor.links("/") if link.startswith("/?after=")]
+    cursor = more.removeprefix("/?after=")
+    for path in ("/?after=", "/?after=x", f"/?after={cursor}x", f"/brands/APPLE?after={cursor}"):
+        refused = visitor.get(path)
+        assert refused.status_code == 400
+        assert refused.headers["content-type"].startswith("text/html")
+
+
+def test_every_category_is_one_link_away(visitor: Browser) -> None:
+    links = visitor.links("/")
+    assert {"/categories/ELECTRONICS", "/categories/BEAUTY", "/categories", "/brands"} <= {*links}
+
+
+def test_the_editors_choice_shows_what_they_chose(
+    web: Web, visitor: Browser, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    assert "The editors have chosen nothing yet." in words(visitor.get("/editors-choice").text)
+    deals = old_deals(4)
+    web.run(set_editors_choice_deals([deals[3].deal_id, deals[1].deal_id]))
+    web.site.pages.clear()
+    assert titles(visitor.get("/editors-choice").text) == ["Lamp 3", "Lamp 1"]

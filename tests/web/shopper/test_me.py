@@ -1,0 +1,74 @@
+"""The page of whoever is signed in, and changing a password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bigtime.systems.accounts.account import verify_password
+from bigtime.systems.accounts.errors import WrongCredentials
+from tests.web.browsing import PASSWORD, Browser, Web, words
+
+NEW = "battery staple"
+
+
+def change(browser: Browser, password: str = PASSWORD, new_password: str = NEW) -> Any:
+    return browser.submit("/me", "/me/password", password=password, new_password=new_password)
+
+
+def test_the_page_says_who_one_is(alex: Browser) -> None:
+    said = words(alex.get("/me").text)
+    assert "You log in as alex@example.com." in said
+    assert {"/inbox", "/me/interests", "/me/activity"} <= {*alex.links("/me")}
+
+
+def test_nobody_has_no_page(visitor: Browser) -> None:
+    for path in ("/me", "/me/interests", "/me/activity", "/inbox", "/inbox/x"):
+        asked = visitor.get(path)
+        assert (asked.status_code, asked.headers["location"]) == (303, f"/log-in?next={path}")
+
+
+def test_a_new_password_is_good_and_the_old_one_is_not(web: Web, alex: Browser) -> None:
+    done = change(alex)
+    assert (done.status_code, done.headers["location"]) == (303, "/me?changed=true")
+    assert "Your password is changed." in words(alex.get("/me?changed=true").text)
+    web.run(verify_password("alex@example.com", NEW))
+    with pytest.raises(WrongCredentials):
+        web.run(verify_password("alex@example.com", PASSWORD))
+
+
+def test_changing_the_password_ends_every_other_session(web: Web, alex: Browser) -> None:
+    phone = web.session_of("alex@example.com", "phone")
+    bo = web.signed_in("bo")
+    assert phone.get("/me").status_code == 200
+    change(alex)
+    assert phone.get("/me").status_code == 303
+    assert alex.get("/me").status_code == bo.get("/me").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("password", "new", "field", "says"),
+    [
+        ("wrong", NEW, "password", "This is not your password"),
+        ("", NEW, "password", "Please fill this in."),
+        (PASSWORD, "", "new_password", "Please fill this in."),
+        (PASSWORD, "short", "new_password", "at least 8 characters"),
+        (PASSWORD, "x" * 257, "new_password", "at most 256 characters"),
+    ],
+)
+def test_a_wrong_field_is_told_beside_it_and_nothing_changes(
+    web: Web, alex: Browser, password: str, new: str, field: str, says: str
+) -> None:
+    phone = web.session_of("alex@example.com", "phone")
+    refused = change(alex, password, new)
+    assert refused.status_code == 422
+    assert says in refused.text.partition(f'id="{field}-fault">')[2].partition("<")[0]
+    web.run(verify_password("alex@example.com", PASSWORD))
+    assert phone.get("/me").status_code == 200
+
+
+def test_where_one_is_logged_in_is_listed(web: Web, alex: Browser) -> None:
+    web.session_of("alex@example.com", "phone")
+    said = words(alex.get("/me").text)
+    assert said.count("Since") == 2 and said.count("UTC here") == 1

@@ -1,0 +1,79 @@
+"""What a person reads when something is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bigtime.web.shopper import deals as deal_pages
+from bigtime.web.shopper import front_page as front_pages
+from tests.web.browsing import Browser, Web, words
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nope", 404, "Not found There is no such page."),
+        ("/deals/x", 404, "Not found There is no such deal."),
+        ("/brands/NOPE", 404, "Not found There is no such brand."),
+        ("/?after=x", 400, "This cannot be read This page cannot be continued"),
+    ],
+)
+def test_a_problem_is_told_in_words(visitor: Browser, path: str, status: int, says: str) -> None:
+    told = visitor.get(path)
+    assert told.status_code == status
+    assert says in words(told.text)
+    assert told.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_who_is_signed_in_stays_so_on_a_problem_page(alex: Browser) -> None:
+    assert "Log out" in words(alex.get("/nope").text)
+
+
+def test_a_wrong_method_is_told(visitor: Browser) -> None:
+    told = visitor.post("/brands")
+    assert told.status_code == 405
+    assert "Not in this way" in words(told.text)
+
+
+def failing(*given: Any, **named: Any) -> Any:
+    raise RuntimeError("secret detail")
+
+
+def test_a_failure_tells_its_number_and_nothing_else(
+    visitor: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deal_pages, "fetch_deal", failing)
+    told = visitor.get(f"/deals/{'0' * 27}")
+    assert told.status_code == 500
+    assert "secret" not in told.text
+    assert told.headers["x-request-id"] in told.text
+    assert "content-security-policy" in told.headers
+
+
+def test_a_kept_page_whose_gaps_cannot_be_filled_is_answered_by_the_application(
+    web: Web, alex: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert alex.get("/brands").status_code == 200
+    web.site.facts.clear()
+
+    async def broken(page: Any, visitor: Any) -> bytes:
+        raise RuntimeError("secret detail")
+
+    filling = web.front.filling
+    web.front.filling = type("Broken", (), {"fill": staticmethod(broken)})()
+    told = alex.get("/brands")
+    web.front.filling = filling
+    assert told.status_code == 200
+    assert "secret" not in told.text
+    assert len(told.headers.get_list("x-request-id")) == 1
+
+
+def test_a_failed_page_is_not_kept(
+    web: Web, visitor: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(front_pages, "fetch_front_page", failing)
+        assert visitor.get("/").status_code == 500
+    assert visitor.get("/").status_code == 200

@@ -1,0 +1,186 @@
+"""Signing up: an account, a user and a session, or nothing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from bigtime.engine import Engine
+from bigtime.systems.accounts.account import sign_up, verify_password, view_account
+from bigtime.systems.accounts.design import Role
+from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.deals.errors import UnknownUser
+from bigtime.systems.deals.users import create_user, read_user
+from bigtime.systems.sessions.design import hash_token
+from bigtime.systems.sessions.session import get_session, view_sessions
+from bigtime.web.app import LIMITS
+from bigtime.web.members import join
+from tests.web.browsing import Browser, Web, make_web, words
+
+GOOD = {"username": "Alex", "email": "Alex@Example.com", "password": "correct horse"}
+
+
+def sign_up_as(browser: Browser, **typed: str) -> Any:
+    return browser.submit("/sign-up", "/sign-up", **{**GOOD, **typed})
+
+
+def nothing_was_made(web: Web, login: str = "alex@example.com", username: str = "alex") -> bool:
+    with pytest.raises(UnknownLogin):
+        web.run(view_account(login))
+    with pytest.raises(UnknownUser):
+        web.run(read_user(username))
+    return True
+
+
+def test_who_signs_up_has_an_account_a_user_and_a_session(web: Web, visitor: Browser) -> None:
+    done = sign_up_as(visitor)
+    assert (done.status_code, done.headers["location"]) == (303, "/")
+    identity = web.run(verify_password("alex@example.com", "correct horse"))
+    assert (identity.username, identity.roles) == ("alex", {Role.SHOPPER})
+    user = web.run(read_user("alex"))
+    assert (user.name, user.email) == ("Alex", "alex@example.com")
+    assert "Log out" in words(visitor.get("/").text)
+
+
+def test_the_stored_session_is_the_hash_of_a_long_token(web: Web, visitor: Browser) -> None:
+    sign_up_as(visitor)
+    token = visitor.cookies["session"]
+    assert len(token) >= 43
+    (session,) = web.run(view_sessions("alex@example.com"))
+    assert session.session_token == hash_token(token) != token
+    assert session.username == "alex@example.com"
+
+
+def test_one_goes_on_to_where_one_came_from(web: Web, visitor: Browser) -> None:
+    form = visitor.form("/sign-up?next=/brands/APPLE", "/sign-up")
+    done = visitor.post("/sign-up", data={**form.fields, **GOOD})
+    assert done.headers["location"] == "/brands/APPLE"
+    assert visitor.get("/sign-up?next=/brands/APPLE").headers["location"] == "/brands/APPLE"
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "says"),
+    [
+        ("username", "", "Please fill this in."),
+        ("username", "   ", "Please fill this in."),
+        ("username", "a#b", "must not contain #"),
+        ("username", "a" * 51, "at most 50 characters"),
+        ("username", "a\x07b", "must not contain"),
+        ("email", "", "Please fill this in."),
+        ("email", "alex", "looks like alex@example.com"),
+        ("email", "alex@example", "looks like alex@example.com"),
+        ("email", "a b@example.com", "looks like alex@example.com"),
+        ("email", "a" * 250 + "@example.com", "1 to 254 printable characters"),
+        ("password", "", "Please fill this in."),
+        ("password", "short", "at least 8 characters"),
+        ("password", "x" * 257, "at most 256 characters"),
+    ],
+)
+def test_a_wrong_field_is_told_beside_it_and_nothing_is_made(
+    web: Web, visitor: Browser, field: str, typed: str, says: str
+) -> None:
+    refused = sign_up_as(visitor, **{field: typed})
+    assert refused.status_code == 422
+    told = refused.text.partition(f'id="{field}-fault">')[2].partition("<")[0]
+    assert says in told
+    assert f'aria-describedby="{field}-hint {field}-fault"' in refused.text
+    assert refused.text.count('-fault">') == 1
+    assert nothing_was_made(web)
+    assert "session" not in visitor.cookies
+
+
+def test_what_was_typed_stays_but_not_the_password(visitor: Browser) -> None:
+    refused = sign_up_as(visitor, email="nonsense", password="a long secret")
+    assert 'value="Alex"' in refused.text and 'value="nonsense"' in refused.text
+    assert "a long secret" not in refused.text
+
+
+def test_all_faults_are_told_at_once(visitor: Browser) -> None:
+    refused = sign_up_as(visitor, username="", email="", password="")
+    assert refused.text.count('-fault">') == 3
+    assert refused.text.count(" autofocus") == 1
+
+
+def test_a_login_that_is_taken_takes_no_username(web: Web, visitor: Browser) -> None:
+    web.join("alex")
+    refused = sign_up_as(visitor, username="bo")
+    assert refused.status_code == 422
+    assert 'id="email-fault">There is an account with this login' in refused.text
+    with pytest.raises(UnknownUser):
+        web.run(read_user("bo"))
+
+
+def test_a_username_that_is_taken_takes_no_login(web: Web, visitor: Browser) -> None:
+    web.run(create_user("ALEX"))
+    refused = sign_up_as(visitor)
+    assert refused.status_code == 422
+    assert 'id="username-fault">This username is taken' in refused.text
+    with pytest.raises(UnknownLogin):
+        web.run(view_account("alex@example.com"))
+
+
+def test_an_account_that_others_made_keeps_its_user_apart(web: Web, visitor: Browser) -> None:
+    """A login without a user of that name, as imports leave them, gives nobody else's name."""
+    web.run(sign_up("alex@example.com", "correct horse", "somebody"))
+    assert sign_up_as(visitor).status_code == 422
+    with pytest.raises(UnknownUser):
+        web.run(read_user("alex"))
+
+
+def test_of_two_who_sign_up_at_once_with_one_name_one_has_it(web: Web) -> None:
+    browsers = [web.browser() for _ in range(4)]
+    emails = [f"alex-{number % 2}@example.com" for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        sent = threads.map(lambda who, email: sign_up_as(who, email=email), browsers, emails)
+        assert sorted(one.status_code for one in sent) == [303, 422, 422, 422]
+    user = web.run(read_user("alex"))
+    assert web.run(view_account(user.email)).username == "alex"
+    (other,) = {*emails} - {user.email}
+    with pytest.raises(UnknownLogin):
+        web.run(view_account(other))
+
+
+def test_a_planted_cookie_opens_nothing_after_signing_up(web: Web, visitor: Browser) -> None:
+    visitor.keep("session", "planted")
+    sign_up_as(visitor)
+    assert visitor.cookies["session"] != "planted"
+    other = web.browser()
+    other.keep("session", "planted")
+    assert "Log out" not in words(other.get("/").text)
+
+
+def test_a_new_member_is_made_in_one_transaction(web: Web) -> None:
+    sent = []
+    web.store.hooks = (lambda exchange: sent.append(exchange.request.operation),)
+    web.run(join("bo@example.com", "correct horse", "bo"))
+    assert sent == ["TransactWriteItems"]
+
+
+def test_signing_up_too_often_is_refused(engine: Engine, tmp_path: Path) -> None:
+    front, _ = make_web(engine, tmp_path, limits=LIMITS)
+    with TestClient(front) as served:
+        browser = Browser(front)
+        browser.portal = served.portal
+        form = browser.form("/sign-up", "/sign-up")
+        answers = [browser.post("/sign-up", data=form.fields) for _ in range(6)]
+    assert [one.status_code for one in answers] == [422] * 5 + [429]
+    assert int(answers[-1].headers["retry-after"]) > 0
+
+
+def test_whoever_is_signed_in_signs_up_no_more(alex: Browser) -> None:
+    assert (alex.get("/sign-up").status_code, alex.get("/log-in").status_code) == (303, 303)
+
+
+def test_a_session_of_before_ends_when_somebody_signs_up(web: Web, alex: Browser) -> None:
+    before = alex.cookies["session"]
+    token = alex.token()
+    sent = alex.post("/sign-up", data={**GOOD, "username": "bo", "email": "bo@example.com",
+                                       "form_token": token})  # fmt: skip
+    assert sent.status_code == 303
+    assert alex.cookies["session"] != before
+    with pytest.raises(Exception, match="not signed in"):
+        web.run(get_session(hash_token(before)))
