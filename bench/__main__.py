@@ -19,6 +19,7 @@ from bench import (
     growth,
     in_process,
     kit,
+    site,
     systems,
 )
 from bench.figure import Figure, NotHere
@@ -38,6 +39,7 @@ class Section(StrEnum):
     clients = "clients"
     kit = "kit"
     systems = "systems"
+    site = "site"
 
 
 TITLES = {
@@ -49,6 +51,7 @@ TITLES = {
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
+    Section.site: "The site (CPU time of the server)",
 }
 
 
@@ -100,6 +103,7 @@ def measurements(
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),
+        Section.site: lambda: site.measure(scale, folder),
     }
 
 

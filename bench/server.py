@@ -80,13 +80,13 @@ class Server:
 
 
 @contextmanager
-def serving(command: Sequence[str | Path], port: int) -> Iterator[Server]:
+def serving(command: Sequence[str | Path], port: int, *, seconds: float = 30) -> Iterator[Server]:
     with ExitStack() as stack:
         process = stack.enter_context(
             subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         )
         stack.callback(process.terminate)
-        client = connect(port, process)
+        client = connect(port, process, seconds)
         stack.callback(client.close)
         yield Server(process, client)
 
