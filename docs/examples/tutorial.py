@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 
 from bigtime.model import (
     DomainError,
@@ -107,8 +106,7 @@ SYSTEM = System("brands", (DEALS,), modules=(sys.modules[__name__],))
 
 def main() -> None:
     with open_store() as store:
-        while store.run(setup(SYSTEM)).pending:
-            time.sleep(1)
+        store.run(setup(SYSTEM))
         print(store.run(create_brand("APPLE")))
         store.run(like_brand("APPLE", "alex"))
         store.run(watch_brand("APPLE", "alex"))
@@ -127,8 +125,7 @@ def main() -> None:
 
 async def main_async() -> None:
     async with open_async_store() as store:
-        while (await store.run(setup(SYSTEM))).pending:
-            await asyncio.sleep(1)
+        await store.run(setup(SYSTEM))
         await store.run(create_brand("SONY"))
         await asyncio.gather(
             *(store.run(watch_brand("SONY", username)) for username in ("alex", "bo"))

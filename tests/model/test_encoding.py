@@ -28,7 +28,8 @@ from pydantic import (
 )
 from pydantic import Field as Constraint
 
-from bigtime.model.encoding import Encoding, KeyPlace, TemplateError, encoding_for, native_type
+from bigtime.model.annotation import native_type
+from bigtime.model.encoding import Encoding, KeyPlace, TemplateError, encoding_for
 from bigtime.model.ksuid import Ksuid
 from bigtime.model.language import literal, shared
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import pickle
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from bigtime.model.ksuid import KSUID_EPOCH, LAST, LENGTH, Ksuid, number_of, text_of
+from bigtime.model.errors import DomainError
+from bigtime.model.ksuid import KSUID_EPOCH, LAST, LENGTH, Ksuid, ksuid_or, number_of, text_of
 
 FIRST_SECOND = datetime.fromtimestamp(KSUID_EPOCH, UTC)
 LAST_SECOND = datetime.fromtimestamp(KSUID_EPOCH + 2**32 - 1, UTC)
@@ -112,3 +114,22 @@ def test_pydantic_says_what_is_wrong_with_a_text() -> None:
 def test_a_copy_is_a_ksuid(made: Ksuid) -> None:
     for twin in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert type(twin) is Ksuid and twin == made
+
+
+class UnknownThing(DomainError):
+    """There is no such thing."""
+
+
+@given(ksuids)
+def test_an_id_that_is_one_is_read_as_one(made: Ksuid) -> None:
+    read = ksuid_or(UnknownThing)
+    assert read(made) is made
+    assert read(str(made)) == made
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "~" * 27, "z" * 27, 5, None, b"x" * 27, ["a"]])
+def test_what_is_no_id_is_refused_in_the_domains_own_word(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"KSUID"):
+        Ksuid(wrong)
+    with pytest.raises(UnknownThing):
+        ksuid_or(UnknownThing)(wrong)

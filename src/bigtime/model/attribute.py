@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from bigtime.model.encoding import inner_type
+from bigtime.model.annotation import inner_type
 from bigtime.model.errors import DesignError
 from bigtime.model.naming import Naming
 from bigtime.model.stored import (

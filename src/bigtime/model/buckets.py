@@ -24,8 +24,9 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from bigtime.model.annotation import bare_type
 from bigtime.model.condition import Condition
-from bigtime.model.encoding import Encoding, bare_type
+from bigtime.model.encoding import Encoding
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import EntityKey
 from bigtime.model.op import Steps, now

@@ -28,20 +28,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    NamedTuple,
-    TypeAlias,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
 from uuid import UUID
 
+from bigtime.model.annotation import bare_type, name_of
 from bigtime.model.bucket import Bucket, day, utc
 from bigtime.model.ksuid import LENGTH, Ksuid
 from bigtime.model.language import ANY_CHARACTER, Characters, Language, one_of, repeated, shaped
@@ -109,54 +99,7 @@ def encoding_for(annotation: Any, format: str | None, *, place: KeyPlace) -> Enc
     raise no_encoding(kind)
 
 
-def native_type(annotation: Any) -> Literal["N", "B"] | None:
-    """The DynamoDB type of a field that may be a key attribute by itself and is not text."""
-    kind = bare_type(annotation)
-    if not isinstance(kind, type) or issubclass(kind, bool):
-        return None
-    if issubclass(kind, int | Decimal):
-        return "N"
-    return "B" if issubclass(kind, bytes) else None
-
-
-# Types
-
-
-# Some of pydantic's types are classes of their own, but validate to an ordinary value.
-STANDS_FOR: Final[Mapping[str, type]] = {
-    "pydantic.networks.EmailStr": str,
-    "pydantic.types.AwareDatetime": datetime,
-    "pydantic.types.FutureDate": date,
-    "pydantic.types.FutureDatetime": datetime,
-    "pydantic.types.PastDate": date,
-    "pydantic.types.PastDatetime": datetime,
-}
-
-
-def bare_type(annotation: Any) -> Any:
-    """The type beneath Annotated, Optional, NewType, type aliases and pydantic's constraints."""
-    while True:
-        inner = inner_type(annotation)
-        if inner is annotation:
-            return annotation
-        annotation = inner
-
-
-def inner_type(annotation: Any) -> Any:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return get_args(annotation)[0]
-    if origin in (Union, UnionType):
-        members = [each for each in get_args(annotation) if each is not type(None)]
-        return members[0] if len(members) == 1 else annotation
-    if isinstance(annotation, type):
-        return STANDS_FOR.get(f"{annotation.__module__}.{annotation.__qualname__}", annotation)
-    # A NewType has a supertype, a type alias a value.
-    return getattr(annotation, "__supertype__", getattr(annotation, "__value__", annotation))
-
-
-def name_of(kind: Any) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind)
+# What cannot be part of a key
 
 
 REMEDIES: Final[Mapping[type, str]] = {

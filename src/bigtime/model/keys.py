@@ -226,45 +226,70 @@ def told_by(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
     return told
 
 
-def entity_keys(
-    entity: str,
-    table: Table,
-    keys: Keys,
-    fields: Mapping[str, Any],
-    forms: Mapping[str, Stored],
-    *,
-    continued: frozenset[tuple[str, str]] = frozenset(),
-) -> dict[str, EntityKey]:
-    """Compiles the templates; `continued` are (index, attribute) whose last field must close."""
-    compiled = {}
-    sorting = {one.name for index in (table.main, *table.indexes) for one in index.range}
-    for name, (hash_texts, range_texts) in keys.declared.items():
-        index = table.index(name)
-        check_counts(entity, index, hash_texts, range_texts)
-        compiled[name] = EntityKey(
-            entity,
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyDeclaration:
+    """The templates of an entity, on their way to its keys.
+
+    `continued` are (index, attribute) whose last field must close.
+    """
+
+    entity: str
+    table: Table
+    keys: Keys
+    fields: Mapping[str, Any]
+    forms: Mapping[str, Stored]
+    continued: frozenset[tuple[str, str]] = frozenset()
+
+    def compiled(self) -> dict[str, EntityKey]:
+        return {name: self.key(name, *texts) for name, texts in self.keys.declared.items()}
+
+    def key(
+        self, name: str, hash_texts: tuple[str, ...], range_texts: tuple[str, ...]
+    ) -> EntityKey:
+        index = self.table.index(name)
+        check_counts(self.entity, index, hash_texts, range_texts)
+        partition = zip(index.hash, hash_texts, strict=True)
+        sort = zip(index.range, range_texts, strict=True)
+        return EntityKey(
+            self.entity,
             index,
-            tuple(
-                # An attribute that another index sorts by has one value: the one that sorts.
-                key_part(
-                    entity,
-                    index,
-                    attribute,
-                    text,
-                    "sort" if attribute.name in sorting else "partition",
-                    fields,
-                    forms,
-                    continued,
-                )
-                for attribute, text in zip(index.hash, hash_texts, strict=True)
-            ),
-            tuple(
-                key_part(entity, index, attribute, text, "sort", fields, forms, continued)
-                for attribute, text in zip(index.range, range_texts, strict=True)
-            ),
-            checked_values(entity, index, keys.only.get(name, {}), forms),
+            tuple(self.part(index, attribute, text) for attribute, text in partition),
+            tuple(self.part(index, attribute, text) for attribute, text in sort),
+            checked_values(self.entity, index, self.keys.only.get(name, {}), self.forms),
         )
-    return compiled
+
+    def part(self, index: Index, attribute: Attribute, text: str) -> KeyPart:
+        try:
+            template = Template(
+                text,
+                self.fields,
+                role=self.role(attribute),
+                continued=(index.name, attribute.name) in self.continued,
+                type=attribute.type,
+            )
+        except TemplateError as error:
+            raise DesignError(
+                f"{self.entity}, index {index.name}, key {attribute.name}: {error}"
+            ) from None
+        return KeyPart(attribute, template, self.native_form(index, attribute, template))
+
+    def role(self, attribute: Attribute) -> Role:
+        """An attribute that any index sorts by has one value: the one that sorts."""
+        indexes = (self.table.main, *self.table.indexes)
+        return "sort" if any(attribute in one.range for one in indexes) else "partition"
+
+    def native_form(self, index: Index, attribute: Attribute, template: Template) -> Stored | None:
+        """The form of the field that is the key itself; None where the key is text."""
+        if attribute.type == "S":
+            return None
+        form = self.forms[template.fields[0]]
+        if form.tag != attribute.type:
+            raise DesignError(
+                f"{self.entity}, index {index.name}: key {attribute.name} is of type"
+                f" {attribute.type}; its template must be one field of that type alone, not"
+                f" {template.text!r}"
+            )
+        return form
 
 
 def checked_values(
@@ -306,33 +331,3 @@ def check_counts(
                 f"{entity}: index {index.name} has {len(attributes)} {role} key attribute(s)"
                 f" ({names}) and {len(texts)} template(s); give one for each"
             )
-
-
-def key_part(
-    entity: str,
-    index: Index,
-    attribute: Attribute,
-    text: str,
-    role: Any,
-    fields: Mapping[str, Any],
-    forms: Mapping[str, Stored],
-    continued: frozenset[tuple[str, str]],
-) -> KeyPart:
-    try:
-        template = Template(
-            text,
-            fields,
-            role=role,
-            continued=(index.name, attribute.name) in continued,
-            type=attribute.type,
-        )
-    except TemplateError as error:
-        raise DesignError(f"{entity}, index {index.name}, key {attribute.name}: {error}") from None
-    form = forms[template.fields[0]] if template.is_bare else None
-    if attribute.type != "S" and (form is None or form.tag != attribute.type):
-        raise DesignError(
-            f"{entity}, index {index.name}: key {attribute.name} is of type {attribute.type}; its"
-            f" template must be one field of that type alone, not {text!r}"
-        )
-    native = form if form is not None and attribute.type != "S" else None
-    return KeyPart(attribute, template, native)

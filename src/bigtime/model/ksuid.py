@@ -31,8 +31,8 @@ class Ksuid(str):
 
     __slots__ = ()
 
-    def __new__(cls, text: str) -> Self:
-        if len(text) != LENGTH or not (text.isascii() and text.isalnum()):
+    def __new__(cls, text: object) -> Self:
+        if not (isinstance(text, str) and len(text) == LENGTH and is_base_62(text)):
             raise ValueError(f"a KSUID is {LENGTH} base-62 digits, not {text!r}")
         if text > LAST:
             raise ValueError(f"{text!r} is beyond the last KSUID")
@@ -83,6 +83,10 @@ def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
             raise refused from None
 
     return read
+
+
+def is_base_62(text: str) -> bool:
+    return text.isascii() and text.isalnum()
 
 
 def number_of(text: str) -> int:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from bigtime.model.attribute import field_annotation, unwrapped
 from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
 from bigtime.model.forms import key_forms, stored_forms
-from bigtime.model.keys import EntityKey, Keys, entity_keys
+from bigtime.model.keys import EntityKey, KeyDeclaration, Keys
 from bigtime.model.path import Path, Place, Step, follow, split
 from bigtime.model.secret import Secret, secret_fields, veiled
 from bigtime.model.stored import ANY, Stored, is_number, unit_in
@@ -110,14 +110,10 @@ class Layout:
     def compile(self, continued: frozenset[tuple[str, str]]) -> None:
         self.continued = continued
         fields = {name: self.annotation(name) for name in self.names}
-        self.keys = entity_keys(
-            self.entity.__name__,
-            self.table,
-            self.declared,
-            fields,
-            self.declared_forms,
-            continued=continued,
+        declared = KeyDeclaration(
+            self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
         )
+        self.keys = declared.compiled()
         self.forms = {**self.declared_forms, **key_forms(self)}
         self.hidden = frozenset(hidden_attributes(self))
         self._writers = [

@@ -13,6 +13,7 @@ from functools import reduce
 from itertools import zip_longest
 from typing import Any, Final, NoReturn, TypeAlias
 
+from bigtime.model.annotation import native_type
 from bigtime.model.bounds import successor
 from bigtime.model.encoding import (
     Encoding,
@@ -20,7 +21,6 @@ from bigtime.model.encoding import (
     Role,
     TemplateError,
     encoding_for,
-    native_type,
 )
 from bigtime.model.errors import ValueRefused
 from bigtime.model.language import ANY_CHARACTER, Language, literal, repeated

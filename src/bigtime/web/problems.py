@@ -19,7 +19,7 @@ from bigtime.model import CursorError, DomainError, ValueRefused
 from bigtime.systems.portal import errors as portal
 from bigtime.web.limits import TooManyTries
 
-CONFLICTS = ("Exists", "Taken", "Conflict", "MovedOn", "Changed", "Already", "InUse")
+CONFLICTS = ("Exists", "Taken", "Conflict", "Moved", "Changed", "Already", "InUse")
 
 
 class NotSignedIn(DomainError):

@@ -12,12 +12,13 @@ from argon2.low_level import verify_secret
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bigtime.model import DomainError, Steps, load_many, setup
+from bigtime.model import DomainError, Steps, load_many, setup, transact
 from bigtime.store import Store, open_store
 from bigtime.systems.accounts import SYSTEM, account, errors, password
 from bigtime.systems.accounts.account import (
     change_password,
     grant_role,
+    linking,
     revoke_role,
     sign_up,
     verify_password,
@@ -223,3 +224,15 @@ def test_of_processes_that_want_one_login_one_gets_it(tmp_path: Path) -> None:
         told = in_processes(file, [(racer, name) for name in ("al", "bo", "cy")])
         owner = store.run(view_account("one")).username
     assert sorted(told) == sorted([owner, "login-taken", "login-taken"])
+
+
+def test_an_account_becomes_one_tenants_and_stays_it(place: Place) -> None:
+    place.run(sign_up("alex@example.com", SECRET, "alex"))
+    for _ in range(2):
+        place.run(transact(linking("alex@example.com", "tenant_1")))
+        assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"
+    with pytest.raises(errors.OtherTenant):
+        place.run(transact(linking("alex@example.com", "tenant_2")))
+    with pytest.raises(UnknownLogin):
+        place.run(transact(linking("nobody@example.com", "tenant_1")))
+    assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"

@@ -105,6 +105,16 @@ def test_what_comes_back_to_a_cart_that_has_it_is_added(place: Place) -> None:
     check_markers(place)
 
 
+def test_a_status_may_come_as_its_text(alone: Place) -> None:
+    line = alone.run(put_in_cart("liz", "a", PRICE, 3))
+    saved = alone.run(move_line("liz", line.sk, "SAVED"))  # type: ignore[arg-type]
+    alone.run(put_in_cart("liz", "a", PRICE, 4))
+    back = alone.run(move_line("liz", saved.sk, "ACTIVE"))  # type: ignore[arg-type]
+    assert back.count == 7
+    with pytest.raises(errors.NotPurchasedByMoving):
+        alone.run(move_line("liz", back.sk, "PURCHASED"))  # type: ignore[arg-type]
+
+
 def test_a_product_can_be_saved_twice_in_one_instant(place: Place) -> None:
     """The key of the second would be that of the first."""
     for count in (1, 2, 3):

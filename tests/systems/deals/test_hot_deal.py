@@ -14,7 +14,7 @@ from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.design import User
-from bigtime.systems.deals.errors import UnknownDeal
+from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.hot_deal import (
     HotDealProgress,
     send_hot_deal_message,
@@ -71,6 +71,15 @@ def test_a_deal_that_is_not_there_is_sent_to_nobody(place: Place) -> None:
     with pytest.raises(UnknownDeal):
         place.run(send_hot_deal_message(HOT.deal_id))
     assert dump(place) == []
+
+
+@pytest.mark.parametrize("wrong", [{"segments": 0}, {"segments": 101}, {"page_size": 0}], ids=str)
+def test_what_cannot_be_gone_through_is_not_begun(alone: Place, wrong: dict[str, int]) -> None:
+    sign_up(alone, 3)
+    before = dump(alone)
+    with pytest.raises(SegmentsRefused):
+        alone.run(send_hot_deal_message(HOT.deal_id, **wrong))
+    assert dump(alone) == before
 
 
 def test_without_users_it_is_done_at_once(alone: Place) -> None:

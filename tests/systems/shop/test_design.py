@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from bigtime.model import Ksuid, Scale, load_many, open_findings
+from bigtime.model import Ksuid, Scale, explain, load_many, open_findings
+from bigtime.model.sample import sample_arguments
 from bigtime.systems.shop import SYSTEM
 from bigtime.systems.shop.customer import create_customer
 from bigtime.systems.shop.order import Ordered, save_order
@@ -22,6 +23,13 @@ def test_the_charts_are_the_contract_s() -> None:
 
 def test_nothing_about_it_is_open() -> None:
     assert open_findings(SYSTEM) == []
+
+
+def test_an_explanation_tells_what_each_pattern_costs() -> None:
+    """None ends before its writes on the samples that stand for what was not typed."""
+    for one in SYSTEM.patterns.values():
+        explained = explain(one(**sample_arguments(one)), tables=SYSTEM.tables)
+        assert explained.requests and explained.ended is None, one.name
 
 
 def test_the_stored_keys_are_exactly_those_of_the_chart(alone: Place) -> None:

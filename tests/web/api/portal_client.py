@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from tests.web.browsing import Web
+
+DESCRIBED: dict[str, Any] = {}
 
 
 class Program:
@@ -26,7 +29,9 @@ class Program:
         headers = {**self.headers, **options.pop("headers", {})}
         if key is not None:
             headers["idempotency-key"] = key
-        return self.client.request(method, path, headers=headers, **options)
+        answer = self.client.request(method, path, headers=headers, **options)
+        check_documented(self.web, method, path, answer)
+        return answer
 
     def get(self, path: str, **options: Any) -> Any:
         return self.ask("GET", path, **options)
@@ -36,6 +41,23 @@ class Program:
 
     def put(self, path: str, body: Any, **options: Any) -> Any:
         return self.ask("PUT", path, json=body, **options)
+
+
+def check_documented(web: Web, method: str, path: str, answer: Any) -> None:
+    """That a route says beforehand how it may answer; 500 is for machines that die."""
+    plain = path.partition("?")[0]
+    for template, methods in openapi(web)["paths"].items():
+        pattern = re.sub(r"{[^}]*}", "[^/]+", template)
+        if method.lower() in methods and re.fullmatch(pattern, plain):
+            documented = methods[method.lower()]["responses"]
+            assert str(answer.status_code) in {*documented, "500"}, (template, answer.text)
+
+
+def openapi(web: Web) -> dict[str, Any]:
+    """What the APIs say of themselves; it takes a second to say, and is the same every time."""
+    if not DESCRIBED:
+        DESCRIBED.update(web.front.application.openapi())  # type: ignore[attr-defined]
+    return DESCRIBED
 
 
 def program_of(web: Web, username: str, *roles: Role) -> Program:

@@ -1,8 +1,112 @@
-"""The documentation: every route of the API is in it, with every answer that was seen."""
+"""The documentation: whole, with examples that are true, and from this machine alone."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
-from jsonschema_free import *  # noqa: F403
+
+from bigtime.web.api import portal_shapes
+from bigtime.web.api.errors import Problem
+from bigtime.web.api.json_route import parsed
+from bigtime.web.api.shapes import Asked, Shown
+from tests.web.api.portal_client import openapi
+from tests.web.browsing import Browser, Reader, Web, words
+
+PATHS = {
+    "/v1.0/tenants": {"get", "post"},
+    "/v1.0/tenants/{tenantId}": {"get", "put"},
+    "/v1.0/tenants/{tenantId}/orders": {"get"},
+    "/v1.0/tenants/{tenantId}/orders/{orderId}": {"get"},
+    "/v1.0/products": {"get", "post"},
+    "/v1.0/products/{productId}": {"get", "put"},
+    "/v1.0/campaigns": {"get", "post"},
+    "/v1.0/campaigns/{code}": {"get", "put"},
+    "/v1.0/checkout": {"post"},
+    "/v1.0/checkout/codes": {"post"},
+}
+SHAPES = [
+    one
+    for one in vars(portal_shapes).values()
+    if isinstance(one, type) and issubclass(one, Asked | Shown) and one not in (Asked, Shown)
+]
+
+
+def test_the_portal_has_these_routes_and_no_other(web: Web) -> None:
+    found = {
+        path: set(methods)
+        for path, methods in openapi(web)["paths"].items()
+        if path.startswith("/v1.0/")
+    }
+    assert found == PATHS
+
+
+def test_every_answer_of_every_route_is_described(web: Web) -> None:
+    for path in PATHS:
+        for method, told in openapi(web)["paths"][path].items():
+            assert told["description"], (method, path)
+            assert told["operationId"]
+            for status, answer in told["responses"].items():
+                schema = answer["content"]["application/json"]["schema"]
+                assert answer["description"]
+                is_problem = schema == {"$ref": "#/components/schemas/Problem"}
+                assert is_problem is (int(status) >= 400), (method, path, status)
+
+
+def test_operations_have_names_of_their_own(web: Web) -> None:
+    names = [
+        told["operationId"]
+        for methods in openapi(web)["paths"].values()
+        for told in methods.values()
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda one: one.__name__)
+def test_examples_are_what_they_are_examples_of(shape: type[Any]) -> None:
+    examples = (shape.model_config.get("json_schema_extra") or {}).get("examples", [])
+    for example in examples:
+        made = shape.model_validate(parsed(json.dumps(example).encode()))
+        if issubclass(shape, Shown):
+            assert made.model_dump(mode="json", by_alias=True) == example
+
+
+def test_most_shapes_have_an_example() -> None:
+    without = {one.__name__ for one in SHAPES if not one.model_config.get("json_schema_extra")}
+    assert without == {"RecordShown", "RecordChanged", "OrderItemShown", "SnapshotShown"}
+
+
+def test_the_error_shape_is_documented_as_it_is() -> None:
+    assert set(Problem.model_fields) == {"error", "message", "details"}
+
+
+def test_the_page_tells_every_route(web: Web, visitor: Browser) -> None:
+    page = visitor.get("/docs")
+    told = words(page.text)
+    assert page.status_code == 200
+    for path, methods in PATHS.items():
+        for method in methods:
+            assert f"{method.upper()} {path}" in told
+    assert "Idempotency-Key" in told and "X-Form-Token" in told
+    assert "pageSize integer from 1 to 100, in the query" in told
+
+
+def test_the_page_asks_nobody_else_for_anything(visitor: Browser) -> None:
+    page = visitor.get("/docs").text
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+    assert "<script>" not in page and "style=" not in page
+    assert "/openapi.json" in Reader(page).links
+
+
+def test_ids_on_the_page_are_its_own(visitor: Browser) -> None:
+    ids = re.findall(r' id="([^"]*)"', visitor.get("/docs").text)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_description_is_served(web: Web, visitor: Browser) -> None:
+    served = visitor.get("/openapi.json")
+    assert served.status_code == 200
+    assert served.json()["paths"].keys() == openapi(web)["paths"].keys()
+    assert {"bearer", "cookie"} <= served.json()["components"]["securitySchemes"].keys()

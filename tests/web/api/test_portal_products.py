@@ -97,7 +97,7 @@ def test_a_wrong_change_is_told_beside_its_field(
 ) -> None:
     made = new_product(web)
     refused = ada.put(f"{HERE}/{made.id}", {**body})
-    assert (refused.status_code, faults(refused).keys()) == (status, {field})
+    assert (refused.status_code, set(faults(refused))) == (status, {field})
     assert is_problem(refused)
     assert web.run(get_product(made.id)) == made
 
@@ -137,7 +137,7 @@ def test_pages_join_up_to_the_whole(web: Web, nobody: Program) -> None:
 @pytest.mark.parametrize("size", ["0", "101", "-1", "x", "1.5", "", "9" * 5000])
 def test_a_page_has_1_to_100_items(nobody: Program, size: str) -> None:
     refused = nobody.get(f"{HERE}?pageSize={size}")
-    assert (refused.status_code, faults(refused).keys()) == (400, {"pageSize"})
+    assert (refused.status_code, set(faults(refused))) == (400, {"pageSize"})
 
 
 def test_a_page_has_50_items_unless_told(web: Web, nobody: Program) -> None:

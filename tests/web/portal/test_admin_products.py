@@ -168,7 +168,7 @@ def test_a_new_price_is_warned_of_and_holds_when_it_is_confirmed(
     assert now_is(web, product) == product
     done = ada.post(f"{HERE}/{product.id}", data=confirmation(asked))
     assert done.headers["location"] == f"{HERE}/{product.id}?done=changed"
-    assert (now_is(web, product).price, now_is(web, product).features) == (199, ["A", "B"])
+    assert (now_is(web, product).price, now_is(web, product).features) == (Decimal(199), ["A", "B"])
     assert "R 199.00" in visitor.get("/pricing").text
     assert "R 159.20" in visitor.get("/campaigns/SUMMER2026").text
 

@@ -98,9 +98,10 @@ def move_line(account_id: AccountId, sk: str, status: Status) -> Steps[CartLine]
     What goes back to a cart that holds the product already is added to that line. A line that
     has the status stays where it is.
     """
-    if status is Status.PURCHASED:
+    target = Status(status)
+    if target is Status.PURCHASED:
         raise NotPurchasedByMoving
-    return (yield from until_seen(lambda: moved(account_id, sk, status)))
+    return (yield from until_seen(lambda: moved(account_id, sk, target)))
 
 
 @pattern("Remove Product", index="Main table", takes="AccountID, SK", sample={"sk": SAMPLE_SK})

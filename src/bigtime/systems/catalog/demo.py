@@ -32,40 +32,83 @@ YEAR: Final = timedelta(days=365)
 
 class Category(NamedTuple):
     name: str
+    dearest: int
+    kinds: tuple[str, ...]
     products: tuple[str, ...]
 
 
 CATEGORIES: Final = {
     "electronics": Category(
-        "Electronics", ("headphones", "speaker", "television", "camera", "soundbar", "projector")
+        "Electronics",
+        900,
+        ("Compact", "Wireless", "Portable", "Bluetooth"),
+        ("headphones", "speaker", "radio", "camera", "soundbar", "projector"),
     ),
     "computers": Category(
         "Computers",
-        ("laptop", "monitor", "keyboard", "graphics card", "router", "solid-state disk"),
+        1_500,
+        ("Slim", "Quiet", "Refurbished", "Pro"),
+        ("laptop", "monitor", "keyboard", "mini PC", "router", "docking station"),
     ),
-    "home": Category("Home", ("floor lamp", "armchair", "rug", "bookcase", "duvet", "desk")),
+    "home": Category(
+        "Home",
+        700,
+        ("Oak", "Everyday", "Linen", "Scandinavian"),
+        ("floor lamp", "armchair", "rug", "bookcase", "duvet", "desk"),
+    ),
     "kitchen": Category(
         "Kitchen",
+        450,
+        ("Stainless", "Everyday", "Compact", "Classic"),
         ("espresso machine", "blender", "chef's knife", "kettle", "toaster", "cast-iron pan"),
     ),
-    "fashion": Category("Fashion", ("rain jacket", "sneakers", "wool coat", "backpack", "watch")),
-    "sports": Category("Sports", ("running shoes", "tent", "road bike", "yoga mat", "kayak")),
-    "toys": Category("Toys", ("building set", "board game", "puzzle", "train set", "kite")),
+    "fashion": Category(
+        "Fashion",
+        250,
+        ("Lightweight", "Everyday", "Waterproof", "Classic"),
+        ("rain jacket", "sneakers", "wool coat", "backpack", "scarf"),
+    ),
+    "sports": Category(
+        "Sports",
+        900,
+        ("Lightweight", "Trail", "Foldable", "Beginner's"),
+        ("running shoes", "tent", "road bike", "yoga mat", "kayak"),
+    ),
+    "toys": Category(
+        "Toys",
+        120,
+        ("Wooden", "Travel", "Giant", "Collector's"),
+        ("building set", "board game", "puzzle", "train set", "kite"),
+    ),
     "garden": Category(
-        "Garden", ("lawn mower", "hammock", "pruning shears", "fire pit", "hose reel")
+        "Garden",
+        600,
+        ("Cordless", "Foldable", "Quiet", "Steel"),
+        ("lawn mower", "hammock", "pruning shears", "fire pit", "hose reel"),
     ),
 }
+MAKERS: Final = {
+    (
+        "electronics",
+        "computers",
+    ): "Sony, Apple, Asus, Cobalt, Lumen, Meridian, Umbra Works, Vantage",
+    ("home", "kitchen"): "Alder & Finch, Boreal, Calder, Graystone, Kitto, Oakhurst, Orla, Saltbox",
+    ("fashion", "sports"): "Fable, Halden, Harrow, Kestrel, Marlowe, Nordvik, Ridgeline, Tidewell",
+    (
+        "toys",
+        "home",
+    ): "Brightwater, Eastlight, Fernhill, Juniper, Palisade, Solvei, Thistle, Zephyr",
+    (
+        "garden",
+        "sports",
+    ): "Dunmore, Ironbark, Lakemont, Pemberton, Quarry, Tamarack, Wexford, Yarrow",
+}
+"""Who makes what."""
 BRANDS: Final = {
-    f"brand-{name.lower().replace(' ', '-')}": name
-    for name in (
-        "Sony", "Apple", "Asus", "Alder & Finch", "Boreal", "Brightwater", "Calder", "Cobalt",
-        "Dunmore", "Eastlight", "Fable", "Fernhill", "Graystone", "Halden", "Harrow", "Ironbark",
-        "Juniper", "Kestrel", "Kitto", "Lakemont", "Lumen", "Marlowe", "Meridian", "Nordvik",
-        "Oakhurst", "Orla", "Palisade", "Pemberton", "Quarry", "Ridgeline", "Saltbox", "Solvei",
-        "Tamarack", "Thistle", "Tidewell", "Umbra Works", "Vantage", "Wexford", "Yarrow", "Zephyr",
-    )
-}  # fmt: skip
-KINDS: Final = ("Compact", "Cordless", "Everyday", "Foldable", "Lightweight", "Quiet", "Slim")
+    f"brand-{name.lower().replace(' ', '-')}": (name, categories)
+    for categories, names in MAKERS.items()
+    for name in names.split(", ")
+}
 REASONS: Final = ("end of season", "last year's model", "open box", "today only", "new in stock")
 FIRST_NAMES: Final = ("Ada", "Ben", "Chloe", "Dev", "Elif", "Femi", "Grace", "Hugo", "Ines", "Jun")
 LAST_NAMES: Final = ("Abara", "Berg", "Cole", "Diaz", "Evans", "Fournier", "Gupta", "Hale", "Ito")
@@ -79,7 +122,7 @@ def count(scale: Scale) -> int:
 
 
 def entities(scale: Scale, draw: Random, until: datetime = UNTIL) -> Iterator[Entity]:
-    brands = [brand(brand_id, name, draw, until) for brand_id, name in BRANDS.items()]
+    brands = [brand(brand_id, name, draw, until) for brand_id, (name, _) in BRANDS.items()]
     yield from brands
     for number in range(1, DEALS[scale] + 1):
         yield from deal_and_place(number, draw.choice(brands), draw, until)
@@ -102,16 +145,17 @@ def brand(brand_id: str, name: str, draw: Random, until: datetime) -> Brand:
 
 def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> Iterator[Entity]:
     """A deal, and every so often its place among the trending ones."""
-    category_id = draw.choice(list(CATEGORIES))
+    _, categories = BRANDS[maker.brand_id]
+    category_id = draw.choice(categories)
     category = CATEGORIES[category_id]
     trends = number % TRENDING_EVERY == 0
     discount = draw.randrange(10, 140) * Decimal("0.5")
-    thing = f"{draw.choice(KINDS)} {draw.choice(category.products)}"
+    thing = f"{draw.choice(category.kinds)} {draw.choice(category.products)}"
     one = Deal(
         deal_id=deal_id(number),
         title=f"{maker.brand_name} {thing}, {discount.normalize():f} % off",
         description=f"{thing} by {maker.brand_name}: {draw.choice(REASONS)}.",
-        price=Decimal(draw.randrange(499, 149_999)) / 100,
+        price=draw.randrange(8, category.dearest) + Decimal("0.99"),
         brand_id=maker.brand_id,
         brand_name=maker.brand_name,
         category_id=category_id,

@@ -136,3 +136,7 @@ class UnknownMessage(DomainError):
 
 class TooManyMessages(DomainError):
     """At most 25 messages can be marked as read at once; do it page by page."""
+
+
+class SegmentsRefused(DomainError):
+    """All users are told in 1 to 100 segments, and one at a time at least; ask for that."""

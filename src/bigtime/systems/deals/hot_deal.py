@@ -28,8 +28,8 @@ from bigtime.model import (
     transact,
 )
 from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
-from bigtime.systems.deals.design import Deal, HotDealSegment, MessageKind, User
-from bigtime.systems.deals.errors import UnknownDeal
+from bigtime.systems.deals.design import MOST_SEGMENTS, Deal, HotDealSegment, MessageKind, User
+from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.values import DealId, deal_id_of
 
 SEGMENTS: Final = 8
@@ -66,6 +66,8 @@ def send_hot_deal_message(
     One that was begun goes on, in as many segments as it was begun with. After each page it is
     written down how far it has come.
     """
+    if not 1 <= segments <= MOST_SEGMENTS or page_size < 1:
+        raise SegmentsRefused
     deal = yield from get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
     begun = yield from begin(deal, segments)
     ended = yield from together(

@@ -154,7 +154,12 @@ def saved_before(whole: WholeOrder) -> Steps[Order]:
     return order
 
 
-@pattern("Update Order Status", index="N/A", takes="N/A")
+@pattern(
+    "Update Order Status",
+    index="N/A",
+    takes="N/A",
+    sample={"seen": OrderStatus.PLACED, "status": OrderStatus.PICKED},
+)
 def update_order_status(
     username: Username, order_id: OrderId, seen: OrderStatus, status: OrderStatus
 ) -> Steps[Order]:

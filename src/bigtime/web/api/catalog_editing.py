@@ -26,7 +26,6 @@ from bigtime.systems.catalog.deals import (
 from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal
 from bigtime.systems.catalog.errors import UnknownBrand, UnknownDeal
 from bigtime.systems.catalog.trending import (
-    find_trending,
     record_engagement,
     start_trending,
     stop_trending,
@@ -36,6 +35,7 @@ from bigtime.systems.catalog.watches import (
     get_category_watchers,
     get_watches_by_type,
 )
+from bigtime.web.api.catalog_reading import trending_deal
 from bigtime.web.api.catalog_shapes import (
     BrandWatcherShown,
     CatalogBrandChange,
@@ -142,14 +142,14 @@ def started(caller: Visitor, deal_id: str, **told: Any) -> Steps[TrendingDeal]:
 
 
 def engaged(caller: Visitor, category_id: str, deal_id: str, **told: Any) -> Steps[TrendingDeal]:
-    place = yield from find_trending(category_id, deal_id)
+    place = yield from trending_deal(category_id, deal_id)
     moved = yield from record_engagement(place, **told)
     yield from note_place(caller, moved, "engagement")
     return moved
 
 
 def stopped(caller: Visitor, category_id: str, deal_id: str) -> Steps[None]:
-    place = yield from find_trending(category_id, deal_id)
+    place = yield from trending_deal(category_id, deal_id)
     yield from stop_trending(category_id, deal_id)
     yield from note_place(caller, place, "no longer trending")
 

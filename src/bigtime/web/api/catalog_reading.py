@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from bigtime.model import Page, Position, Steps
+from bigtime.model import DomainError, Page, Position, Steps
 from bigtime.systems.catalog.brands import get_brand_by_id
 from bigtime.systems.catalog.deals import (
     PAGE,
@@ -17,6 +17,7 @@ from bigtime.systems.catalog.deals import (
     get_recent_deals_by_brand,
 )
 from bigtime.systems.catalog.design import Deal, TrendingDeal
+from bigtime.systems.catalog.errors import NotTrending
 from bigtime.systems.catalog.trending import (
     find_trending,
     get_high_discount_deals,
@@ -80,6 +81,18 @@ def discounted_deals(
             brand_id, min_discount, ascending=ascending, limit=limit, after=after
         )
     )
+
+
+class UnknownTrendingDeal(DomainError):
+    """This deal is not among the trending ones of its category."""
+
+
+def trending_deal(category_id: str, deal_id: str) -> Steps[TrendingDeal]:
+    """What is not there is unknown."""
+    try:
+        return (yield from find_trending(category_id, deal_id))
+    except NotTrending:
+        raise UnknownTrendingDeal from None
 
 
 READING: Final = (
@@ -156,5 +169,6 @@ READING: Final = (
         find_trending,
         May.EVERYBODY,
         one(TrendingShown),
+        runs=trending_deal,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.web.page import Page
 from bigtime.web.site import site_of
 
 docs = APIRouter(include_in_schema=False)
@@ -58,13 +59,15 @@ class Operation:
 async def show_docs(request: Request) -> Response:
     """Every route of every API, by its subject."""
     site = site_of(request)
-    described = Description(request.app.openapi())
-    page = site.templates.page(
-        "api/docs.html",
-        subjects=described.subjects(),
-        schemes=described.schemes(),
-    )
-    return await site.answer(request, page)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        described = Description(request.app.openapi())
+        page = site.templates.page(
+            "api/docs.html", subjects=described.subjects(), schemes=described.schemes()
+        )
+        return page, ()
+
+    return await site.cached(request, make)
 
 
 class Description:

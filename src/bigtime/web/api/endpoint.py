@@ -26,6 +26,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
+from types import GeneratorType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi import Depends, Path, Query
@@ -119,6 +120,11 @@ class Endpoint:
     def answered_with(self) -> int:
         usual = HTTPStatus.OK if self.shows else HTTPStatus.NO_CONTENT
         return self.status or usual
+
+    @property
+    def counted_as(self) -> str:
+        system = self.pattern.function.__module__.split(".")[-2]
+        return f"{system}.{self.pattern.name}"
 
     @property
     def in_path(self) -> list[str]:
@@ -280,6 +286,8 @@ async def run(endpoint: Endpoint, store: AsyncStore, arguments: Arguments) -> An
     running = (endpoint.runs or endpoint.pattern)(**arguments)
     if inspect.isawaitable(running):
         return await running
+    if endpoint.runs is not None and isinstance(running, GeneratorType):
+        running.__name__ = endpoint.counted_as  # what it costs is counted under that name
     return await store.run(running)
 
 

@@ -52,8 +52,9 @@ MEANINGS: Final = {
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route may answer with."""
-    return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
+    """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
+    told = sorted({*statuses, 422})
+    return {status: {"model": Problem, "description": MEANINGS[status]} for status in told}
 
 
 def as_fault(value: Any, check: Callable[[Any], Any]) -> Any:
