@@ -30,6 +30,7 @@ class Scale:
     many_deals: int
     few_users: int
     many_users: int
+    tellings: int
     deals: int
     cached_deals: int
     zipf_reads: int
@@ -57,6 +58,7 @@ FULL = Scale(
     many_deals=1_000_000,
     few_users=10_000,
     many_users=200_000,
+    tellings=2,
     deals=10_000,
     cached_deals=2_000,
     zipf_reads=200_000,
@@ -80,10 +82,11 @@ QUICK = Scale(
     fresh_starts=1,
     client_operations=20,
     imports=3,
-    few_deals=7_500,
-    many_deals=20_000,
-    few_users=1_000,
-    many_users=5_000,
+    few_deals=6_000,
+    many_deals=12_000,
+    few_users=500,
+    many_users=2_000,
+    tellings=1,
     deals=10_000,
     cached_deals=2_000,
     zipf_reads=50_000,

@@ -3,7 +3,11 @@
 Every user watches one brand. A deal of it appears, and the consumer of the stream tells all of
 them; or an editor sends a hot deal to everyone. Each is done in a process of its own, on a file
 that is there already, with few users and with many: what the process holds must not grow with
-their number.
+their number. (SQLite's caches do fill as the file grows, up to 8 MB for a connection. To keep even
+the names of 200,000 users would take twice that.)
+
+It may be done several times, each time with another deal. The best of them tells the cost, for
+others may have disturbed the rest; the worst tells the memory.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from bigtime.systems.catalog.watches import brand_watch
 from bigtime.systems.deals.announcement import announce_deal
 from bigtime.systems.deals.design import Brand, BrandWatch, Category, User
 
-BYTES_A_USER: Final = 10_000  # with a watch, two messages, and the stream's record of each
+BYTES_A_USER: Final = 15_000  # with a watch, four messages, and the stream's record of each
 ITEMS_A_USER: Final = 2
 
 
@@ -94,7 +98,9 @@ def measure(scale: Scale, folder: Path, screen: Console) -> Iterator[Figure]:
     for audience in AUDIENCES:
         paths = {users: build(audience, users, folder, screen) for users in counts}
         for task, what in audience.ways.items():
-            few, many = (tell(task, path, users) for users, path in paths.items())
+            few, many = (
+                tell_again(task, path, users, times=scale.tellings) for users, path in paths.items()
+            )
             yield from figures(what, few, many)
 
 
@@ -106,6 +112,12 @@ def build(audience: Audience, users: int, folder: Path, screen: Console) -> Path
         fill(store, audience.system, audience.users(users), ITEMS_A_USER * users, screen)
         follower(store, audience.reaction).run_once()
     return path
+
+
+def tell_again(task: str, path: Path, users: int, *, times: int) -> Told:
+    told = [tell(task, path, users) for _ in range(times)]
+    least = min(one.microseconds for one in told)
+    return Told(users, least, max(one.peak_mb for one in told))
 
 
 def tell(task: str, path: Path, users: int) -> Told:
@@ -134,5 +146,5 @@ def figures(what: str, few: Told, many: Told) -> Iterator[Figure]:
         few.peak_mb,
         beside,
         many.peak_mb / few.peak_mb,
-        Bar("at most", 1.2, "x"),
+        Bar("at most", 1.3, "x"),
     )

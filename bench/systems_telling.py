@@ -43,13 +43,8 @@ class Told:
     """How many were told, in how much CPU time, and what the process held at its peak."""
 
     messages: int
-    cpu_seconds: float
-    before_mb: float
+    microseconds: float
     peak_mb: float
-
-    @property
-    def microseconds(self) -> float:
-        return self.cpu_seconds / self.messages * 1e6
 
 
 def in_fresh_process(task: str, path: Path) -> Told:
@@ -76,7 +71,7 @@ def tell_everyone(store: Store) -> int:
 
 def tell_in_catalog(store: Store) -> int:
     deal = CatalogDeal(
-        deal_id="deal-hot",
+        deal_id=f"deal-{time.time_ns()}",
         title="Quiet headphones, half price",
         description="Quiet headphones by Lumora: today only.",
         price=Decimal("99.99"),
@@ -87,11 +82,16 @@ def tell_in_catalog(store: Store) -> int:
         posted_at=datetime.now(UTC),
         status=DealStatus.ACTIVE,
     )
+    before = activities(store)
     store.run(create_in_catalog(deal))
     follower(store, notify_watchers).run_once()
+    return activities(store) - before
+
+
+def activities(store: Store) -> int:
     described = store.send(Request("DescribeTable", {"TableName": USER_ACTIVITIES.name}))
-    told: int = described["Table"]["ItemCount"]
-    return told
+    count: int = described["Table"]["ItemCount"]
+    return count
 
 
 def new_deal(store: Store) -> Deal:
@@ -108,9 +108,10 @@ TASKS: Final[dict[str, Callable[[Store], int]]] = {
 
 def timed(task: Callable[[Store], int], path: str) -> Told:
     with Engine.open(path, durability="relaxed") as engine:
-        before, start = peak_megabytes(), time.process_time()
-        told = task(Store(engine))
-        return Told(told, time.process_time() - start, before, peak_megabytes())
+        start = time.process_time()
+        messages = task(Store(engine))
+        seconds = time.process_time() - start
+        return Told(messages, seconds / messages * 1e6, peak_megabytes())
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def test_every_bar_of_the_systems_is_measured(figures: list[Figure]) -> None:
         "at most 500 us",
         "at most 1.50x",
         "at most 1.50x",
-        *["at most 200 us", "at most 1.20x"] * 3,
+        *["at most 200 us", "at most 1.30x"] * 3,
         "at most 20 us",
         "at least 85 %",
     ]

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +22,7 @@ from bigtime.web.problems import (
     status_of,
     status_of_faults,
 )
+from bigtime.web.routers import ROUTERS
 from bigtime.web.site import site_of
 
 PROGRAMS = ("/api/", "/v1.0/")
@@ -82,7 +84,15 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     response = await told(request, status, status.phrase.lower().replace(" ", "-"), status.phrase)
     response.headers.update(error.headers or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["allow"] = ", ".join(sorted(methods_at(request.url.path)))
     return response
+
+
+def methods_at(path: str) -> set[str]:
+    """The methods of all routes at a path; whoever refused knows those of one."""
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
+    return {one for route in routes if route.path_regex.match(path) for one in route.methods or ()}
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from bigtime.engine import Engine
 from bigtime.model import DomainError, Page, Steps, setup, verify
@@ -138,18 +144,18 @@ class Catalogue(RuleBasedStateMachine):
 
     # Trending deals
 
-    @rule(deal_id=deal_ids, views=counts)
-    def start(self, deal_id: str, views: int) -> None:
-        if deal_id not in self.deals or deal_id in self.engagement:
-            return
+    @precondition(lambda self: self.deals.keys() - self.engagement.keys())
+    @rule(data=st.data(), views=counts)
+    def start(self, data: st.DataObject, views: int) -> None:
+        deal_id = data.draw(st.sampled_from(sorted(self.deals.keys() - self.engagement.keys())))
         self.seen[deal_id] = self.store.run(start_trending(deal_id, Decimal(50), views=views))
         self.engagement[deal_id] = (views, 0)
 
-    @rule(deal_id=deal_ids, views=counts, clicks=counts, look=st.booleans())
-    def engage(self, deal_id: str, views: int, clicks: int, look: bool) -> None:
+    @precondition(lambda self: self.engagement)
+    @rule(data=st.data(), views=counts, clicks=counts, look=st.booleans())
+    def engage(self, data: st.DataObject, views: int, clicks: int, look: bool) -> None:
         """From the place that was seen last, or from one that the deal has long left."""
-        if deal_id not in self.engagement:
-            return
+        deal_id = data.draw(st.sampled_from(sorted(self.engagement)))
         after = self.store.run(record_engagement(self.seen[deal_id], views=views, clicks=clicks))
         had = self.engagement[deal_id]
         self.engagement[deal_id] = (had[0] + views, had[1] + clicks)
@@ -157,11 +163,12 @@ class Catalogue(RuleBasedStateMachine):
         if look:
             self.seen[deal_id] = after
 
-    @rule(deal_id=deal_ids)
-    def stop(self, deal_id: str) -> None:
-        if deal_id in self.engagement:
-            self.store.run(stop_trending(self.seen[deal_id].category_id, deal_id))
-            del self.engagement[deal_id]
+    @precondition(lambda self: self.engagement)
+    @rule(data=st.data())
+    def stop(self, data: st.DataObject) -> None:
+        deal_id = data.draw(st.sampled_from(sorted(self.engagement)))
+        self.store.run(stop_trending(self.seen[deal_id].category_id, deal_id))
+        del self.engagement[deal_id]
 
     # What must hold
 

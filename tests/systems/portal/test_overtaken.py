@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from bigtime.systems.portal.codes import issue_code, redeem_code
 from bigtime.systems.portal.design import Audited, Purpose
 from bigtime.systems.portal.errors import (
     CampaignNotValid,
+    CodeSpent,
     CodeUsed,
     CodeWrong,
     DiscountTooHigh,
@@ -221,6 +223,27 @@ def test_a_try_is_of_the_code_that_was_sent_last(store: Store) -> None:
             redeem_code(Purpose.SIGN_IN, tenant.id, code),
             ("GetItem", "codes"),
             lambda: issue_code(Purpose.SIGN_IN, tenant.id),
+        )
+
+
+def test_a_try_that_others_have_used_up_meanwhile_is_none_even_with_the_right_code(
+    store: Store,
+) -> None:
+    tenant = new_tenant(store)
+    code = store.run(issue_code(Purpose.SIGN_IN, tenant.id))
+    wrong = f"{(int(code) + 1) % 10**6:06}"
+
+    def guess_five_times() -> Steps[None]:
+        for _ in range(5):
+            with suppress(CodeWrong):
+                yield from redeem_code(Purpose.SIGN_IN, tenant.id, wrong)
+
+    with pytest.raises(CodeSpent):
+        between(
+            store,
+            redeem_code(Purpose.SIGN_IN, tenant.id, code),
+            ("GetItem", "codes"),
+            guess_five_times,
         )
 
 

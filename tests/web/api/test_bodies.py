@@ -134,3 +134,8 @@ def test_what_there_is_not_is_told_in_the_same_shape(
     answer = ada.ask(method, path)
     assert answer.status_code == status
     assert is_problem(answer)
+
+
+def test_what_can_be_done_with_an_address_is_told_in_full(ada: Program) -> None:
+    assert ada.ask("DELETE", PRODUCTS).headers["allow"] == "GET, POST"
+    assert ada.ask("DELETE", "/v1.0/tenants/x").headers["allow"] == "GET, PUT"

@@ -178,6 +178,8 @@ def test_lists_are_of_all_of_those_that_run_and_of_a_product(
     assert codes(f"productId={other.id}&includeInactive=true") == {"OTHERS", "ARCHIVED"}
     assert codes(f"productId={product.id}&validOnly=true") == {"RUNNING"}
     assert codes(f"productId={NO_PRODUCT}") == set()
+    refused = ada.get(f"{HERE}?productId=x")
+    assert (refused.status_code, set(faults(refused))) == (422, {"productId"})
 
 
 def test_a_list_comes_page_by_page(web: Web, ada: Program, product: Product) -> None:

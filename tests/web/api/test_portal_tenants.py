@@ -111,6 +111,8 @@ def test_lists_are_by_status_by_time_and_with_archived_ones(web: Web, ada: Progr
         "status=HAPPY",
         "status=",
         "createdFrom=yesterday",
+        "createdFrom=0.5",
+        "createdTo=1765000000",
         "createdFrom=2026-03-10T12:00:00",
         "createdFrom=2026-03-10T12:00:00Z&createdTo=2026-03-09T12:00:00Z",
         "pageSize=0",

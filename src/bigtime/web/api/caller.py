@@ -32,6 +32,10 @@ COOKIE: Final = APIKeyCookie(
 )
 
 
+FOR_EVERYBODY: Final[dict[str, Any]] = {"security": [{}]}
+"""For `openapi_extra` of a route that needs nobody to be signed in."""
+
+
 class NoFormToken(NotAllowed):
     """With a cookie, send the session's form token in X-Form-Token; or use a bearer token."""
 

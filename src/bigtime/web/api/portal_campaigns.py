@@ -19,8 +19,9 @@ from bigtime.systems.portal.campaigns import (
 )
 from bigtime.systems.portal.errors import ProductUnavailable, UnknownProduct
 from bigtime.systems.portal.offers import Offer
-from bigtime.web.api.caller import Admin, Whoever
-from bigtime.web.api.errors import documented
+from bigtime.systems.portal.values import ProductId
+from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever
+from bigtime.web.api.errors import TOLD, documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, once
 from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
@@ -76,7 +77,7 @@ async def list_all(
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,
-    product_id: Annotated[str | None, Query(alias="productId")] = None,
+    product_id: Annotated[ProductId | None, TOLD, Query(alias="productId")] = None,
 ) -> Response:
     """Campaigns by their first day, newest first: all, or those of one product."""
     site = site_of(request)
@@ -96,7 +97,12 @@ async def list_all(
     return listed(site, found, lambda one: CampaignShown.of(one, to_admin=True)).answer()
 
 
-@campaigns.get("/{code}", response_model=CampaignShown, responses=documented(400, 401, 404))
+@campaigns.get(
+    "/{code}",
+    response_model=CampaignShown,
+    responses=documented(400, 401, 404),
+    openapi_extra=FOR_EVERYBODY,
+)
 async def get_one(request: Request, caller: Whoever, code: str) -> Response:
     """A campaign by its code, in any case; one that is archived is for admins alone."""
     site = site_of(request)

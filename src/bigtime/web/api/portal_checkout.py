@@ -21,7 +21,7 @@ from bigtime.systems.portal.errors import (
     UnknownProduct,
 )
 from bigtime.systems.portal.orders import make_order_id
-from bigtime.web.api.caller import Perhaps
+from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, once
@@ -67,6 +67,7 @@ async def ask_for_code(request: Request, wanted: CodeAsked) -> Response:
     status_code=201,
     response_model=OrderShown,
     responses=documented(400, 401, 403, 409, 422, 429),
+    openapi_extra=FOR_EVERYBODY,
 )
 async def check_out(
     request: Request, caller: Perhaps, wanted: CheckoutAsked, key: IdempotencyKey = None

@@ -16,7 +16,7 @@ from bigtime.systems.portal.products import (
     list_products,
     update_product,
 )
-from bigtime.web.api.caller import Admin, Whoever
+from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, once
@@ -52,7 +52,12 @@ async def create(
     return await once(request, key, caller, make)
 
 
-@products.get("", response_model=Listed[ProductShown], responses=documented(400, 401, 403))
+@products.get(
+    "",
+    response_model=Listed[ProductShown],
+    responses=documented(400, 401, 403),
+    openapi_extra=FOR_EVERYBODY,
+)
 async def list_all(
     request: Request,
     caller: Whoever,
@@ -72,7 +77,12 @@ async def list_all(
     return listed(site, found, lambda one: ProductShown.of(one, to_admin=to_admin)).answer()
 
 
-@products.get("/{productId}", response_model=ProductShown, responses=documented(400, 401, 403, 404))
+@products.get(
+    "/{productId}",
+    response_model=ProductShown,
+    responses=documented(400, 401, 404),
+    openapi_extra=FOR_EVERYBODY,
+)
 async def get_one(request: Request, caller: Whoever, product_id: ProductIdInPath) -> Response:
     """A product; one that is archived is for admins alone."""
     to_admin = is_admin(caller)

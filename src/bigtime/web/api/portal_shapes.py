@@ -57,8 +57,8 @@ GivenPrice = Annotated[Price, TOLD, WithJsonSchema(NUMBER), Field(examples=[299.
 GivenDiscount = Annotated[Discount, TOLD, WithJsonSchema(PERCENT), Field(examples=[20])]
 GivenTotal = Annotated[Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
 GivenEmail = Annotated[Email, TOLD]
-GivenName = Annotated[Name, TOLD]
-GivenDescription = Annotated[Description, TOLD]
+GivenName = Annotated[Name, TOLD, Field(min_length=1)]
+GivenDescription = Annotated[Description, TOLD, Field(min_length=1)]
 GivenFeatures = Annotated[Features, TOLD]
 GivenBilling = Annotated[Billing, TOLD]
 GivenLink = Annotated[Link, TOLD]
@@ -140,7 +140,7 @@ class TenantChanged(RecordChanged):
     destination_email: GivenEmail | None = UNSAID
     active: GivenActive = UNSAID
     status: Annotated[TenantStatus, TOLD] = UNSAID
-    reason: Annotated[Reason, TOLD] = UNSAID
+    reason: Annotated[Reason, TOLD, Field(min_length=1)] = UNSAID
     email: Immutable = UNSAID
     previous_status: Immutable = UNSAID
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,6 +39,7 @@ from bigtime.web.visitor import Visitor
 
 tenants = APIRouter(prefix="/v1.0/tenants", tags=["tenants"], route_class=JsonRoute)
 
+WRITTEN: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 OWN_FIELDS: Final = frozenset({"organization_name", "destination_email"})
 
 TenantIdInPath = Annotated[str, Path(alias="tenantId")]
@@ -43,6 +47,16 @@ OrderIdInPath = Annotated[str, Path(alias="orderId")]
 IncludeInactive = Annotated[
     bool, Query(alias="includeInactive", description="Whether archived ones are listed too.")
 ]
+
+
+def written_out(value: Any) -> Any:
+    """A moment as people write it; pydantic would also take a number of seconds for one."""
+    if isinstance(value, str) and not WRITTEN.match(value):
+        raise PydanticCustomError("moment", "A time is written as in 2026-03-10T12:00:00Z.")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(written_out)]
 
 
 class StatusNotAlone(DomainError):
@@ -76,8 +90,8 @@ async def list_all(
     start_at: StartAt = None,
     include_inactive: IncludeInactive = False,
     status: Status | None = None,
-    created_from: Annotated[datetime | None, Query(alias="createdFrom")] = None,
-    created_to: Annotated[datetime | None, Query(alias="createdTo")] = None,
+    created_from: Annotated[Moment | None, Query(alias="createdFrom")] = None,
+    created_to: Annotated[Moment | None, Query(alias="createdTo")] = None,
 ) -> Response:
     """Customers, newest first: all of them, or those of one status, made in a range of time."""
     site = site_of(request)

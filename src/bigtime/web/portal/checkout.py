@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Steps
-from bigtime.systems.portal.design import MOST_PIECES, Product, Tenant
+from bigtime.systems.portal.design import MOST_PIECES, Product
 from bigtime.systems.portal.errors import (
     CampaignElsewhere,
     CampaignNotValid,
@@ -178,7 +178,8 @@ async def shown(
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
         status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
-    tenant = await buyer(request)
+    customer = await customer_of(request)
+    tenant = await tenant_of_customer(request, customer) if customer else None
     return await site.form_page(
         request,
         "portal/checkout.html",
@@ -188,17 +189,13 @@ async def shown(
         plans=[(one.id, named(one)) for one in found.products],
         choice=choice,
         tenant=tenant,
+        has_account=customer is not None and customer.has_account,
     )
 
 
 def named(product: Product) -> str:
     cycle = "a month" if product.billing_cycle == BillingCycle.MONTHLY else "a year"
     return f"{product.name}, {money(product.price, RAND)} {cycle}"
-
-
-async def buyer(request: Request) -> Tenant | None:
-    customer = await customer_of(request)
-    return await tenant_of_customer(request, customer) if customer else None
 
 
 def field_of(error: DomainError) -> str | None:
