@@ -80,26 +80,21 @@ def figures(
     many, few = f"of {scale.many_deals:,} deals", f"of {scale.few_deals:,}"
     pages = scale.operations // 5
 
+    def figure(what: str, seen: dict[str, float], bar: Bar) -> Figure:
+        ours, other = seen["many"], seen["few"]
+        return Figure(what, ours, "us", other, few, ours / other, bar)
+
     seen = compare(scale, stores, asked, a_deal, scale.operations)
-    ratio = seen["many"] / seen["few"]
-    bar = Bar("at most", 100, "us")
-    yield Figure(f"Deal by id, {many}", seen["many"], "us", seen["few"], few, ratio, bar)
-
+    yield figure(f"Deal by id, {many}", seen, Bar("at most", 100, "us"))
     seen = compare(scale, stores, asked, first_page, pages)
-    ratio = seen["many"] / seen["few"]
-    what, bar = f"Latest {PAGE} for a brand, {many}", Bar("at most", 500, "us")
-    yield Figure(what, seen["many"], "us", seen["few"], few, ratio, bar)
-    bar = Bar("at most", 1.5, "x")
-    yield Figure(f"{what}, how it grows", seen["many"], "us", seen["few"], few, ratio, bar)
-
+    latest = f"Latest {PAGE} for a brand"
+    yield figure(f"{latest}, {many}", seen, Bar("at most", 500, "us"))
+    yield figure(f"{latest}, {many}, how it grows", seen, Bar("at most", 1.5, "x"))
     seen = compare(scale, stores, asked, any_page, pages)
-    ratio = seen["many"] / seen["few"]
-    what = f"{PAGE} for a brand, from anywhere {many}"
-    yield Figure(what, seen["many"], "us", seen["few"], few, ratio, bar)
-
+    yield figure(f"{PAGE} for a brand, from anywhere {many}", seen, Bar("at most", 1.5, "x"))
     seen = compare(scale, stores, asked, nothing, pages)
-    what = "for each day on the way that has nothing"
-    yield Figure(f"Latest {PAGE} for a brand, {what}", seen["many"] / PATIENCE, "us")
+    each_day = seen["many"] / PATIENCE
+    yield Figure(f"{latest}, for each day on the way that has nothing", each_day, "us")
 
 
 def compare(
