@@ -46,8 +46,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     process.wait(30)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """For one module: while it is there, its event loop lets no other run in this thread."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: install Debian's package chromium")
     with sync_playwright() as playwright:

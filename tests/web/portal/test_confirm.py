@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.model import get
+from bigtime.model import Steps, get
+from bigtime.store import Store
 from bigtime.systems.portal.design import Product
-from bigtime.systems.portal.errors import TenantSuspended
+from bigtime.systems.portal.errors import CodeWrong, TenantSuspended
 from bigtime.systems.portal.statuses import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
 from bigtime.web.design import Proving
+from bigtime.web.portal.ordering import codes_of
+from bigtime.web.portal.proving import CodeRefused, prove_by_email
+from bigtime.web.portal.proving import prove as prove_steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated
 from tests.web.browsing import Browser, Reader, Web, make_web, words
 from tests.web.portal.scene import (
@@ -175,6 +180,35 @@ def test_a_customer_and_nobody_are_answered_in_the_same_words(web: Web) -> None:
         seen.append((shown, said))
     assert seen[0] == seen[1]
     assert letters(web, "nobody@example.com") == []
+
+
+def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engine) -> None:
+    validated(web, EMAIL)
+    codes = codes_of(web.site)
+    written = []
+    for email in (EMAIL, "nobody@example.com"):
+        page = ask(web.browser(), email)
+        seen: list[str] = []
+        watched = Store(engine, hooks=[lambda one, seen=seen: seen.append(one.request.operation)])
+        with pytest.raises(CodeWrong):
+            watched.run(prove_steps(codes, page.rpartition("/")[2], "x00000"))
+        with pytest.raises(CodeRefused):
+            watched.run(prove_by_email(codes, email, "x00000"))
+        written.append(sum(one in ("PutItem", "UpdateItem") for one in seen))
+    assert written == [3, 3]
+
+
+def test_the_answer_does_not_wait_for_the_letter(
+    visitor: Browser, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*told: Any, **more: Any) -> Steps[None]:
+        raise OSError("the table is gone")
+        yield
+
+    monkeypatch.setattr("bigtime.web.portal.confirm.send_code", fails)
+    sent = visitor.submit("/portal/confirm", "/portal/confirm", email=EMAIL)
+    assert sent.status_code == 303
+    assert "the table is gone" in caplog.text
 
 
 def test_asking_to_come_in_makes_no_tenant(web: Web, visitor: Browser) -> None:

@@ -54,8 +54,7 @@ def test_a_cursor_that_is_not_ours_is_refused(visitor: Browser) -> None:
 def test_a_new_price_shows_at_once_and_is_kept_until_then(
     web: Web, visitor: Browser, product: Product
 ) -> None:
-    visitor.get("/pricing")
-    assert "/pricing" in web.site.pages._kept
+    eventually(lambda: visitor.get("/pricing").text and "/pricing" in web.site.pages._kept)
     web.run(update_product(product.id, {"price": "9.99"}, by=ADMIN))
     eventually(lambda: "R 9.99" in visitor.get("/pricing").text)
 

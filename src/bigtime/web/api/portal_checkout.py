@@ -7,6 +7,7 @@ words for each, and so is a code that will not do.
 from __future__ import annotations
 
 from fastapi import APIRouter
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,8 +33,9 @@ from bigtime.web.api.portal_shapes import (
     CodeSent,
     OrderShown,
 )
+from bigtime.web.portal.confirm import count_code
 from bigtime.web.portal.ordering import Wanted, codes_of, ordering_of
-from bigtime.web.portal.proving import send_code
+from bigtime.web.portal.proving import begin_proving, send_code
 from bigtime.web.problems import NotAllowed, NotSignedIn
 from bigtime.web.site import Site, site_of
 from bigtime.web.visitor import Visitor
@@ -56,10 +58,12 @@ async def ask_for_code(request: Request, wanted: CodeAsked) -> Response:
     It is good for ten minutes and five tries, and takes the place of the one before.
     """
     site = site_of(request)
-    site.count_try("one-time code", request)
-    site.limits.take("one-time code to", wanted.email)
-    await site.store.run(send_code(codes_of(site), wanted.email, then="/portal", ordering=True))
-    return SENT.answer(202)
+    count_code(request, wanted.email)
+    proving = await site.store.run(begin_proving(wanted.email, "/portal"))
+    response = SENT.answer(202)
+    steps = send_code(codes_of(site), proving, ordering=True)
+    response.background = BackgroundTask(site.store.run, steps)
+    return response
 
 
 @checkout.post(

@@ -108,8 +108,7 @@ async def give_address(request: Request) -> Response:
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
         return await shown(request, form, status=422)
-    proving = await begin(request, buyer.value.email, form.value.address, ordering=True)
-    return going_on(f"/portal/confirm/{proving.proving_id}")
+    return await begin(request, buyer.value.email, form.value.address, ordering=True)
 
 
 @checkout.post(f"{HERE}/order")

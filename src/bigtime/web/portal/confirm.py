@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -26,7 +27,14 @@ from bigtime.web.forms import Filled, empty, read_fields, read_form
 from bigtime.web.local_path import local_path
 from bigtime.web.portal.customer import customer_of
 from bigtime.web.portal.ordering import codes_of
-from bigtime.web.portal.proving import open_proving, prove, remember, send_again, send_code
+from bigtime.web.portal.proving import (
+    begin_again,
+    begin_proving,
+    open_proving,
+    prove,
+    remember,
+    send_code,
+)
 from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
@@ -75,17 +83,32 @@ async def send(request: Request) -> Response:
     if form.value is None:
         return await address_asked(request, form, status=422)
     then = local_path(form.value.next, default=HOME)
-    proving = await begin(request, form.value.email, then)
-    return going_on(f"/portal/confirm/{proving.proving_id}")
+    return await begin(request, form.value.email, then)
 
 
-async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Proving:
-    """Sends a code, if that is not too often: from one address, or to one mailbox."""
+async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Response:
+    """To the page that asks for a code; the code is sent when that is answered."""
+    site = site_of(request)
+    count_code(request, email)
+    proving = await site.store.run(begin_proving(email, then))
+    return sending(request, proving, ordering=ordering)
+
+
+def count_code(request: Request, email: str) -> None:
+    """Refuses too many codes: asked for from one address, or sent to one mailbox."""
     site = site_of(request)
     site.count_try("one-time code", request)
     site.limits.take("one-time code to", email)
-    steps = send_code(codes_of(site), email, then=then, ordering=ordering)
-    return await site.store.run(steps)
+
+
+def sending(
+    request: Request, proving: Proving, *, ordering: bool = False, told: str = ""
+) -> Response:
+    site = site_of(request)
+    steps = send_code(codes_of(site), proving, ordering=ordering)
+    response = going_on(f"/portal/confirm/{proving.proving_id}{told}")
+    response.background = BackgroundTask(site.store.run, steps)
+    return response
 
 
 @confirm.get("/portal/confirm/{proving_id}")
@@ -118,10 +141,9 @@ async def again(request: Request, proving_id: str) -> Response:
     site = site_of(request)
     await read_fields(request, site)
     proving = await site.store.run(open_proving(proving_id))
-    site.count_try("one-time code", request)
-    site.limits.take("one-time code to", proving.email)
-    await site.store.run(send_again(codes_of(site), proving_id))
-    return going_on(f"/portal/confirm/{proving_id}?sent=again")
+    count_code(request, proving.email)
+    proving = await site.store.run(begin_again(proving_id))
+    return sending(request, proving, told="?sent=again")
 
 
 # How

@@ -5,8 +5,10 @@ Whoever asks learns nothing of who is a customer here:
 1. For every address there is a page that asks for the code, and it answers in the same words
    whether one was sent or not. How many tries are left, and how old the code is, it tells from
    what it has noted itself.
-2. Who orders is made a tenant by that; who only wants to see their orders is not.
-3. To whom no code can be sent, because their account is closed, that is written instead.
+2. The page is answered before anybody looks whose the address is; that, and the letter, come
+   after. And where there is no code to try, as much is done as if there were.
+3. Who orders is made a tenant by that; who only wants to see their orders is not.
+4. To whom no code can be sent, because their account is closed, that is written instead.
 
 What was shown is remembered for an hour as a proof. It belongs to a cookie: that of the session,
 or that of the visit, which is drawn anew at that moment, so that nobody can have planted it.
@@ -69,38 +71,33 @@ class Codes:
 # Asking for a code
 
 
-def send_code(codes: Codes, email: str, *, then: str, ordering: bool = False) -> Steps[Proving]:
-    """Mails a code to an address; who is `ordering` is a tenant from now on."""
-    address = checked_email(email)
-    tenant = yield from customer_at(address, ordering=ordering)
+def begin_proving(email: str, then: str) -> Steps[Proving]:
+    """The page that asks for the code of an address; it goes on to another."""
     moment = yield from now()
     proving = Proving(
         proving_id=urlsafe_b64encode((yield from random_bytes(24))).decode(),
-        email=address,
-        tenant_id=tenant.id if tenant else None,
+        email=checked_email(email),
         next=then,
         sent_at=moment,
         expires_at=moment + LASTS,
     )
-    yield from create(proving)
-    yield from mail_code(codes, proving, tenant)
-    return proving
+    return (yield from create(proving))
 
 
-def send_again(codes: Codes, proving_id: str) -> Steps[Proving]:
-    """Mails a new code, which takes the place of the one before."""
+def begin_again(proving_id: str) -> Steps[Proving]:
+    """The same page, for a new code: all tries are there again."""
     proving = yield from open_proving(proving_id)
-    tenant = yield from customer_at(proving.email, ordering=False)
     moment = yield from now()
-    proving = yield from update(
-        proving,
-        tenant_id=tenant.id if tenant else None,
-        sent_at=moment,
-        tries=0,
-        if_exists=UnknownProving,
-    )
+    return (yield from update(proving, sent_at=moment, tries=0, if_exists=UnknownProving))
+
+
+def send_code(codes: Codes, proving: Proving, *, ordering: bool = False) -> Steps[None]:
+    """Mails a code to whom the address belongs; who is `ordering` is a tenant from now on."""
+    tenant = yield from customer_at(proving.email, ordering=ordering)
+    if tenant is None:
+        return
+    yield from update(proving.own_key(), tenant_id=tenant.id, if_exists=UnknownProving)
     yield from mail_code(codes, proving, tenant)
-    return proving
 
 
 def customer_at(address: str, *, ordering: bool) -> Steps[Tenant | None]:
@@ -111,9 +108,7 @@ def customer_at(address: str, *, ordering: bool) -> Steps[Tenant | None]:
     return (yield from tenant_of(address))
 
 
-def mail_code(codes: Codes, proving: Proving, tenant: Tenant | None) -> Steps[None]:
-    if tenant is None:
-        return
+def mail_code(codes: Codes, proving: Proving, tenant: Tenant) -> Steps[None]:
     drawn = (yield from random_bytes(16)).hex()
     try:
         code = yield from issued(codes, orderly(tenant))
@@ -141,6 +136,7 @@ def prove(codes: Codes, proving_id: str, code: str) -> Steps[str]:
     proving = yield from update(proving.own_key(), tries=Add(1), if_exists=UnknownProving)
     moment = yield from now()
     if proving.tenant_id is None or proving.tries > MOST_TRIES:
+        yield from pretend()
         raise why_refused(proving, moment)
     try:
         yield from show_mailbox(codes, proving.tenant_id, code)
@@ -170,12 +166,19 @@ def prove_by_email(codes: Codes, email: str, code: str) -> Steps[str]:
     """
     tenant = yield from tenant_of(checked_email(email))
     if tenant is None:
+        yield from pretend()
         raise CodeRefused
     try:
         yield from show_mailbox(codes, tenant.id, code)
     except CODE_REFUSED:
         raise CodeRefused from None
     return tenant.id
+
+
+def pretend() -> Steps[None]:
+    """As much work as trying a code, where there is none: the time it takes tells nothing."""
+    decoy = yield from begin_proving("nobody@nowhere.invalid", "")
+    yield from get(decoy.own_key(), consistent=True)
 
 
 def show_mailbox(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
