@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.api import portal_shapes
+from bigtime.web.api import portal_order_shapes, portal_shapes
 from bigtime.web.api.errors import Problem
 from bigtime.web.api.json_route import parsed
 from bigtime.web.api.shapes import Asked, Shown
@@ -29,7 +29,7 @@ PATHS = {
 }
 SHAPES = [
     one
-    for one in vars(portal_shapes).values()
+    for one in {**vars(portal_shapes), **vars(portal_order_shapes)}.values()
     if isinstance(one, type) and issubclass(one, Asked | Shown) and one not in (Asked, Shown)
 ]
 

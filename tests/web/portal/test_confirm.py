@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import Steps, get
-from bigtime.store import Store
+from bigtime.store import Exchange, Store
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.errors import CodeWrong, TenantSuspended
 from bigtime.systems.portal.statuses import suspend_tenant
@@ -188,13 +188,13 @@ def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engi
     written = []
     for email in (EMAIL, "nobody@example.com"):
         page = ask(web.browser(), email)
-        seen: list[str] = []
-        watched = Store(engine, hooks=[lambda one, seen=seen: seen.append(one.request.operation)])
+        seen: list[Exchange] = []
+        watched = Store(engine, hooks=[seen.append])
         with pytest.raises(CodeWrong):
             watched.run(prove_steps(codes, page.rpartition("/")[2], "x00000"))
         with pytest.raises(CodeRefused):
             watched.run(prove_by_email(codes, email, "x00000"))
-        written.append(sum(one in ("PutItem", "UpdateItem") for one in seen))
+        written.append(sum(one.request.operation in ("PutItem", "UpdateItem") for one in seen))
     assert written == [3, 3]
 
 

@@ -26,7 +26,7 @@ from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, once
-from bigtime.web.api.portal_shapes import (
+from bigtime.web.api.portal_order_shapes import (
     AskedItem,
     CheckoutAsked,
     CodeAsked,

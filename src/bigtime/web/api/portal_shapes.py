@@ -1,4 +1,4 @@
-"""Tenants, products, campaigns and orders as the API has them.
+"""Tenants, products and campaigns as the API has them.
 
 Who changed a record last is for admins: everybody else is told nothing of who works here.
 """
@@ -8,20 +8,12 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Self
 
-from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field, WithJsonSchema
 
-from bigtime.systems.portal.design import (
-    MOST_LINES,
-    MOST_PIECES,
-    Order,
-    Product,
-    Tenant,
-)
+from bigtime.systems.portal.design import Product, Tenant
 from bigtime.systems.portal.offers import Offer
 from bigtime.systems.portal.values import (
     Active,
-    AskedCode,
     Billing,
     BillingCycle,
     CampaignCode,
@@ -37,7 +29,6 @@ from bigtime.systems.portal.values import (
     Reason,
     Status,
     TenantStatus,
-    Total,
     example_of,
 )
 from bigtime.web.api.errors import TOLD
@@ -52,10 +43,8 @@ def example(**fields: Any) -> ConfigDict:
 
 NUMBER: Final = {"type": "number", "exclusiveMaximum": 10_000_000, "minimum": 0.01}
 PERCENT: Final = {"type": "number", "exclusiveMaximum": 100, "minimum": 0}
-TOTAL: Final = {"type": "number", "minimum": 0.01}
 GivenPrice = Annotated[Price, TOLD, WithJsonSchema(NUMBER), Field(examples=[299.99])]
 GivenDiscount = Annotated[Discount, TOLD, WithJsonSchema(PERCENT), Field(examples=[20])]
-GivenTotal = Annotated[Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
 GivenEmail = Annotated[Email, TOLD]
 GivenName = Annotated[Name, TOLD, Field(min_length=1)]
 GivenDescription = Annotated[Description, TOLD, Field(min_length=1)]
@@ -289,119 +278,6 @@ class CampaignChanged(RecordChanged):
     active: GivenActive = UNSAID
     code: Immutable = UNSAID
     product_id: Immutable = UNSAID
-
-
-# Orders
-
-
-class OrderItemShown(Shown):
-    """So many of a product, at the price that was paid for each."""
-
-    product_id: str
-    product_name: str
-    quantity: int
-    unit_price: Amount
-
-
-class SnapshotShown(RecordShown):
-    """A campaign as it was when something was ordered with it."""
-
-    code: str
-    description: str
-    discount_percentage: Amount
-    product_id: str
-    terms_conditions_link: str
-    from_date: date
-    to_date: date
-    is_valid: bool
-    original_price: Amount
-    discounted_price: Amount
-
-
-class OrderShown(RecordShown):
-    """What a customer has ordered; nothing changes it afterwards."""
-
-    model_config = example(
-        id="order_0190e8a0-e29b-7d41-a716-446655440000",
-        tenantId=example_of("tenant"),
-        items=[
-            {
-                "productId": example_of("prod"),
-                "productName": "WordPress Professional Plan",
-                "quantity": 1,
-                "unitPrice": 299.99,
-            }
-        ],
-        campaign=None,
-        total=299.99,
-        active=True,
-        dateCreated=CREATED,
-        dateLastUpdated=CREATED,
-        lastUpdatedBy=None,
-    )
-
-    tenant_id: str
-    items: list[OrderItemShown]
-    campaign: SnapshotShown | None
-    total: Amount
-
-    @classmethod
-    def of(cls, order: Order, *, to_admin: bool) -> Self:
-        told = seen(order.__dict__, to_admin)
-        if order.campaign is not None:
-            told["campaign"] = SnapshotShown(**seen(order.campaign.__dict__, to_admin))
-        return cls(**told)
-
-
-class AskedItem(Asked):
-    """So many of a product."""
-
-    model_config = example(productId=example_of("prod"), quantity=1)
-
-    product_id: Annotated[ProductId, TOLD]
-    quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)] = 1
-
-
-class CodeAsked(Asked):
-    """Whose mailbox a one-time code is to be sent to."""
-
-    model_config = example(email="customer@example.com")
-
-    email: GivenEmail
-
-
-class CodeSent(Shown):
-    """The same answer for every address."""
-
-    model_config = example(message="If this address can be used here, a code is on its way.")
-
-    message: str
-
-
-class CheckoutAsked(Asked):
-    """What is to be ordered, and by whom: an address with its code, or whoever is signed in."""
-
-    model_config = example(
-        email="customer@example.com",
-        code="123456",
-        items=[{"productId": example_of("prod"), "quantity": 2}],
-        campaignCode="SUMMER2025",
-        total=479.98,
-    )
-
-    email: GivenEmail | None = None
-    code: Annotated[str, Field(max_length=20)] | None = None
-    items: Annotated[list[AskedItem], Field(min_length=1, max_length=MOST_LINES)]
-    campaign_code: Annotated[AskedCode, TOLD] | None = None
-    total: GivenTotal | None = Field(
-        default=None, description="What it should cost; if it is something else, nothing is done."
-    )
-
-    @model_validator(mode="after")
-    def check_proof(self) -> Self:
-        if (self.email is None) != (self.code is None):
-            raise PydanticCustomError("apart", "Give `email` and `code` together.", {"status": 422})
-        return self
 
 
 def seen(fields: dict[str, Any], to_admin: bool) -> dict[str, Any]:

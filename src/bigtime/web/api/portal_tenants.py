@@ -32,7 +32,8 @@ from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, once
 from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
-from bigtime.web.api.portal_shapes import NewTenant, OrderShown, TenantChanged, TenantShown
+from bigtime.web.api.portal_order_shapes import OrderShown
+from bigtime.web.api.portal_shapes import NewTenant, TenantChanged, TenantShown
 from bigtime.web.problems import NotAllowed
 from bigtime.web.site import site_of
 from bigtime.web.visitor import Visitor
