@@ -558,4 +558,5 @@ def test_signals_in_a_writing_main_thread_hurt_no_other(tmp_path: Path, durabili
     interrupts, asleep, acknowledged, written = json.loads(ended.stdout)
     assert interrupts > 10
     assert asleep == 0
-    assert acknowledged == written
+    # A signal between a commit and its acknowledgement may leave a write done and untold.
+    assert all(acknowledged[name] <= written[name] <= acknowledged[name] + 2 for name in written)
