@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from bigtime.model.annotation import bare_type
 from bigtime.model.condition import Condition
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound="View")
+
+Asked: TypeAlias = tuple[Query[Any], Mapping[str, Any]]
+"""A query of one bucket, and its parameters, which but for the key are those of all others."""
 
 EMPTY_BUCKETS = 5
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
@@ -77,6 +80,11 @@ class Buckets(Generic[E]):
             for name, value in self.fields.items()
             if name in names
         }
+
+    @cached_property
+    def asked(self) -> dict[bool, Asked]:
+        """By direction, what is asked of `some` partition."""
+        return {way: asking(query(self.some, newest_first=way)) for way in (False, True)}
 
     @cached_property
     def kind(self) -> type[date]:
@@ -128,6 +136,10 @@ class Buckets(Generic[E]):
     def fingerprints(self) -> dict[bool, str]:
         """By direction. That of any bucket will do, if it is always the same one."""
         return {way: self.some.fingerprint("buckets", way) for way in (False, True)}
+
+
+def asking(query: Query[Any]) -> Asked:
+    return query, query.parameters()
 
 
 def as_kind(kind: type[date], moment: date) -> date:
@@ -246,6 +258,7 @@ class Walk:
     patience: int
 
     def __post_init__(self) -> None:
+        check_number("limit", "items wanted", self.limit)
         check_number("patience", "empty buckets before a page is given up", self.patience)
 
     def steps(
@@ -253,8 +266,7 @@ class Walk:
     ) -> Steps[Page[Any]]:
         bucket, key = yield from self.beginning(after, first)
         end = yield from self.end(last)
-        asked = self.asked()
-        parameters = asked.parameters()
+        asked, parameters = self.asked()
         found: list[Any] = []
         empty = 0
         while not self.is_beyond(bucket, end):
@@ -293,13 +305,12 @@ class Walk:
             return None if last is None else self.buckets.start(last)
         return self.buckets.start((yield from now()))
 
-    def asked(self) -> Query[Any]:
-        return query(
-            viewed(self.buckets.some, self.only),
-            newest_first=self.newest_first,
-            limit=self.limit,
-            filter=self.filter,
-        )
+    def asked(self) -> Asked:
+        """Made anew only for a page that asks for something of its own."""
+        if self.filter is None and self.only is None:
+            return self.buckets.asked[self.newest_first]
+        some = viewed(self.buckets.some, self.only)
+        return asking(query(some, newest_first=self.newest_first, filter=self.filter))
 
     def position(self, bucket: Any, key: Item | None) -> Position:
         return self.buckets.position(bucket, key, newest_first=self.newest_first)

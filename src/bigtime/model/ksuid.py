@@ -10,12 +10,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic_core import core_schema
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 
 KSUID_EPOCH: Final = 1_400_000_000
@@ -32,7 +33,6 @@ class Ksuid(str):
     __slots__ = ()
 
     def __new__(cls, text: object) -> Self:
-        # Every id that is read comes by here, so nothing is called that need not be.
         if (
             not isinstance(text, str)
             or len(text) != LENGTH
@@ -69,11 +69,21 @@ class Ksuid(str):
     def __get_pydantic_core_schema__(
         cls, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(
-            cls,
-            core_schema.str_schema(),
-            serialization=core_schema.to_string_ser_schema(),
+        """Checked by pydantic itself, for every id that is read comes by here."""
+        text = core_schema.custom_error_schema(
+            core_schema.str_schema(pattern=up_to(LAST)),
+            custom_error_type="ksuid",
+            custom_error_message=f"a KSUID is {LENGTH} base-62 digits, and none is after {LAST}",
         )
+        return core_schema.no_info_after_validator_function(
+            partial(str.__new__, cls), text, serialization=core_schema.to_string_ser_schema()
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"type": "string"}
 
 
 def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
@@ -88,6 +98,16 @@ def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
             raise refused from None
 
     return read
+
+
+def up_to(last: str) -> str:
+    """The pattern of all texts of base-62 digits that are as long as this one and not after it."""
+    less = (
+        f"{last[:place]}[{DIGITS[: VALUES[digit]]}][0-9A-Za-z]{{{len(last) - place - 1}}}"
+        for place, digit in enumerate(last)
+        if VALUES[digit]
+    )
+    return f"^(?:{'|'.join((*less, last))})$"
 
 
 def number_of(text: str) -> int:

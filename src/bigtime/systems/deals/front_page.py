@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import cache
 from typing import Any, Final
 
 from bigtime.model import (
@@ -88,6 +89,7 @@ def any_copy() -> Steps[Page[Deal] | None]:
     return Page(copy.deals, place_after(all_days(), copy.deals[-1].deal_id))
 
 
+@cache
 def all_days() -> Buckets[Deal]:
     return buckets(Deal, "GSI1")
 
