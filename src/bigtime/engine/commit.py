@@ -286,6 +286,7 @@ class Committer:
             works.write_counts()
             transaction = works
             connection.execute("COMMIT")
+            self._acknowledge(group, transaction)
         except apsw.Error:
             self._undo(connection)
             raise
@@ -296,8 +297,6 @@ class Committer:
                 # The commit had happened when the interrupt struck.
                 self._acknowledge(group, transaction)
             raise
-        else:
-            self._acknowledge(group, transaction)
         finally:
             self._file.unlock()
 
@@ -306,6 +305,7 @@ class Committer:
         self._catalogue.rolled_back()
 
     def _acknowledge(self, group: list[Ticket[Any]], transaction: Transaction) -> None:
+        """Notes what was committed. May be done again, after an interrupt amid it."""
         for ticket in group:
             ticket.is_over = True
         self._catalogue.committed(transaction.connection)
