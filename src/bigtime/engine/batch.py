@@ -17,7 +17,7 @@ from bigtime.engine.commit import Work
 from bigtime.engine.database import Database
 from bigtime.engine.expressions.parameters import check_parameters, read_expressions
 from bigtime.engine.item_collection import Room, collection_metrics
-from bigtime.engine.items import read_key
+from bigtime.engine.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.key_rules import check_key_paths
 from bigtime.engine.table import Table
 from bigtime.engine.transaction import Transaction
@@ -45,9 +45,13 @@ class TableReads:
     def __init__(self, name: str, given: Params, most: int) -> None:
         self.name = name
         self.given = given
+        self.consistent = bool(given.get("ConsistentRead"))
+        if EXPRESSIVE.isdisjoint(given):
+            self.expressions = NO_EXPRESSIONS
+            self.keys = read_keys(given["Keys"], most)
+            return
         check_parameters(given, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
         self.expressions = read_expressions(given)
-        self.consistent = bool(given.get("ConsistentRead"))
         self.keys = read_keys(given["Keys"], most)
 
     def unprocessed(self, keys: list[Item]) -> Response:
@@ -64,7 +68,7 @@ def batch_get_item(database: Database, params: Params) -> Response:
     used: list[Response] = []
     mode = mode_of(params)
     room = RESPONSE_BYTES
-    with database.reading() as reader:
+    with database.file.snapshot() as reader:  # to lock the file once is quicker, too
         for one, table, blobs in located:
             allowed = len(blobs) // 2 if cut_short else len(blobs)
             items, units, left, room = read_some(reader, one, table, blobs[:allowed], room)
@@ -105,7 +109,7 @@ def read_keys(given: list[Item], most: int) -> list[Item]:
 
 def locate(database: Database, reads: TableReads) -> tuple[Table, list[tuple[bytes, bytes]]]:
     table = database.catalogue.table(database.table_name(reads.name))
-    return table, [table.key_blobs(key) for key in reads.keys]
+    return table, [table.quick_blobs(key) or table.key_blobs(key) for key in reads.keys]
 
 
 def read_some(

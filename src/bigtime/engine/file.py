@@ -227,6 +227,8 @@ class File:
         ):
             connection.pragma(name, value)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        # Else SQLite looks at the value of `LIMIT ?`, and compiles a statement anew for each one.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return connection
 
 

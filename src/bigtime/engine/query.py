@@ -12,8 +12,9 @@ from bigtime.engine.expressions.parameters import (
     read_legacy,
 )
 from bigtime.engine.key_rules import check_nested
-from bigtime.engine.keys import SortRange, check_key_value
+from bigtime.engine.keys import check_key_value
 from bigtime.engine.page import Walk, read_page
+from bigtime.engine.quick_query import EVERYTHING, recalled, remember, text_of
 from bigtime.engine.selection import check_select, read_selection
 from bigtime.engine.start_key import INVALID, check_start_value, position, read_start_key
 from bigtime.engine.table import Index, Table
@@ -24,12 +25,15 @@ LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyCondition
 
 # All that a table or a local index has; only a global index may have a longer key.
 SIMPLE_KEY = 2
-EVERYTHING = SortRange()
 MISCOUNTED = "Conditions can be of length 1 or 2 only"
 UNSUPPORTED = "Query key condition not supported"
 
 
 def query(database: Database, params: Params) -> Response:
+    text = text_of(params)
+    asked = recalled(database.catalogue.tables.get(params["TableName"]), text, params)
+    if asked is not None:
+        return read_page(database, params, *asked)
     check_parameters(params, expressions=EXPRESSIONS, legacy=LEGACY)
     check_select(params)
     if "AttributesToGet" in params or "QueryFilter" in params:
@@ -57,6 +61,7 @@ def query(database: Database, params: Params) -> Response:
     page = read_selection(params, index, expressions)
     if expressions.filter is not None and expressions.filter.nested_attributes:
         check_nested(table, expressions.filter.nested_attributes)
+    remember(text, walk, page, params)
     return read_page(database, params, walk, page)
 
 

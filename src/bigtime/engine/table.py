@@ -13,6 +13,7 @@ How it lies in the file (numbers are never used twice, so a name never means ano
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from bigtime.engine.definition import IndexDefinition, KeyAttribute, TableDefinition
@@ -25,7 +26,10 @@ from bigtime.engine.keys import (
     number_bytes,
 )
 from bigtime.engine.values import item_size
-from bigtime.wire import Item, ValidationException
+from bigtime.wire import AttributeValue, Item, ValidationException
+
+if TYPE_CHECKING:
+    from bigtime.engine.quick_query import QuickQuery, Text
 
 # A text this long fits in any key, however many bytes its characters take.
 QUICK_LENGTH = MAX_RANGE_BYTES // 4
@@ -107,6 +111,7 @@ class Table:
         "locate",
         "name",
         "number",
+        "queries",
         "range_key",
         "rows",
         "stream",
@@ -137,6 +142,7 @@ class Table:
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
         self.update = f"UPDATE {rows} SET size = ?, item = ? WHERE id = ?"
         self.delete = f"DELETE FROM {rows} WHERE id = ?"
+        self.queries: dict[Text, QuickQuery] = {}
 
     def create(self) -> list[str]:
         rows = self.rows
@@ -175,8 +181,9 @@ class Table:
         if len(key) != len(self.key_names):
             return None
         try:
-            partition = quick_blob(key, self.hash_key)
-            sort = quick_blob(key, self.range_key) if self.range_key else b""
+            partition = quick_blob(key[self.hash_key.name], self.hash_key)
+            range_key = self.range_key
+            sort = quick_blob(key[range_key.name], range_key) if range_key else b""
         except (KeyError, ValueError):
             return None
         return crc32(partition).to_bytes(4, "big") + partition, sort
@@ -260,8 +267,7 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
     )
 
 
-def quick_blob(key: Item, attribute: KeyAttribute) -> bytes:
-    value = key[attribute.name]
+def quick_blob(value: AttributeValue, attribute: KeyAttribute) -> bytes:
     text = value[attribute.type]
     if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or attribute.type == "B":
         raise ValueError
