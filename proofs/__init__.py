@@ -1,1 +1,1 @@
-"""Programs that crash, tear, fill, race and fuzz the engine, and count what they saw."""
+"""Programs that crash, tear, fill, race and fuzz the engine, load and kill the site, and count."""

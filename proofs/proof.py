@@ -37,6 +37,24 @@ def compare(operations: int) -> Result:
     return differential.run(operations, operations // 10)
 
 
+def use_site(seconds: int) -> Result:
+    from proofs import site_load  # brings the whole site with it, which takes a while
+
+    return site_load.run(seconds)
+
+
+def kill_site(kills: int) -> Result:
+    from proofs import site_kills
+
+    return site_kills.run(kills)
+
+
+def break_site(kills: int) -> Result:
+    from proofs import site_caught
+
+    return site_caught.run(kills)
+
+
 PROOFS = {
     "kills": Proof(
         "P1: kill -9 amid writes",
@@ -102,6 +120,22 @@ PROOFS = {
         full=50_000,
         release=1_000_000,
     ),
+    "site_load": Proof(
+        "P9: the site under load",
+        "every answer as expected, consumers keep up, memory grows by less than 8 MB",
+        use_site,
+        short=4,
+        full=60,
+        release=600,
+    ),
+    "site_kills": Proof(
+        "P10: kill -9 of the site amid checkouts",
+        "0 acknowledged orders lost, one order for one checkout, every message once",
+        kill_site,
+        short=3,
+        full=20,
+        release=200,
+    ),
     "caught": Proof(
         "Mutants: builds broken on purpose",
         "each caught by every proof that can see it",
@@ -109,5 +143,13 @@ PROOFS = {
         short=3,
         full=10,
         release=20,
+    ),
+    "site_caught": Proof(
+        "Mutants: sites broken on purpose",
+        "each caught by P9 or P10",
+        break_site,
+        short=2,
+        full=6,
+        release=12,
     ),
 }

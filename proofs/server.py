@@ -40,8 +40,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def memory_bytes(self) -> int:
-        """What it holds of the machine's memory: its resident set."""
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * PAGE
+        return resident_bytes(self.process.pid)
 
     def said(self) -> str:
         self.log.seek(0)
@@ -54,6 +53,11 @@ class Server:
         if self.process.stdout:
             self.process.stdout.close()
         self.log.close()
+
+
+def resident_bytes(pid: int) -> int:
+    """What a process holds of the machine's memory: its resident set."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
 
 
 @contextmanager

@@ -1,0 +1,78 @@
+"""Messages that the second process owes to those who watch, held against their inboxes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from bigtime.model import Position, Steps, all_of, scan
+from bigtime.store import Store
+from bigtime.systems.deals.design import BrandWatch, CategoryWatch, MessageKind, User
+from bigtime.systems.deals.messages import view_messages
+from bigtime.systems.deals.values import brand_key, category_key
+from proofs.crowd import BRAND, CATEGORY
+from proofs.site import wait_until
+
+Told = tuple[str, str, MessageKind]
+"""Who is told, of which deal, and why."""
+
+
+def owed(deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]) -> Steps[set[Told]]:
+    """What all are to be told: of deals, who watches the editor's brand or category; of hot ones,
+    everybody."""
+    brands = yield from all_of(BrandWatch.within("main", brand=brand_key(BRAND)))
+    categories = yield from all_of(CategoryWatch.within("main", category=category_key(CATEGORY)))
+    watching = [(one.username, MessageKind.BRAND) for one in brands]
+    watching += [(one.username, MessageKind.CATEGORY) for one in categories]
+    told = {(username, deal, kind) for deal in deals for username, kind in watching}
+    return told | {(username, deal, MessageKind.HOT) for deal in hot for username in everybody}
+
+
+def usernames() -> Steps[list[str]]:
+    """Everybody there is."""
+    found: list[str] = []
+    position: Position | None = None
+    while True:
+        page = yield from scan(User, index="UserIndex", after=position)
+        found += [one.username for one in page]
+        position = page.position
+        if position is None:
+            return found
+
+
+def inbox_of(username: str) -> Steps[list[Told]]:
+    found: list[Told] = []
+    position: Position | None = None
+    while True:
+        page = yield from view_messages(username, after=position)
+        found += [(username, str(one.deal_id), one.kind) for one in page]
+        position = page.position
+        if position is None:
+            return found
+
+
+def inboxes(named: Iterable[str]) -> Steps[Counter[Told]]:
+    found: Counter[Told] = Counter()
+    for username in named:
+        found.update((yield from inbox_of(username)))
+    return found
+
+
+def message_faults(owed: set[Told], found: Counter[Told]) -> list[str]:
+    missing = sorted(owed - found.keys())
+    faults = [f"{who} was not told of deal {deal} ({kind})" for who, deal, kind in missing]
+    twice = sorted(one for one, times in found.items() if times > 1)
+    return faults + [f"{who} was told twice of deal {deal} ({kind})" for who, deal, kind in twice]
+
+
+def arrival_faults(store: Store, told: set[Told], seconds: float) -> list[str]:
+    """What is wrong with the inboxes, if something still is after so many seconds."""
+    named = sorted({username for username, _, _ in told})
+    faults: list[str] = []
+
+    def are_there() -> bool:
+        faults[:] = message_faults(told, store.run(inboxes(named)))
+        return not faults
+
+    wait_until(are_there, seconds)
+    return faults

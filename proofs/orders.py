@@ -1,0 +1,133 @@
+"""What somebody was promised of their orders, held against what the store has.
+
+An order that was acknowledged is there, once, with its items, its purchased lines and its letter,
+and what it bought is no longer in the cart. Of a checkout that was sent and not answered there is
+either all of that or nothing, and then the cart is as it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from bigtime.model import Position, Steps, all_of, get
+from bigtime.systems.cart.design import CartLine, Status
+from bigtime.systems.shop.customer import view_customer
+from bigtime.systems.shop.design import Order
+from bigtime.systems.shop.errors import UnknownCustomer, UnknownOrder
+from bigtime.systems.shop.order import view_order
+from bigtime.web.design import Mail
+
+Lines = dict[str, int]
+"""How many of each product."""
+
+
+@dataclass(slots=True)
+class Promised:
+    """What somebody knows: the orders they were told of, and what is in their cart.
+
+    `sent` is what they have sent off and got no answer to; `putting` is a product that may be in
+    the cart or not, for the same reason.
+    """
+
+    username: str
+    orders: dict[str, Lines] = field(default_factory=dict)
+    cart: Lines = field(default_factory=dict)
+    sent: Lines | None = None
+    putting: str | None = None
+
+    def carts(self) -> list[Lines]:
+        """What the cart may hold, with nothing ordered that nobody was told of."""
+        if self.putting is None:
+            return [self.cart]
+        more = {**self.cart, self.putting: self.cart.get(self.putting, 0) + 1}
+        return [self.cart, more]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the store has: the items of orders, what was bought under each, letters, the cart."""
+
+    orders: list[tuple[str, Lines]]
+    bought: dict[str, Lines]
+    letters: set[str]
+    cart: Lines
+
+
+def kept_of(username: str) -> Steps[Kept]:
+    orders: list[tuple[str, Lines]] = []
+    letters: set[str] = set()
+    for order in (yield from orders_of(username)):
+        order_id = str(order.order_id)
+        orders.append((order_id, (yield from items_of(order))))
+        if (yield from get(Mail.key(f"order-confirmation {order_id}"))) is not None:
+            letters.add(order_id)
+    bought: dict[str, Lines] = {}
+    for line in (yield from lines_of(username, Status.PURCHASED)):
+        bought.setdefault(str(line.order_id), {})[line.item_sku] = line.count
+    active = yield from lines_of(username, Status.ACTIVE)
+    return Kept(orders, bought, letters, {line.item_sku: line.count for line in active})
+
+
+def lines_of(username: str, status: Status) -> Steps[list[CartLine]]:
+    lines = CartLine.within("main", account_id=username, status=status)
+    return (yield from all_of(lines, consistent=True))
+
+
+def orders_of(username: str) -> Steps[list[Order]]:
+    found: list[Order] = []
+    position: Position | None = None
+    while True:
+        try:
+            page = (yield from view_customer(username, after=position, consistent=True)).orders
+        except UnknownCustomer:
+            return []
+        found += page
+        position = page.position
+        if position is None:
+            return found
+
+
+def items_of(order: Order) -> Steps[Lines]:
+    try:
+        items = (yield from view_order(order.order_id)).items
+    except UnknownOrder:
+        return {}
+    return {one.item_id: one.count for one in items}
+
+
+def order_faults(promised: Promised, kept: Kept) -> list[str]:
+    """What is lost, doubled or half done."""
+    who = promised.username
+    counted = Counter(order_id for order_id, _ in kept.orders)
+    faults = [f"{who}: order {one} is there {n} times" for one, n in counted.items() if n > 1]
+    found = dict(kept.orders)
+    for order_id, lines in promised.orders.items():
+        if order_id not in found:
+            faults.append(f"{who}: order {order_id} was acknowledged, and is not there")
+        elif found[order_id] != lines:
+            faults.append(f"{who}: order {order_id} has other items than were ordered")
+    faults += half_done(who, found, kept)
+    untold = [lines for order_id, lines in found.items() if order_id not in promised.orders]
+    return faults + untold_faults(promised, kept, untold)
+
+
+def half_done(who: str, found: dict[str, Lines], kept: Kept) -> list[str]:
+    faults = [
+        f"{who}: order {order_id} and its purchase are not of the same"
+        for order_id in sorted(found.keys() | kept.bought.keys())
+        if found.get(order_id) != kept.bought.get(order_id)
+    ]
+    unwritten = found.keys() - kept.letters
+    return faults + [f"{who}: order {order_id} has no letter" for order_id in sorted(unwritten)]
+
+
+def untold_faults(promised: Promised, kept: Kept, untold: list[Lines]) -> list[str]:
+    """At most what was sent and not answered, once; and the cart is what then is left."""
+    who = promised.username
+    if not untold:
+        carts = promised.carts() if promised.sent is None else [promised.sent]
+        return [] if kept.cart in carts else [f"{who}: the cart holds {kept.cart}, not {carts[-1]}"]
+    if untold != [promised.sent]:
+        return [f"{who}: {len(untold)} orders that were not sent, or not so: {untold}"]
+    return [f"{who}: what was ordered is still in the cart"] if kept.cart else []

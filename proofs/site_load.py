@@ -1,0 +1,219 @@
+"""P9: the site under load answers everything, its consumers keep up, and its memory stays flat.
+
+The real site, in its two processes, is used at once by readers, shoppers, an editor and programs.
+After a warm-up everything counts:
+
+1. Every answer is the one that whoever asked must get. There is no other status, not even a
+   refusal for haste, and nothing in the log that looks like an error.
+2. The second process keeps up. How far it is behind is asked for every second. At the end all
+   that the editor posted is in the inboxes of all who watch, once, and nothing is left to consume.
+3. Neither process grows: see `proofs.memory`.
+4. Every order that somebody was told of is there, once and whole; nothing in the store contradicts
+   what its systems declare, and the chain of the audit log holds.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from bigtime.model import verify
+from bigtime.store import Store, open_store
+from bigtime.systems.portal.verification import verify_audit
+from bigtime.web.design import WORKER
+from bigtime.web.systems import SYSTEMS
+from proofs import audit
+from proofs.browser import Browser, SiteGone, Unexpected
+from proofs.crowd import Editor, Person, Program, Reader, Shopper
+from proofs.memory import growth, memory_faults
+from proofs.messages import arrival_faults, owed
+from proofs.orders import kept_of, order_faults
+from proofs.result import Result, result
+from proofs.scratch import scratch
+from proofs.server import resident_bytes
+from proofs.site import NotServed, Site, is_running, served, wait_until
+
+SHORTEST_WARM_UP, LONGEST_WARM_UP = 3.0, 20.0
+SECONDS_BETWEEN_LOOKS = 0.5
+PATIENCE = 30.0
+MOST_LAG = 15.0
+"""How many seconds old a change may be when it is consumed, at worst."""
+MOST_FAULTS = 50
+DEALS_POSTED = 240
+LAG = re.compile(r'^bigtime_stream_lag_seconds{consumer="([^"]+)"} (\S+)$', re.MULTILINE)
+
+
+def crowd(port: int, seconds: float) -> list[Person]:
+    """Everybody there is. However long it takes, about as many deals are posted: each has pages
+    that are kept, which is no leak, and should not look like one."""
+    return [
+        Editor(port, pause=max(0.25, seconds / DEALS_POSTED)),
+        *(Reader(port, f"reader{number}") for number in range(3)),
+        *(Shopper(port, f"shopper{number}") for number in range(3)),
+        *(Program(port, f"program{number}") for number in range(2)),
+    ]
+
+
+@dataclass
+class Watch:
+    """What is looked at while people are at it: both processes' memory, and how far behind."""
+
+    site: Site
+    worker: int
+    web_bytes: list[int] = field(default_factory=list)
+    worker_bytes: list[int] = field(default_factory=list)
+    lag_seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+    def look(self, browser: Browser) -> None:
+        self.web_bytes.append(resident_bytes(self.site.pid))
+        self.worker_bytes.append(resident_bytes(self.worker))
+        lags = LAG.findall(browser.get("/metrics", shows="bigtime_requests_total"))
+        self.lag_seconds = max([self.lag_seconds, *(float(lag) for _, lag in lags)])
+
+    def run(self, stop: threading.Event) -> None:
+        browser = Browser(self.site.port, "10.255.0.1")
+        while not stop.wait(SECONDS_BETWEEN_LOOKS):
+            try:
+                self.look(browser)
+            except (OSError, SiteGone, Unexpected) as error:
+                self.faults.append(f"the site cannot be watched: {error}")
+                return
+
+    def verdict(self) -> list[str]:
+        faults = [*self.faults]
+        if not self.site.is_alive or not is_running(self.worker):
+            return [*faults, "one of the site's processes died"]
+        faults += memory_faults("server", self.web_bytes)
+        faults += memory_faults("worker", self.worker_bytes)
+        if self.lag_seconds > MOST_LAG:
+            faults.append(f"a consumer was {self.lag_seconds:.1f} s behind")
+        return faults
+
+
+# People at it
+
+
+def arrive(people: Sequence[Person]) -> None:
+    """The editor first, who makes the brand that the others watch; and they all at once."""
+    editor, *others = people
+    editor.arrive()
+    with ThreadPoolExecutor(len(others)) as threads:
+        list(threads.map(lambda one: one.arrive(), others))
+
+
+def use(people: Sequence[Person], seconds: float, faults: list[str]) -> None:
+    """Everybody at once, for so long; what went wrong is noted."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=live, args=(one, stop, faults)) for one in people]
+    for thread in threads:
+        thread.start()
+    stop.wait(seconds)
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+def live(person: Person, stop: threading.Event, faults: list[str]) -> None:
+    while not stop.is_set() and len(faults) < MOST_FAULTS:
+        try:
+            person.visit()
+        except Exception as error:  # an answer that is not what it should be may break anything
+            faults.append(f"{person}: {error!r}")
+        stop.wait(person.pause)
+
+
+def watched(site: Site, people: Sequence[Person], seconds: float, faults: list[str]) -> Watch:
+    """The part that counts."""
+    worker = site.worker()
+    if worker is None:
+        raise NotServed("the site has no worker")
+    watch, stop = Watch(site, worker), threading.Event()
+    thread = threading.Thread(target=watch.run, args=(stop,))
+    thread.start()
+    use(people, seconds, faults)
+    stop.set()
+    thread.join()
+    return watch
+
+
+# Afterwards
+
+
+def caught_up(store: Store, patience: float) -> list[str]:
+    """Whether the second process has told, since now, that no consumer is behind."""
+    since = datetime.now(UTC)
+
+    def is_done() -> bool:
+        told = store.run(WORKER.get())
+        if told.seen_at is None or told.seen_at < since:
+            return False
+        return all(lag < 1 for lag in told.lag_seconds.values())
+
+    if wait_until(is_done, patience):
+        return []
+    return [f"the consumers do not catch up: {store.run(WORKER.get())}"]
+
+
+def store_faults(store: Store) -> list[str]:
+    """What the declarations of the systems, and the audit log, say is wrong with the data."""
+    faults = [str(one) for system in SYSTEMS for one in store.run(verify(system))]
+    return faults + [str(one) for one in store.run(verify_audit())]
+
+
+def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple[list[str], int]:
+    """What is wrong with the data, and how many messages were owed."""
+    (editor,) = (one for one in people if isinstance(one, Editor))
+    shoppers = [one for one in people if isinstance(one, Shopper)]
+    with open_store(site.store) as store:
+        told = store.run(owed(editor.posted, editor.hot, [one.name for one in shoppers]))
+        faults = arrival_faults(store, told, patience) + caught_up(store, patience)
+        for one in shoppers:
+            faults += order_faults(one.promised, store.run(kept_of(one.name)))
+        return faults + store_faults(store), len(told)
+
+
+def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) -> Result:
+    """Uses the site for so long; what has to come afterwards must come in `patience`."""
+    with scratch() as folder, ExitStack() as stack:
+        site = stack.enter_context(served(folder, mutant=mutant))
+        faults: list[str] = []
+        people = crowd(site.port, seconds)
+        arrive(people)
+        use(people, min(max(SHORTEST_WARM_UP, seconds / 3), LONGEST_WARM_UP), faults)
+        before = sum((one.answers for one in people), Counter())
+        began = time.monotonic()
+        watch = watched(site, people, seconds, faults)
+        took = time.monotonic() - began
+        answers = sum((one.answers for one in people), Counter()) - before
+        faults += watch.verdict()
+        after, messages = faults_after(site, people, patience)
+        faults += after + site.complaints()
+        stack.close()
+        faults += audit.integrity_faults(site.file)
+    did = sum((one.did for one in people), Counter())
+    counts = {
+        "seconds": round(took),
+        "answers": sum(answers.values()),
+        **dict(sorted(did.items())),
+        "messages owed": messages,
+        "ms behind at most": round(watch.lag_seconds * 1_000),
+        **figures("server", watch.web_bytes),
+        **figures("worker", watch.worker_bytes),
+    }
+    return result(counts, faults)
+
+
+def figures(what: str, samples: Sequence[int]) -> dict[str, int]:
+    more = growth(samples) if samples else 0
+    return {
+        f"KB more of the {what}": more >> 10,
+        f"MB of the {what}": max(samples, default=0) >> 20,
+    }

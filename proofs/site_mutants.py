@@ -1,0 +1,125 @@
+"""Sites that are broken on purpose, for P9 and P10 to catch.
+
+Each is made in the process that serves, by changing the site in its memory before it starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+from bigtime.model import Ksuid, Steps, transact
+from bigtime.store import AsyncStore
+from bigtime.web import checkout, serve
+from bigtime.web.front import Front
+from bigtime.web.shopper import checkout as checkout_page
+
+LEAKED = 48 << 10
+FAILS_EVERY = 400
+LATE_SECONDS = 0.3
+IDLE = "import time; time.sleep(3600)"
+
+
+def leak() -> None:
+    """Something of every request is kept for ever."""
+    call, kept = Front.__call__, list[bytes]()
+
+    async def leaking(front: Front, scope: Any, receive: Any, send: Any) -> None:
+        kept.append(os.urandom(LEAKED))
+        await call(front, scope, receive, send)
+
+    Front.__call__ = leaking  # type: ignore[assignment, method-assign]
+
+
+def fail_sometimes() -> None:
+    """One request in some hundred is answered with a 500."""
+    call, asked = Front.__call__, count(1)
+
+    async def failing(front: Front, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and next(asked) % FAILS_EVERY == 0:
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await call(front, scope, receive, send)
+
+    Front.__call__ = failing  # type: ignore[assignment, method-assign]
+
+
+def leave_worker_dead() -> None:
+    """A worker that has died is not started again."""
+    serve.FIRST_PAUSE = 3_600.0
+
+
+def let_worker_idle() -> None:
+    """The worker is there, and does nothing."""
+    start = subprocess.Popen
+
+    def start_idle(command: list[str], **options: Any) -> Any:
+        python, _, *rest = command
+        return start([python, "-c", IDLE, *rest], **options)
+
+    serve.subprocess.Popen = start_idle  # type: ignore[attr-defined]
+
+
+def forget_keys() -> None:
+    """The key of a checkout counts for nothing: each time that it is sent it is a new one."""
+    asked = checkout_page.asked
+
+    def asked_anew(*arguments: Any) -> checkout.Checkout:
+        key = Ksuid.make(datetime.now(UTC), os.urandom(16))
+        return replace(asked(*arguments), key=key)
+
+    checkout_page.asked = asked_anew  # type: ignore[assignment]
+
+
+def answer_early() -> None:
+    """An order is acknowledged first, and written a little later."""
+    run = AsyncStore.run
+    late: set[asyncio.Task[Any]] = set()
+
+    async def write_later(store: AsyncStore, steps: Any) -> None:
+        await asyncio.sleep(LATE_SECONDS)
+        await run(store, steps)
+
+    async def answering(store: AsyncStore, steps: Any) -> Any:
+        if getattr(steps, "__name__", "") != checkout.check_out.__name__:
+            return await run(store, steps)
+        order_id = steps.gi_frame.f_locals["asked"].order_id
+        late.add(asyncio.create_task(write_later(store, steps)))
+        return order_id
+
+    AsyncStore.run = answering  # type: ignore[assignment, method-assign]
+
+
+def order_in_two() -> None:
+    """An order and its purchase are two transactions, with a while in between."""
+
+    def in_two(*writes: Any, token: str) -> Steps[None]:
+        half = len(writes) // 2
+        yield from transact(*writes[:half])
+        time.sleep(LATE_SECONDS)
+        yield from transact(*writes[half:])
+
+    checkout.transact = in_two  # type: ignore[assignment, attr-defined]
+
+
+SITE_MUTANTS: dict[str, Callable[[], None]] = {
+    "leak": leak,
+    "fails sometimes": fail_sometimes,
+    "idle worker": let_worker_idle,
+    "worker left dead": leave_worker_dead,
+    "keys forgotten": forget_keys,
+    "answered early": answer_early,
+    "order in two": order_in_two,
+}
+
+
+def mutate(name: str) -> None:
+    SITE_MUTANTS[name]()
