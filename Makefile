@@ -2,8 +2,6 @@
 # from locks/; later runs call pip only when a lock file, pyproject.toml or Python has changed.
 
 PYTHON  ?= python3.13 python3.12 python3.11 python3
-DATA    ?= data/bigtime.db
-PORT    ?= 8080
 WORKERS ?= 2
 
 BIN     := .venv/bin
@@ -18,13 +16,13 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench proofs docs lock clean
+.PHONY: help serve test check bench proofs docs screenshots lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-serve: .venv/runtime.stamp ## start the site on DATA=data/bigtime.db and PORT=8080
-	@$(BIN)/bigtime serve --store file:$(DATA) --port $(PORT)
+serve: .venv/runtime.stamp ## start the site; DATA=data/bigtime.db and PORT=8080 unless told otherwise
+	@$(BIN)/bigtime serve $(if $(DATA),--store file:$(DATA)) $(if $(PORT),--port $(PORT))
 
 test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" goes to pytest
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
@@ -38,11 +36,14 @@ check: .venv/dev.stamp ## lint, formatting, types and import contracts
 bench: .venv/dev.stamp ## measure speed, size and growth beside moto and dynalite
 	@$(BIN)/python -m bench $(ARGS)
 
-proofs: .venv/dev.stamp ## crash, tear, fill, race and fuzz the engine; RELEASE=1 for the long form
+proofs: .venv/dev.stamp ## crash, tear, fill, race and fuzz engine and site; RELEASE=1 for the long form
 	@$(BIN)/python -m proofs $(if $(RELEASE),--release) $(ARGS)
 
 docs: .venv/dev.stamp ## write the examples, the measured figures and the layout into the guides
 	@$(BIN)/python docs/generate.py
+
+screenshots: .venv/dev.stamp ## take the pictures of the site in docs/screenshots/ anew
+	@$(BIN)/python docs/screenshots.py
 
 lock: .venv/dev.stamp ## renew locks/ from pyproject.toml; UPGRADE=1 takes the newest versions
 	@$(LOCK) --output-file locks/runtime.txt

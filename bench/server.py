@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,10 +80,19 @@ class Server:
 
 
 @contextmanager
-def serving(command: Sequence[str | Path], port: int, *, seconds: float = 30) -> Iterator[Server]:
+def serving(
+    command: Sequence[str | Path],
+    port: int,
+    *,
+    seconds: float = 30,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """`settings` are variables of its environment."""
+    environment = {**os.environ, **(settings or {})}
+    quiet = subprocess.DEVNULL
     with ExitStack() as stack:
         process = stack.enter_context(
-            subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            subprocess.Popen(command, stdout=quiet, stdin=quiet, env=environment)
         )
         stack.callback(process.terminate)
         client = connect(port, process, seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.message import EmailMessage
 from typing import Any
 
 import pytest
@@ -24,6 +25,12 @@ PAGE = WebAddress(NoAddress, most=40)
     [
         *("", " ", "alex", "a@b", "@b.example", "a@", "a b@c.example", "a#b@c.example", "a@b@c.d"),
         *("a\n@b.example", "a\0@b.example", "a@b.", "x" * 250 + "@b.example", None, 7),
+        *("a<b@c.example>", "~;`@>*.b,<", '"a b"@c.example', "a(b)@c.example", "a,b@c.example"),
+        *("a:b@c.example", "a\\b@c.example", "[a]@c.example", "é@c.example", "a@[127.0.0.1]"),
+        *(".a@b.example", "a.@b.example", "a..b@c.example", "a@b..example", "a@-b.example"),
+        *("a@b-.example", "a@b_c.example", "a@127.0.0.1", "a@b.example.", "a@b,c.example"),
+        *("x" * 65 + "@b.example", "a@" + "b" * 64 + ".example", "a@" + "ü" * 60 + ".example"),
+        *("a@straße.example", "a@xn--zz.example", "a@b\u200e.example", "a@\u0130.example"),
     ],
     ids=repr,
 )
@@ -34,6 +41,35 @@ def test_what_is_no_address_of_mail_is_refused(value: Any) -> None:
 
 def test_spellings_of_one_address_are_one() -> None:
     assert EMAIL(" Alex@Example.COM ") == EMAIL("alex@example.com") == "alex@example.com"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["o'brien+news@c.example", "a.b-c_d@e-f.example", "a@b.c.d.example", "x" * 64 + "@b.example"],
+)
+def test_an_ordinary_address_stays_as_it_is(value: str) -> None:
+    assert EMAIL(value) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a@BÜCHER.example", "a@xn--bcher-kva.example", "a@bu\u0308cher.example", "a@bücher。example"],
+    ids=ascii,
+)
+def test_spellings_of_one_host_are_one(value: str) -> None:
+    assert EMAIL(value) == "a@bücher.example"
+
+
+@given(st.text(alphabet="ab.,;:<>()[]\"'\\@é%ü!=?+-_*/|`~^${}", max_size=12))
+def test_a_mail_program_reads_an_address_as_itself(text: str) -> None:
+    try:
+        address = EMAIL(f"{text}@example.com")
+    except NoAddress:
+        return
+    message = EmailMessage()
+    message["To"] = address
+    (read,) = message["To"].addresses
+    assert read.addr_spec == address
 
 
 @pytest.mark.parametrize(

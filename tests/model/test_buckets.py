@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -115,6 +115,20 @@ def test_an_end_before_the_beginning_is_nothing(store: Store) -> None:
     assert (page.items, page.position) == ([], None)
     page = store.run(oldest_first(APPLE, limit=5, since=date(2027, 1, 1)))
     assert (page.items, page.position) == ([], None)
+
+
+def test_time_ends_with_a_last_day(engine: Engine) -> None:
+    last = datetime(9999, 12, 31, 23, tzinfo=UTC)
+    store = opened(engine, BIG_TIME_DEALS, now=last)
+    page = store.run(oldest_first(APPLE, since=last.date(), limit=5))
+    assert page.items == [] and page.position is None
+
+
+def test_time_begins_with_a_first_day(engine: Engine) -> None:
+    first = datetime(1, 1, 1, 23, tzinfo=UTC)
+    store = opened(engine, BIG_TIME_DEALS, now=first)
+    page = store.run(newest_first(APPLE, since=first.date(), limit=5))
+    assert page.items == [] and page.position is None
 
 
 def test_oldest_first_walks_from_a_day_to_today(store: Store) -> None:

@@ -145,6 +145,25 @@ class TestCount:
         fill(store, [message(n, "hot" if n % 3 else "cold") for n in range(9)])
         assert store.run(count(INBOX, filter=attr("subject") == "hot")) == 6
 
+    @pytest.mark.parametrize("most", [1, 5, 6, 7, 9])
+    def test_no_further_than_is_asked(self, store: Store, most: int) -> None:
+        fill(store, [message(n, "hot" if n % 3 else "cold") for n in range(9)])
+        assert store.run(count(INBOX, most=most)) == min(most, 9)
+        assert max(one.params["Limit"] for one in requests(store)) == most
+        hot = attr("subject") == "hot"
+        assert store.run(count(INBOX, filter=hot, most=most)) == min(most, 6)
+
+    def test_no_further_than_is_asked_where_items_have_to_be_read(self, engine: Engine) -> None:
+        store = opened(engine, SHOP)
+        orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(5)]
+        fill(store, [*orders, Customer(username="alex", email="a@b.c")])
+        asked = Order.within("main", username="alex", order_id=less_than(orders[4].order_id))
+        assert [store.run(count(asked, most=most)) for most in (1, 3, 9)] == [1, 3, 4]
+
+    def test_to_count_nothing_is_refused(self, store: Store) -> None:
+        with pytest.raises(DesignError, match="most is the number of items"):
+            store.run(count(INBOX, most=0))
+
     def test_leaves_out_the_bound_that_is_left_out(self, engine: Engine) -> None:
         store = opened(engine, SHOP)
         orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(3)]

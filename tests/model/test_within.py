@@ -534,6 +534,14 @@ def test_a_time_finer_than_what_is_stored_still_compares_as_it_should(
     assert bool(found) == matches(letter.sent_at, asked)
 
 
+def test_nothing_is_stored_after_the_end_of_time() -> None:
+    end = datetime.max.replace(tzinfo=UTC)
+    with pytest.raises(ValueRefused, match="nothing is stored after 9999-12-31"):
+        Letter.within("ByDay", sent_at=at_least(end))
+    Letter.within("ByDay", sent_at=at_least(end.replace(microsecond=0)))
+    Letter.within("ByDay", sent_at=at_most(end))
+
+
 def test_any_moment_says_which_bucket(engine: Engine) -> None:
     """A walk meets days on which the field could not have been."""
     store = opened(engine, LETTERS_TABLE, now=datetime(2020, 1, 2, tzinfo=UTC))

@@ -19,6 +19,7 @@ from bigtime.store import (
     Checkpoint,
     NoStream,
     Reading,
+    Retries,
     Store,
     TableCheckpoints,
     consume,
@@ -29,6 +30,7 @@ from tests.store import places
 from tests.store.places import STREAM, Place, Time, create, get, put
 
 HOUR = timedelta(hours=1)
+PATIENT = Retries(attempts=20, draw=lambda: 1.0)
 
 
 class Crash(BaseException):
@@ -338,6 +340,7 @@ def test_faults_change_nothing(streamed: Place, engine: Engine) -> None:
     write(streamed, 0, 30)
     engine.faults.seed(7)
     engine.faults.throttle(rate=0.2)
+    streamed.store.retries = PATIENT
     log = Log()
     streamed.consumer("Things", log, page_size=5)()
     assert log.seen == expected(30)

@@ -58,3 +58,13 @@ def test_a_visitor_is_read_once_in_a_second(engine: Engine) -> None:
         return [first is still, first and first.username, await visitors.of("token")]
 
     assert asyncio.run(look()) == [True, "alex", None]
+
+
+def test_a_token_that_is_far_too_long_is_nobodys_and_asks_for_nothing(engine: Engine) -> None:
+    async def look() -> Any:
+        store = await open_store(engine)
+        visitors = Visitors(store)
+        store.send = None  # type: ignore[assignment]
+        return await visitors.of("x" * 201)
+
+    assert asyncio.run(look()) is None

@@ -30,15 +30,21 @@ def serve(
     from pydantic import ValidationError
 
     from bigtime.model import DomainError
+    from bigtime.store import TransportError
     from bigtime.store.setting import SettingError
     from bigtime.web.serve import serve as serving
-    from bigtime.web.settings import Settings
+    from bigtime.web.settings import Settings, setting_faults
+    from bigtime.wire import DynamoDBError
 
     given: dict[str, Any] = {"host": host, "port": port, "store": store}
     try:
         settings = Settings(**{name: one for name, one in given.items() if one is not None})
         serving(settings, tell=typer.echo)
     except ValidationError as error:
-        refuse("; ".join(str(one["msg"]) for one in error.errors()), code=2)
+        refuse("\n".join(setting_faults(error)), code=2)
     except (SettingError, DomainError) as error:
         refuse(str(error), code=2)
+    except (TransportError, DynamoDBError) as error:
+        refuse(f"The store does not answer: {error}")
+    except OSError as error:
+        refuse(f"{error.filename or 'The site'} cannot be used: {error.strerror}.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bigtime.model.addresses import EmailAddress, WebAddress
 from bigtime.model.amounts import Amount
 from bigtime.model.batch import Unfinished, delete_many, get_many, load_many, put_many
-from bigtime.model.buckets import Buckets, buckets, newest_first, oldest_first
+from bigtime.model.buckets import Buckets, Kept, buckets, newest_first, oldest_first
 from bigtime.model.change import Add, Append, At, Discard, IfMissing, Remove, Set
 from bigtime.model.collection import collection, partition
 from bigtime.model.condition import Condition, attr
@@ -48,6 +48,7 @@ from bigtime.model.singleton import singleton
 from bigtime.model.stored import EpochSeconds, Millis, Seconds
 from bigtime.model.system import System
 from bigtime.model.table import Table, binary, global_index, local_index, number
+from bigtime.model.texts import is_readable, one_line
 from bigtime.model.transact import get_together, transact
 from bigtime.model.unique import unique
 from bigtime.model.update import add, update
@@ -97,6 +98,7 @@ __all__ = [
     "ItemExists",
     "ItemMismatch",
     "ItemMissing",
+    "Kept",
     "Key",
     "Keys",
     "Ksuid",
@@ -156,6 +158,7 @@ __all__ = [
     "get_many",
     "get_together",
     "global_index",
+    "is_readable",
     "ksuid_or",
     "less_than",
     "load_many",
@@ -167,6 +170,7 @@ __all__ = [
     "now",
     "number",
     "oldest_first",
+    "one_line",
     "open_findings",
     "partition",
     "pascal_case",

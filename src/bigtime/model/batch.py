@@ -11,7 +11,7 @@ A batch is no transaction: when it fails, some of it may be done. What was done 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bigtime.model.entity import Entity, Key
@@ -45,15 +45,20 @@ def get_many(
 
     `deleted=True` also finds what was deleted softly.
     """
-    wanted = [checked(key, "get_many") for key in keys]
-    found = yield from items_of(wanted, consistent=consistent)
-    return [visible(key, found.get(identity(key)), deleted=deleted) for key in wanted]
+    wanted = [(checked(key, "get_many"), key.identity) for key in keys]
+    found = yield from items_at({place: key for key, place in wanted}, consistent=consistent)
+    return [visible(key, found.get(place), deleted=deleted) for key, place in wanted]
 
 
 def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
     """The items of many keys as they are stored, those that are there."""
-    apart = {identity(key): key for key in keys}
-    chunks = chunked(list(apart.values()), MOST_READ)
+    return (yield from items_at({identity(key): key for key in keys}, consistent=consistent))
+
+
+def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    if len(keys) <= MOST_READ:
+        return (yield from read_chunk(list(keys.values()), consistent=consistent)) if keys else {}
+    chunks = chunked(list(keys.values()), MOST_READ)
     answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
     return {place: item for items in answers for place, item in items.items()}
 

@@ -8,34 +8,40 @@ days, newest first, until it has enough:
 2. that day is bounded by the last deal seen, no other day is;
 3. each day is asked only for what is still missing;
 4. after `patience` empty days in a row the walk stops with a position, so that a reader can tell
-   "nothing more" from "nothing yet": only a walk that has an end, `since`, comes to know it.
+   "nothing more" from "nothing yet": only a walk that has an end, `since`, comes to know it;
+5. where deals are rare, but not so rare, it stops after `most` days in all, in the same way.
 
     page = yield from newest_first(buckets(Deal, "GSI2", brand="APPLE"), limit=25, after=position)
 
 Days, hours and months go the same way, and so does the other direction: from `since` to today.
 A position is a bucket and an item in it, so what is inserted or deleted meanwhile moves nothing.
+
+Most buckets of a walk are of the past, and do not change any more. Who walks them often may keep
+them: a bucket that was read whole is given to `kept`, and taken from there the next time. To
+forget one that has changed is the keeper's own business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, overload
 
 from bigtime.model.annotation import bare_type
+from bigtime.model.bucket import Bucket
 from bigtime.model.condition import Condition
 from bigtime.model.encoding import Encoding
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import EntityKey
 from bigtime.model.op import Steps, now
-from bigtime.model.page import Page, Position, check_number, place_in
+from bigtime.model.page import Page, Position, Taken, check_number, place_in
 from bigtime.model.parts import Field, fields_of
 from bigtime.model.query import Query, query, viewed
 from bigtime.model.table import MAIN
 from bigtime.model.within import Within, key_in, key_value
-from bigtime.wire import Item
+from bigtime.wire import AttributeValue, Item
 
 if TYPE_CHECKING:
     from bigtime.model.entity import Entity
@@ -49,6 +55,13 @@ Asked: TypeAlias = tuple[Query[Any], Mapping[str, Any]]
 
 EMPTY_BUCKETS = 5
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Kept(Protocol[E]):
+    """Buckets that were read whole, by where they start, for whoever keeps them."""
+
+    def get(self, bucket: Any) -> Sequence[E] | None: ...
+    def put(self, bucket: Any, items: Sequence[E]) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +106,8 @@ class Buckets(Generic[E]):
 
     def moved(self, parameters: Mapping[str, Any], bucket: Any) -> dict[str, Any]:
         """A query of `some` partition for that of a bucket; its values begin with the key."""
-        fields = {**self.shared, self.field: bucket}
-        keys = (key_value(one, fields) for one in self.entity.layout.keys[self.index].hash)
         values = parameters["ExpressionAttributeValues"]
-        moved = {**values, **dict(zip(values, keys, strict=False))}
+        moved = {**values, **dict(zip(values, keys_in(self, bucket), strict=False))}
         return {**parameters, "ExpressionAttributeValues": moved}
 
     def after(self, *, newest_first: bool = True, **fields: Any) -> Position:
@@ -105,14 +116,20 @@ class Buckets(Generic[E]):
         known = {
             name: layout.checked(name, value) for name, value in {**self.fields, **fields}.items()
         }
+        key = self.key_of(known)
+        return self.position(known[self.field], key, newest_first=newest_first)
+
+    def key_of(self, fields: Mapping[str, Any]) -> Item:
+        """Where an item of these fields stands."""
         key: Item = {}
         for name in (MAIN, self.index):
-            attributes = layout.keys[name].attributes(known)
+            declared = self.entity.layout.keys[name]
+            attributes = declared.attributes(fields)
             if attributes is None:
-                lacking = [one for one in layout.keys[name].fields if known.get(one) is None]
+                lacking = [one for one in declared.fields if fields.get(one) is None]
                 raise DesignError(f"{self.entity.__name__}: after also needs {', '.join(lacking)}")
             key |= attributes
-        return self.position(known[self.field], key, newest_first=newest_first)
+        return key
 
     def position(self, moment: Any, key: Item | None, *, newest_first: bool) -> Position:
         bound = self.fingerprint(newest_first=newest_first)
@@ -125,9 +142,8 @@ class Buckets(Generic[E]):
 
     def beside(self, bucket: Any, *, newest_first: bool) -> Any:
         """The next bucket of the walk, from the start of one."""
-        kind = self.encoding.bucket
-        assert kind is not None
-        return kind.start(bucket - kind.instant if newest_first else bucket + kind.longest)
+        assert self.encoding.bucket is not None
+        return next_start(self.encoding.bucket, bucket, newest_first)
 
     def fingerprint(self, *, newest_first: bool) -> str:
         return self.fingerprints[newest_first]
@@ -136,6 +152,21 @@ class Buckets(Generic[E]):
     def fingerprints(self) -> dict[bool, str]:
         """By direction. That of any bucket will do, if it is always the same one."""
         return {way: self.some.fingerprint("buckets", way) for way in (False, True)}
+
+
+# A walk that begins today meets the same buckets as the one before it.
+
+
+@lru_cache(maxsize=8192)
+def keys_in(walked: Buckets[Any], bucket: Any) -> tuple[AttributeValue, ...]:
+    """The partition key of a bucket."""
+    fields = {**walked.shared, walked.field: bucket}
+    return tuple(key_value(one, fields) for one in walked.entity.layout.keys[walked.index].hash)
+
+
+@lru_cache(maxsize=4096)
+def next_start(kind: Bucket, start: Any, newest_first: bool) -> Any:
+    return kind.start(start - kind.instant if newest_first else start + kind.longest)
 
 
 def asking(query: Query[Any]) -> Asked:
@@ -183,6 +214,8 @@ def newest_first(
     filter: Condition | None = ...,
     patience: int = ...,
     since: date | None = ...,
+    most: int | None = ...,
+    kept: Kept[E] | None = ...,
 ) -> Steps[Page[E]]: ...
 @overload
 def newest_first(
@@ -194,6 +227,7 @@ def newest_first(
     filter: Condition | None = ...,
     patience: int = ...,
     since: date | None = ...,
+    most: int | None = ...,
 ) -> Steps[Page[V]]: ...
 def newest_first(
     walked: Buckets[Any],
@@ -204,9 +238,11 @@ def newest_first(
     only: type[View] | None = None,
     patience: int = EMPTY_BUCKETS,
     since: date | None = None,
+    most: int | None = None,
+    kept: Kept[Any] | None = None,
 ) -> Steps[Page[Any]]:
     """From today back, to the bucket of `since` if there is such an end."""
-    walk = Walk(walked, True, limit, filter, only, patience)
+    walk = Walk(walked, True, limit, filter, only, patience, most, kept)
     return (yield from walk.steps(after, first=None, last=since))
 
 
@@ -256,33 +292,60 @@ class Walk:
     filter: Condition | None
     only: type[View] | None
     patience: int
+    most: int | None = None
+    kept: Kept[Any] | None = None
 
     def __post_init__(self) -> None:
         check_number("limit", "items wanted", self.limit)
         check_number("patience", "empty buckets before a page is given up", self.patience)
+        if self.most is not None:
+            check_number("most", "buckets before a page is given up", self.most)
+        if self.kept is not None and (self.filter is not None or self.only is not None):
+            raise DesignError("kept has whole buckets; filter what is found, and leave only out")
 
     def steps(
         self, after: Position | None, *, first: date | None, last: date | None
     ) -> Steps[Page[Any]]:
         bucket, key = yield from self.beginning(after, first)
         end = yield from self.end(last)
-        asked, parameters = self.asked()
+        asked = self.asked()
         found: list[Any] = []
-        empty = 0
+        empty = walked = 0
         while not self.is_beyond(bucket, end):
-            missing = self.limit - len(found)
-            moved = self.buckets.moved(parameters, bucket)
-            taken = yield from asked.taking(key, missing, moved)
+            taken = yield from self.taking(asked, bucket, key, self.limit - len(found))
+            walked += 1
             found += taken.values
             if not taken.ended:
                 return Page(found, self.position(bucket, taken.last))
-            if len(found) == self.limit and bucket != end:
+            if bucket == end:  # before the first and after the last day of all there is none
+                break
+            if len(found) == self.limit:
                 return Page(found, self.position(bucket, taken.last))
             empty = 0 if taken.found else empty + 1
             bucket, key = self.buckets.beside(bucket, newest_first=self.newest_first), None
-            if empty == self.patience and not self.is_beyond(bucket, end):
+            if empty == self.patience or walked == self.most:
                 return Page(found, self.position(bucket, None))
         return Page(found)
+
+    def taking(
+        self, asked: Asked, bucket: Any, key: Item | None, missing: int
+    ) -> Steps[Taken[Any]]:
+        """What a bucket has of what is missing; one that is kept is not asked."""
+        kept = self.kept if key is None else None
+        whole = None if kept is None else kept.get(bucket)
+        if whole is not None:
+            return self.recalled(whole, missing)
+        query, parameters = asked
+        taken = yield from query.taking(key, missing, self.buckets.moved(parameters, bucket))
+        if kept is not None and taken.ended:
+            kept.put(bucket, taken.values)
+        return taken
+
+    def recalled(self, whole: Sequence[Any], missing: int) -> Taken[Any]:
+        found: list[tuple[Item, Any]] = [({}, one) for one in whole[:missing]]
+        ends_here = len(found) == missing
+        last = self.buckets.key_of(found[-1][1].__dict__) if ends_here else None
+        return Taken(last, found, ended=len(whole) < missing)
 
     def is_beyond(self, bucket: Any, end: Any) -> bool:
         if end is None:

@@ -14,10 +14,8 @@ Identity: TypeAlias = tuple[Any, ...]
 
 def identity_of(table: Table, item: Item) -> Identity:
     """A number has many spellings, and comes back in another than it was sent in."""
-    values = (item[one.name] for one in table.main.attributes)
-    contents = (
-        Decimal(content) if tag == "N" else content
-        for value in values
-        for tag, content in value.items()
-    )
-    return table.name, *contents
+    identity: list[Any] = [table.name]
+    for one in table.main.attributes:
+        ((tag, content),) = item[one.name].items()
+        identity.append(Decimal(content) if tag == "N" else content)
+    return tuple(identity)

@@ -276,7 +276,13 @@ class Layout:
                 f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
                 " with a value that it leaves as it is"
             )
-        return fitted + timedelta(microseconds=unit.microseconds) if up else fitted
+        try:
+            return fitted + timedelta(microseconds=unit.microseconds) if up else fitted
+        except OverflowError:
+            raise ValueRefused(
+                f"{self.entity.__name__}.{path}: nothing is stored after {value}, where time ends;"
+                " compare it with an earlier one"
+            ) from None
 
     def checked_part(self, path: Path, value: Any) -> Any:
         """A value as an element of a list or set has it."""

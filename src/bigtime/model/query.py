@@ -18,7 +18,7 @@ from bigtime.model.errors import DesignError
 from bigtime.model.layout import Layout
 from bigtime.model.neighbours import is_alone
 from bigtime.model.op import Steps
-from bigtime.model.page import PATIENCE, Page, Position, Reading
+from bigtime.model.page import PATIENCE, Page, Position, Reading, check_number
 from bigtime.model.reader import Reader, key_of, projected
 from bigtime.model.table import MAIN, Index
 from bigtime.model.within import Within, check_within
@@ -215,14 +215,22 @@ def count(
     filter: Condition | None = None,
     consistent: bool = False,
     deleted: bool = False,
+    most: int | None = None,
 ) -> Steps[int]:
-    """How many items are within a stretch; only numbers cross the network, where they can tell."""
+    """How many items are within a stretch; only numbers cross the network, where they can tell.
+
+    Whoever does not care how many more there are says how far to count: `most`.
+    """
     check_within(within, "count")
+    if most is not None:
+        check_number("most", "items to count", most)
     layout, index, kinds = within.layout, within.index, within.reader.kinds
     alone = is_alone(layout, index.name)
     if within.dropped or not (alone or is_told(layout, index)):
-        items = yield from all_of(within, filter=filter, consistent=consistent, deleted=deleted)
-        return len(items)
+        asked: Any = {"filter": filter, "consistent": consistent, "deleted": deleted}
+        if most is not None:
+            return len((yield from query(within, limit=most, **asked)))
+        return len((yield from all_of(within, **asked)))
     counted = query(
         within.read_as(Reader(kinds, within.reader.read)),
         filter=filter if alone else both(of_kinds(layout, kinds), filter),
@@ -233,10 +241,10 @@ def count(
     total: int = 0
     start: Item | None = None
     while True:
-        response = yield counted.asking(parameters, None, start)
+        response = yield counted.asking(parameters, None if most is None else most - total, start)
         total += response["Count"]
         start = response.get("LastEvaluatedKey")
-        if start is None:
+        if start is None or total == most:
             return total
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from bigtime.model.errors import DesignError
+from bigtime.model.keys import KeyPart
 from bigtime.model.layout import Layout
 from bigtime.model.table import MAIN, Index, Table
 from bigtime.wire import Item
@@ -106,11 +107,19 @@ def owns(layout: Layout, item: Item) -> bool:
     if len(layout.table.entities) == 1:
         return True
     try:
-        for part in layout.keys[MAIN].parts:
+        for part in layout.keys[MAIN].hash:
+            # The items of a page share their partition, and a look at it does for all of them.
+            check_partition(part, *item[part.attribute.name].items())
+        for part in layout.keys[MAIN].range:
             part.parse(item[part.attribute.name])
     except (KeyError, ValueError):
         return False
     return True
+
+
+@lru_cache(maxsize=1024)
+def check_partition(part: KeyPart, *value: tuple[str, str]) -> None:
+    part.parse(dict(value))
 
 
 def hidden_in(table: Table) -> frozenset[str]:

@@ -10,10 +10,12 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
 from bigtime.store.driver import (
+    Begins,
     Clock,
     Driver,
     Hook,
     Randomness,
+    Run,
     Runnable,
     Wanted,
     at_once,
@@ -43,10 +45,13 @@ class AsyncStore(Driver):
         randomness: Randomness = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
+        begins: Begins = Run,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
-        super().__init__(clock=clock, randomness=randomness, retries=retries, hooks=hooks)
+        super().__init__(
+            clock=clock, randomness=randomness, retries=retries, hooks=hooks, begins=begins
+        )
         self.transport: AsyncTransport = (
             engine_transport(transport) if isinstance(transport, Submitting) else transport
         )

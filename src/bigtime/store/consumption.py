@@ -13,6 +13,8 @@ What is to be done about a record is steps, and so is the consuming itself; a st
    and so does one that was away for longer than the day for which DynamoDB keeps records. That is
    logged, for records are lost.
 5. Only one process at a time may run a consumer of a name: two would handle everything twice.
+6. How far behind a consumer is can be asked at any time, from another thread too: while a page is
+   being handled, and while one fails again and again (`behind`).
 """
 
 from __future__ import annotations
@@ -70,10 +72,14 @@ class Reader:
         self.checkpoint = saved or Checkpoint(shard.stream)
         self.iterator: str | None = None
         self.start = "TRIM_HORIZON"
+        self.waiting_since: float | None = None
 
     def turn(self) -> Steps[Reading]:
         page = yield from self.page()
+        if not page["Records"]:  # until then there may be more, as old as the last
+            self.waiting_since = None
         for record in page["Records"]:
+            self.waiting_since = made_at(record)
             yield from self.consumption.handle(record)
         yield from self.advance(page)
         return (yield from self.reading(page["Records"]))
@@ -127,7 +133,7 @@ class Reader:
         lag = 0.0
         if records:
             now: datetime = yield Now()
-            lag = now.timestamp() - records[-1]["dynamodb"]["ApproximateCreationDateTime"]
+            lag = now.timestamp() - made_at(records[-1])
         return Reading(
             self.consumption.name,
             self.shard.stream,
@@ -140,6 +146,12 @@ class Reader:
 
     def warn(self, what: str) -> None:
         log.warning("consumer %s: shard %s %s", self.consumption.name, self.shard.id, what)
+
+
+def made_at(record: Response) -> float:
+    """When what a record tells of happened, in seconds since 1970."""
+    seconds: float = record["dynamodb"]["ApproximateCreationDateTime"]
+    return seconds
 
 
 class Consumption:
@@ -166,6 +178,16 @@ class Consumption:
         self.readers: dict[str, Reader] = {}
         self.saved: dict[str, Checkpoint] | None = None
         self.listed_at: datetime | None = None
+        self.read_at: datetime | None = None
+
+    def behind(self, now: datetime, *, begun: datetime) -> timedelta:
+        """How old the oldest record is that is not handled; or may be, if none could be read.
+
+        `begun` is when the consumer was started.
+        """
+        found = [one.waiting_since for one in list(self.readers.values())]
+        waiting = [datetime.fromtimestamp(one, now.tzinfo) for one in found if one is not None]
+        return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
     def drain(self) -> Steps[int]:
         """Rounds until there is nothing left; the number of records handled.
@@ -188,6 +210,7 @@ class Consumption:
             self.listed_at = now
         turns = tuple(reader.turn() for reader in self.readers.values())
         readings: list[Reading] = yield Together(turns)
+        self.read_at = now
         for reading in readings:
             for hook in self.hooks:
                 hook(reading)

@@ -12,6 +12,8 @@ that is decided, and not waited for, is here:
 3. A failed attempt is repeated when `Retries` says so, after a pause that it draws; the steps
    never hear of it. Each attempt is shown to the hooks, the failed ones too.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
+5. Who wants to know more of the steps than an attempt tells gives a kind of run of their own, as
+   `begins`.
 """
 
 from __future__ import annotations
@@ -111,6 +113,10 @@ class Run(Generic[T]):
         )
 
 
+Begins: TypeAlias = Callable[[Steps[Any], Clock, Randomness], Run[Any]]
+"""Makes a run of steps, for a store with that clock and that randomness."""
+
+
 class Driver:
     """What both stores are made with."""
 
@@ -121,14 +127,16 @@ class Driver:
         randomness: Randomness,
         retries: Retries,
         hooks: Sequence[Hook],
+        begins: Begins = Run,
     ) -> None:
         self.clock = clock
         self.randomness = randomness
         self.retries = retries
         self.hooks = tuple(hooks)
+        self.begins = begins
 
     def _begin(self, steps: Steps[T]) -> Run[T]:
-        return Run(steps, self.clock, self.randomness)
+        return self.begins(steps, self.clock, self.randomness)
 
     def _succeeded(
         self, request: Request, attempt: int, started: float, response: Response

@@ -12,10 +12,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bigtime.store.driver import (
+    Begins,
     Clock,
     Driver,
     Hook,
     Randomness,
+    Run,
     Runnable,
     Wanted,
     at_once,
@@ -59,10 +61,13 @@ class Store(Driver):
         randomness: Randomness = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
+        begins: Begins = Run,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
     ) -> None:
-        super().__init__(clock=clock, randomness=randomness, retries=retries, hooks=hooks)
+        super().__init__(
+            clock=clock, randomness=randomness, retries=retries, hooks=hooks, begins=begins
+        )
         self.transport = transport
         self.sleep = sleep
         self._closes = list(closes)

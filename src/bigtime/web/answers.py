@@ -9,23 +9,28 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from bigtime.model import DomainError, ValueRefused
+from bigtime.web.api.errors import faults_of
+from bigtime.web.health import health
+from bigtime.web.json_answer import json_answer
 from bigtime.web.limits import TooManyTries
 from bigtime.web.problems import (
     FieldFault,
     NotSignedIn,
     code_of,
     problem_body,
-    status_of,
     status_of_faults,
 )
 from bigtime.web.routers import ROUTERS
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 
 PROGRAMS = ("/api/", "/v1.0/")
+HUNG_UP = 499
+"""What is counted where nobody waits for an answer any more."""
 TITLES = {
     HTTPStatus.BAD_REQUEST: "This cannot be read",
     HTTPStatus.FORBIDDEN: "Not for you",
@@ -44,17 +49,20 @@ def handle_problems(application: FastAPI) -> None:
         application.add_exception_handler(kind, answer_domain_error)
     application.add_exception_handler(RequestValidationError, answer_invalid_request)
     application.add_exception_handler(HTTPException, answer_http_error)
+    application.add_exception_handler(ClientDisconnect, answer_nobody)
     application.add_exception_handler(Exception, answer_failure)
 
 
 def is_program(request: Request) -> bool:
-    return request.url.path.startswith(PROGRAMS)
+    path: str = request.scope["path"]
+    return path.startswith(PROGRAMS)
 
 
 async def answer_domain_error(request: Request, error: Exception) -> Response:
     if isinstance(error, NotSignedIn) and not is_program(request):
         return to_log_in(request)
-    response = await told(request, status_of(error), code_of(error), str(error))
+    status, faults = status_of(error), faults_of(error)
+    response = await told(request, status, code_of(error), str(error), faults)
     if isinstance(error, NotSignedIn):
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyTries):
@@ -64,7 +72,8 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
 
 def to_log_in(request: Request) -> Response:
     """To the log-in page, and from there back to where somebody wanted to look."""
-    path = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
+    path = f"{path}?{query}" if query else path
     target = f"/log-in?next={quote(path)}" if request.method == "GET" else "/log-in"
     if "hx-request" in request.headers:  # else the log-in page would land in a corner of this one
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"hx-redirect": target})
@@ -79,20 +88,48 @@ async def answer_invalid_request(request: Request, error: Exception) -> Response
     return await told(request, status, "invalid-request", "Some of this will not do.", faults)
 
 
+async def answer_nobody(request: Request, error: Exception) -> Response:
+    """Whoever asked has hung up amid the request: no fault of the site's, and nobody hears."""
+    return Response(status_code=HUNG_UP)
+
+
 async def answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
+    if request.method == "GET" and not is_program(request):
+        page = page_instead(request.scope["path"], status)
+        if page is not None:
+            return RedirectResponse(quote(page), status_code=HTTPStatus.SEE_OTHER)
     response = await told(request, status, status.phrase.lower().replace(" ", "-"), status.phrase)
     response.headers.update(error.headers or {})
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        response.headers["allow"] = ", ".join(sorted(methods_at(request.url.path)))
+        response.headers["allow"] = ", ".join(sorted(methods_at(request.scope["path"])))
     return response
+
+
+def page_instead(path: str, status: HTTPStatus) -> str | None:
+    """The page that somebody meant who entered an address of none, if there is one.
+
+    Where a form is sent to, it is the page above: the answer to a form that will not do has the
+    form's own address, and that is what is entered again. A slash at the end is one too many.
+    """
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        above = path
+        while above := above.rpartition("/")[0]:
+            if "GET" in methods_at(above):
+                return above
+        return "/"
+    bare = path.rstrip("/")
+    is_page = status == HTTPStatus.NOT_FOUND and bare != path and "GET" in methods_at(bare)
+    return bare if is_page else None
 
 
 def methods_at(path: str) -> set[str]:
     """The methods of all routes at a path; whoever refused knows those of one."""
-    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
-    return {one for route in routes if route.path_regex.match(path) for one in route.methods or ()}
+    routes = (route for router in (health, *ROUTERS) for route in router.routes)
+    there = (one for one in routes if isinstance(one, APIRoute) and one.path_regex.match(path))
+    found = {method for route in there for method in route.methods or ()}
+    return found | {"HEAD"} if "GET" in found else found
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:
@@ -111,7 +148,7 @@ async def told(
 ) -> Response:
     if is_program(request):
         body = problem_body(code, message, faults or ())
-        return Response(body, status, media_type="application/json")
+        return json_answer(body, status)
     site = site_of(request)
     title = TITLES.get(status, status.phrase)
     said = "There is no such page." if message == HTTPStatus.NOT_FOUND.phrase else message

@@ -38,6 +38,7 @@ class Apart:
             ask,
             clock=self.store.clock,
             randomness=self.store.randomness,
+            begins=self.store.begins,
             retries=Retries(attempts=1),
         )
         return await loop.run_in_executor(self._threads, blocking.run, steps)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from fastapi import FastAPI
-from starlette.staticfiles import StaticFiles
 
 import bigtime
 from bigtime.model import Cursors
 from bigtime.store import AsyncStore
+from bigtime.systems.cart.design import CART
 from bigtime.systems.deals.design import BIG_TIME_DEALS
 from bigtime.systems.portal.design import CAMPAIGNS, PRODUCTS
 from bigtime.web.answers import handle_problems
 from bigtime.web.apart import Apart
+from bigtime.web.api.documents import Documentation
 from bigtime.web.cookies import Cookies
 from bigtime.web.engagement import Engagement
 from bigtime.web.filling import Fillings
@@ -28,14 +26,16 @@ from bigtime.web.form_token import FormTokens
 from bigtime.web.front import Front
 from bigtime.web.headers import site_headers
 from bigtime.web.health import health
+from bigtime.web.junction import Junction
 from bigtime.web.limits import Limit, Limits
 from bigtime.web.meter import Meters
 from bigtime.web.page import Page
 from bigtime.web.rendering import Templates
 from bigtime.web.routers import ROUTERS
-from bigtime.web.settings import Settings, kept_secret
+from bigtime.web.settings import Settings, pepper_of, with_secret
 from bigtime.web.shopper.fillers import fillers
 from bigtime.web.site import Site
+from bigtime.web.static_files import PLACE, MarkedFiles
 from bigtime.web.tagged_cache import TaggedCache
 from bigtime.web.tags import tags_of
 from bigtime.web.visitor import Visitors
@@ -43,11 +43,11 @@ from bigtime.web.visitor import Visitors
 Version: TypeAlias = Callable[[], int]
 Lifespan: TypeAlias = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
-STATIC = Path(__file__).parent / "static"
+FILES = MarkedFiles()
 SECONDS_ON_AWS = 1.0
 """How long a page lives where nobody tells of changes."""
 
-FOLLOWED = (BIG_TIME_DEALS, PRODUCTS, CAMPAIGNS)
+FOLLOWED = (BIG_TIME_DEALS, CART, PRODUCTS, CAMPAIGNS)
 """The tables that pages show which are kept."""
 
 LIMITS = {
@@ -60,6 +60,8 @@ LIMITS = {
     "try code to": Limit(20, 3600),
     "plan checkout": Limit(10, 300),
     "like": Limit(60, 60),
+    "view": Limit(120, 60),
+    "click": Limit(30, 60),
 }
 
 
@@ -77,23 +79,31 @@ def make_app(
     """
     meters = meters or Meters()
     site = make_site(settings, store, limits, seconds=None if version else SECONDS_ON_AWS)
-    meters.watch_cache("page", lambda: (site.pages.hits, site.pages.misses))
+    # Every request is looked for among the pages; a miss is one that had to be made and is kept.
+    meters.watch_cache("page", lambda: (site.pages.hits, site.pages.fills))
     meters.watch_cache("fact", lambda: (site.facts.hits, site.facts.misses))
+    meters.watch_cache("day", lambda: (site.days.hits, site.days.misses))
+    meters.watch_cache("deal", lambda: (site.deals.hits, site.deals.misses))
     application = FastAPI(
         title="Bigtime",
         version=bigtime.__version__,
         lifespan=living(site, version),
         docs_url=None,
         redoc_url=None,
-        openapi_url="/openapi.json",
+        openapi_url=None,
+        redirect_slashes=False,
     )
     application.state.site = site
     application.state.meters = meters
+    application.state.documentation = Documentation(application.openapi, site.templates)
     handle_problems(application)
+    pages = [router for router in ROUTERS if not router.include_in_schema]
+    application.router.routes.append(Junction(route for one in pages for route in one.routes))
     application.include_router(health)
     for router in ROUTERS:
-        application.include_router(router)
-    application.mount("/static", StaticFiles(directory=STATIC), name="static")
+        if router.include_in_schema:
+            application.include_router(router)
+    application.mount(PLACE, FILES, name="static")
     return Front(
         application,
         pages=site.pages,
@@ -109,25 +119,30 @@ def make_app(
 def make_site(
     settings: Settings, store: AsyncStore, limits: dict[str, Limit], *, seconds: float | None
 ) -> Site:
-    secret = settings.secret.get_secret_value() or kept_secret(settings.data)
+    settings = with_secret(settings)
+    secret = settings.secret.get_secret_value()
     form_tokens = FormTokens(secret.encode())
-    templates = Templates({"settings": settings, "version": bigtime.__version__})
+    shared = {"settings": settings, "version": bigtime.__version__, "static": FILES.address}
+    templates = Templates(shared)
     facts: TaggedCache[Any] = TaggedCache(most=50_000, seconds=seconds)
+    counted = Limits(limits)
     return Site(
         settings=settings,
         store=store,
         apart=Apart(store),
         pages=TaggedCache[Page](seconds=seconds),
         facts=facts,
+        days=TaggedCache(seconds=seconds),
+        deals=TaggedCache(seconds=seconds),
         visitors=Visitors(store),
         fillings=Fillings(store, fillers(templates, form_tokens), facts),
         templates=templates,
         cookies=Cookies(secure=settings.is_secure),
         form_tokens=form_tokens,
-        limits=Limits(limits),
+        limits=counted,
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
-        pepper=hmac.digest(secret.encode(), b"one-time code", sha256),
-        engagement=Engagement(store),
+        pepper=pepper_of(settings),
+        engagement=Engagement(store, counted, proxies=settings.proxies),
     )
 
 
@@ -153,4 +168,4 @@ def living(site: Site, version: Version | None) -> Lifespan:
 
 
 def follower(site: Site, version: Version) -> Following:
-    return Following(site.store, FOLLOWED, [site.pages, site.facts], version=version, tags=tags_of)
+    return Following(site.store, FOLLOWED, site.caches, version=version, tags=tags_of)

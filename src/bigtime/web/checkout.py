@@ -5,23 +5,26 @@ The two systems do not know each other; what they do at one moment is put togeth
 1. A checkout is named by a key, a KSUID that is drawn when its page is shown and that comes back
    with the form. The order's id follows from the customer and the key. So a page that is sent
    again, or twice at once, makes one order, and gives that order every time.
-2. The order, its items, the letter that confirms it and the purchase are one transaction. A cart of
-   up to 24 products moves with it. Of a larger one everything but the moves is in it: what is
-   bought, and that it is, is decided then. The moves follow in chunks, and whoever finds them
-   undone goes on with them: this checkout, the next look at the cart, or the second process, which
-   hears of it from the cart's stream.
+2. The order, its items, the letter that confirms it, the address if it is to be kept and the
+   purchase are one transaction. A cart of up to 24 products moves with it. Of a larger one
+   everything but the moves is in it: what is bought, and that it is, is decided then. The moves
+   follow in chunks, and whoever finds them undone goes on with them: this checkout, the next look
+   at the cart, or the second process, which hears of it from the cart's stream.
 3. What is ordered is what was shown. The form brings a mark of the lines that its page had; if
    they are others by now, nothing is ordered, and the page has to be looked at again.
 
 A transaction has a hundred actions, which is why there are these numbers: 24 lines of four, the
-order, the letter and the purchase are 99; without the moves, 97 items and those three are 100.
+order, the letter, the address and the purchase are 100; without the moves, 96 items and those four
+are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 
 from bigtime.model import (
@@ -30,6 +33,7 @@ from bigtime.model import (
     DomainError,
     Ksuid,
     Steps,
+    Write,
     create,
     get,
     now,
@@ -47,18 +51,38 @@ from bigtime.systems.cart.purchase import (
     purchasing,
 )
 from bigtime.systems.deals.design import Deal, User
-from bigtime.systems.shop.customer import create_customer, save_address
-from bigtime.systems.shop.design import Address, Customer
-from bigtime.systems.shop.errors import OrderExists, UsernameTaken
-from bigtime.systems.shop.order import Ordered, WholeOrder, new_order, order_id_for, saving
+from bigtime.systems.shop.customer import adding_address, create_customer, save_address
+from bigtime.systems.shop.design import (
+    ADDRESS_NAME,
+    MOST_ADDRESSES,
+    Address,
+    Customer,
+    Order,
+    OrderItem,
+)
+from bigtime.systems.shop.errors import (
+    OrderExists,
+    TooManyAddresses,
+    UnknownCustomer,
+    UnknownOrder,
+    UsernameTaken,
+)
+from bigtime.systems.shop.order import (
+    Ordered,
+    WholeOrder,
+    new_order,
+    order_id_for,
+    saving,
+    view_order,
+)
 from bigtime.web.design import Mail
 from bigtime.web.mail import letter
 from bigtime.web.rendering import money
-from bigtime.web.shown_cart import deals_of, mark_of
+from bigtime.web.shown_cart import deals_of, mark_of, mark_of_order
 from bigtime.web.visitor import Visitor
 
 MOST_AT_ONCE: Final = 24
-MOST_PRODUCTS: Final = 97
+MOST_PRODUCTS: Final = 96
 TRIES: Final = 16
 KEY_LASTS: Final = timedelta(days=1)
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
@@ -73,18 +97,27 @@ class OldCheckout(DomainError):
 
 
 class TooManyProducts(DomainError):
-    """One order takes at most 97 products; save some for later, and order twice."""
+    """One order takes at most 96 products; save some for later, and order twice."""
 
 
 class AddressNameTaken(DomainError):
     """You have another address of this name; choose another name."""
+
+    status = HTTPStatus.CONFLICT
+
+
+class AddressesChanged(Conflict):
+    """Somebody has kept another address at the same time."""
+
+    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
     """What somebody sent off: who, with which key, where to, and the mark of what they saw.
 
-    `orders_url` is the address of the site's page of orders, for the letter.
+    `orders_url` is the address of the site's page of orders, for the letter; `keep_as` is the name
+    under which they want to keep where it goes, if they do.
     """
 
     username: str
@@ -93,6 +126,7 @@ class Checkout:
     ship_to: Address
     reviewed: str
     orders_url: str
+    keep_as: str | None = None
 
     @property
     def order_id(self) -> Ksuid:
@@ -129,6 +163,7 @@ def order(asked: Checkout, prepared: Prepared) -> Steps[None]:
         raise NotAsReviewed
     if len(prepared.lines) > MOST_PRODUCTS:
         raise TooManyProducts
+    keeping = yield from keeping_address(asked)
     whole = yield from order_of(asked, prepared.lines)
     is_small = len(prepared.lines) <= MOST_AT_ONCE
     # With a token, an answer that was lost on the way is asked for again.
@@ -136,6 +171,7 @@ def order(asked: Checkout, prepared: Prepared) -> Steps[None]:
     yield from transact(
         *saving(whole),
         create((yield from confirmation(asked, whole)), unless_exists=OrderExists),
+        *keeping,
         *(purchasing(prepared) if is_small else (opening(prepared),)),
         token=token,
     )
@@ -156,6 +192,31 @@ def ordered(line: CartLine, deal: Deal | None) -> Ordered:
         count=line.count,
         title=deal.title if deal else None,
     )
+
+
+# What was ordered before
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedBefore:
+    """The order that a page has made, and whether it is of what that page says it is."""
+
+    order_id: Ksuid
+    is_as_reviewed: bool
+
+
+def ordered_before(username: str, key: Ksuid, reviewed: str) -> Steps[OrderedBefore | None]:
+    """What came of a page that was sent before; None if it was not, or nothing came of it."""
+    order_id = order_id_for(username, key)
+    order = yield from get(Order.key(username, order_id), consistent=True)
+    if order is None:
+        return None
+    items: tuple[OrderItem, ...] = ()
+    with suppress(UnknownOrder):
+        items = (yield from view_order(order_id)).items
+    # While the index lags, there are fewer items to be seen than were ordered.
+    is_same = len(items) < order.item_count or mark_of_order(items) == reviewed
+    return OrderedBefore(order_id, is_same)
 
 
 # Customers
@@ -181,6 +242,24 @@ def keep_address(visitor: Visitor, name: str, address: Address) -> Steps[None]:
         yield from save_address(visitor.username, name, address)
     elif there != address:
         raise AddressNameTaken
+
+
+def keeping_address(asked: Checkout) -> Steps[tuple[Write[Customer], ...]]:
+    """The write that keeps where an order goes; none where it is kept, or is not to be."""
+    if asked.keep_as is None:
+        return ()
+    name = ADDRESS_NAME(asked.keep_as)
+    customer = yield from get(
+        Customer.key(asked.username), missing=UnknownCustomer, consistent=True
+    )
+    there = customer.addresses.get(name)
+    if there == asked.ship_to:
+        return ()
+    if there is not None:
+        raise AddressNameTaken
+    if len(customer.addresses) >= MOST_ADDRESSES:
+        raise TooManyAddresses
+    return (adding_address(customer, name, asked.ship_to, otherwise=AddressesChanged),)
 
 
 # The letter

@@ -1,8 +1,12 @@
-"""The site's demo data: that of every system, and what makes one site of them.
+"""The site's demo data: what people can log in to, and what they find there.
 
-The catalogue has the deals of `deals`, some of which trend, instead of deals of its own; and who
-can log in is a user of `deals` too. Passwords are drawn from the seed: everybody knows them, so
+The catalogue has the deals of `deals`, some of which trend, instead of deals of its own; who can
+log in is a user of `deals` too; and carts and orders are those of the demo's shopper alone, for
+nobody else could log in to theirs. Passwords are drawn from the seed: everybody knows them, so
 they are for development alone.
+
+Loading takes a while, and may be cut short. That it has begun is therefore written down before, and
+that it is done after: until then it is done again, and writes the same.
 """
 
 from __future__ import annotations
@@ -10,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from itertools import islice
 from random import Random
 from typing import Final
 
-from bigtime.model import Entity, Scale, load_many
+from bigtime.model import Entity, Scale, load_many, scan
 from bigtime.store import Store
 from bigtime.systems.accounts.demo import ROLES, drawn_passwords, login_of
 from bigtime.systems.accounts.design import Account
 from bigtime.systems.catalog.trending import place_of
 from bigtime.systems.deals.design import Brand, Deal, User
+from bigtime.web.demo_shopper import GOODS, shopper_entities
+from bigtime.web.design import DEMO_DATA
+from bigtime.web.engagement import discount
 from bigtime.web.projection import catalog_brand, catalog_deal
-from bigtime.web.systems import CATALOG, SYSTEMS
+from bigtime.web.systems import ACCOUNTS, DEALS, PORTAL
 
 SEED: Final = 1
 TRENDING_EVERY: Final = 4
@@ -43,21 +49,36 @@ def demo_logins() -> list[DemoLogin]:
     return [DemoLogin(login_of(name), passwords[name]) for name in ROLES]
 
 
-def load_demo(store: Store, *, until: datetime, scale: Scale = Scale.SMALL) -> None:
-    """Writes all of it."""
-    made = demo_entities(scale, until)
+def wants_demo(store: Store) -> bool:
+    """Whether nobody is here yet, or the demo data is not all here."""
+    begun = store.run(DEMO_DATA.get())
+    if begun.until is not None:
+        return not begun.is_loaded
+    return not store.run(scan(Account, limit=1))
+
+
+def load_demo(store: Store, *, until: datetime) -> None:
+    """Writes all of it, as before that moment or the one that it was begun with."""
+    begun = store.run(DEMO_DATA.get())
+    until = begun.until or until.replace(microsecond=0)
+    store.run(DEMO_DATA.update(until=until))
+    made = demo_entities(until)
     while chunk := list(islice(made, CHUNK)):
         store.run(load_many(chunk))
+    store.run(DEMO_DATA.update(is_loaded=True))
 
 
-def demo_entities(scale: Scale, until: datetime) -> Iterator[Entity]:
+def demo_entities(until: datetime) -> Iterator[Entity]:
     random = Random(SEED)
-    for system in SYSTEMS:
-        if system.demo is None or system is CATALOG:
-            continue
-        for entity in system.demo.entities(scale, Random(SEED), until):
+    newest: list[Deal] = []
+    for system in (DEALS, ACCOUNTS, PORTAL):
+        assert system.demo is not None
+        for entity in system.demo.entities(Scale.SMALL, Random(SEED), until):
             yield entity
             yield from beside(entity, until, random)
+            if isinstance(entity, Deal) and len(newest) < GOODS:
+                newest.append(entity)
+    yield from shopper_entities(newest, until)
 
 
 def beside(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
@@ -68,7 +89,7 @@ def beside(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
             yield copy
             if random.randrange(TRENDING_EVERY) == 0:
                 views = random.randrange(MOST_VIEWS)
-                yield place_of(copy, discount_of(entity), views=views, clicks=views // 12)
+                yield place_of(copy, discount(entity), views=views, clicks=views // 12)
         case Brand():
             yield catalog_brand(entity, until)
         case Account():
@@ -78,10 +99,3 @@ def beside(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
                 email=entity.login,
                 created_at=until.replace(microsecond=0),
             )
-
-
-def discount_of(deal: Deal) -> Decimal:
-    """How much less it costs, in percent."""
-    if deal.list_price is None:
-        return Decimal(0)
-    return round(100 * (deal.list_price - deal.price) / deal.list_price, 1)

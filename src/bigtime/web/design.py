@@ -41,7 +41,11 @@ Expiry = Annotated[datetime, EpochSeconds]
 
 
 class Mail(Entity, table=SITE):
-    """A letter to one person. Its id follows from what it is about, so it is sent once."""
+    """A letter to one person. Its id follows from what it is about, so it is sent once.
+
+    `seed` is what its one-time code is made of, which stands nowhere. A letter that could not be
+    sent says when it is tried again, or why it never is.
+    """
 
     keys = Keys(
         main=("MAIL#{mail_id}", "MAIL"),
@@ -51,8 +55,12 @@ class Mail(Entity, table=SITE):
     to: str = Field(max_length=254)
     subject: str = Field(max_length=200)
     text: SecretText
+    seed: Annotated[bytes, Field(max_length=32), Secret] | None = None
     written_at: datetime
     expires_at: Expiry
+    tries: int = 0
+    try_at: datetime | None = None
+    refused: str | None = Field(default=None, max_length=300)
 
 
 class Task(Entity, table=SITE):
@@ -152,12 +160,24 @@ class DealPlace(Entity, table=SITE, version="version"):
 
 
 class Worker(Entity, table=SITE):
-    """How the second process is doing: how far behind each of its consumers is."""
+    """How the second process is doing: how far behind each of its consumers is, and its costs."""
 
     keys = Keys(main=("WORKER", "WORKER"))
     seen_at: datetime | None = None
     lag_seconds: dict[str, Decimal] = Field(default={}, max_length=100)
     handled: dict[str, int] = Field(default={}, max_length=100)
+    spent: dict[str, Decimal] = Field(default={}, max_length=500)
 
 
 WORKER = singleton(Worker)
+
+
+class DemoData(Entity, table=SITE):
+    """Whether the demo data is there: before which moment it happened, and whether it is all."""
+
+    keys = Keys(main=("DEMO", "DEMO"))
+    until: datetime | None = None
+    is_loaded: bool = False
+
+
+DEMO_DATA = singleton(DemoData)

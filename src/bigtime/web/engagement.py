@@ -16,6 +16,9 @@ this site alone, and both move the deal's place.
    search through the category; and since no two can make it, no two can give a deal a first place.
    A place that somebody else has moved is searched for.
 
+Whoever looks or clicks all the time is answered all the time, and not counted: there is a limit
+by user, or by address where nobody is signed in. Else one program could make a deal trend.
+
 Places are moved for many deals in one transaction. If one of them was overtaken, each is moved by
 itself.
 """
@@ -52,7 +55,9 @@ from bigtime.systems.catalog.errors import ActivityExists, EngagementMoved
 from bigtime.systems.catalog.trending import moving, place_of, places_of
 from bigtime.systems.deals.deals import fetch_deals
 from bigtime.systems.deals.design import Deal
+from bigtime.web.client import Scope, client_in
 from bigtime.web.design import DealPlace
+from bigtime.web.limits import Limits
 from bigtime.web.projection import catalog_deal
 from bigtime.web.visitor import Visitor
 
@@ -94,14 +99,19 @@ class Counted:
 class Engagement:
     """Counts views, and writes them and clicks down. For one event loop."""
 
-    def __init__(self, store: AsyncStore) -> None:
+    def __init__(self, store: AsyncStore, limits: Limits, *, proxies: int = 0) -> None:
         self.store = store
+        self.limits = limits
+        self.proxies = proxies
         self.counted = Counted()
         self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def note(self, path: str, visitor: Visitor | None) -> None:
+    def note(self, scope: Scope, visitor: Visitor | None) -> None:
         """A page was answered; that of a deal is a view."""
+        path: str = scope["path"]
         if len(path) != PATH_LENGTH or not path.startswith(FOLDER):
+            return
+        if not self.is_counted("view", scope, visitor):
             return
         counted, deal_id = self.counted, path[len(FOLDER) :]
         if len(counted.views) < MOST_COUNTED:
@@ -109,8 +119,16 @@ class Engagement:
         if visitor is not None and len(counted.lookers) < MOST_COUNTED:
             counted.lookers.add((visitor.username, deal_id))
 
-    async def click(self, deal: Deal, visitor: Visitor | None) -> None:
+    def is_counted(self, action: str, scope: Scope, visitor: Visitor | None) -> bool:
+        """Whether somebody may have it counted once more."""
+        if visitor is None:
+            return not self.limits.tried(action, client_in(scope, proxies=self.proxies))
+        return not self.limits.tried(action, f"@{visitor.username}")
+
+    async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
         """Somebody goes to the offer of a deal."""
+        if not self.is_counted("click", scope, visitor):
+            return
         username = visitor.username if visitor else None
         lock = self._moving.setdefault(deal.deal_id, asyncio.Lock())
         async with lock:

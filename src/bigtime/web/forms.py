@@ -14,10 +14,13 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from starlette.datastructures import FormData
 from starlette.requests import Request
+from starlette.responses import Response
 
 from bigtime.model import DomainError
+from bigtime.web.limits import TooManyTries
 from bigtime.web.problems import BadForm, Malformed
 from bigtime.web.site import Site
+from bigtime.web.wording import worded
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -49,6 +52,12 @@ class Filled(Generic[F]):
             self.wrong[field] = str(error)
 
 
+def waiting(response: Response, error: TooManyTries) -> Response:
+    """A form that may be sent again in a while, shown with what was typed."""
+    response.headers["retry-after"] = str(error.seconds)
+    return response
+
+
 def empty(**typed: str) -> Filled[Any]:
     """A form that nobody has filled in yet, or with what stands in it at first."""
     return Filled(typed)
@@ -56,7 +65,7 @@ def empty(**typed: str) -> Filled[Any]:
 
 async def read_fields(request: Request, site: Site) -> FormData:
     """The fields of a form that one of our own pages sent."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != URLENCODED:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MOST_BYTES:
@@ -96,7 +105,7 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
         try:
             values[name] = checker(kind, name).validate_python(given)
         except ValidationError as error:
-            filled.wrong[name] = error.errors()[0]["msg"]
+            filled.wrong[name] = worded(error.errors()[0])
         except DomainError as error:
             filled.wrong[name] = str(error)
     if not filled.wrong:
@@ -109,7 +118,7 @@ def complete(filled: Filled[F], kind: type[F], values: dict[str, Any]) -> None:
     try:
         filled.value = kind.model_validate(values)
     except ValidationError as error:
-        filled.fault = error.errors()[0]["msg"]
+        filled.fault = worded(error.errors()[0])
     except DomainError as error:
         filled.fault = str(error)
 

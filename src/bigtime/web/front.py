@@ -3,6 +3,9 @@
 A page that is in the cache is answered right here, from bytes: no routing, no framework. All else
 goes on to the application. Either way the answer gets the site's headers and a request id, and is
 counted.
+
+HEAD is answered as GET is, everywhere, and without the body. What is counted as looked at is what
+somebody sees, so HEAD is not.
 """
 
 from __future__ import annotations
@@ -26,7 +29,11 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PRIVATE: Header = (b"cache-control", b"no-cache, private")
+"""Of pages that everybody reads, with something personal in them."""
+NO_STORE: Header = (b"cache-control", b"no-store")
+"""Of pages that are one visitor's: nobody finds them again in a browser, once they have left."""
 HOT = "hot"
+HEAD = "bigtime.head"
 SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text/plain")
 
 log = logging.getLogger("bigtime.web")
@@ -47,7 +54,7 @@ class Meter(Protocol):
 class Views(Protocol):
     """Whoever wants to know what is looked at, and by whom; it must cost next to nothing."""
 
-    def note(self, path: str, visitor: Visitor | None) -> None: ...
+    def note(self, scope: Scope, visitor: Visitor | None) -> None: ...
 
 
 class Front:
@@ -79,6 +86,8 @@ class Front:
             await self.application(scope, receive, send)
             return
         started = perf_counter()
+        if scope["method"] == "HEAD":
+            scope, send = {**scope, "method": "GET", HEAD: True}, without_body(send)
         if scope["method"] == "GET":
             page = self.pages.get(address_of(scope))
             body = None if page is None else await self.filled(page, scope)
@@ -105,7 +114,8 @@ class Front:
         except Exception:
             log.exception("the gaps of %s cannot be filled", scope["path"])
             return None
-        self.views.note(scope["path"], visitor)
+        if HEAD not in scope:
+            self.views.note(scope, visitor)
         return body
 
     async def hand_on(self, scope: Scope, receive: Receive, send: Send, started: float) -> None:
@@ -132,8 +142,8 @@ class Front:
             if not is_begun:
                 await send_page(SORRY, sending)
         finally:
-            if status == 200 and scope["method"] == "GET":
-                self.views.note(scope["path"], scope["state"].get("visitor"))
+            if status == 200 and scope["method"] == "GET" and HEAD not in scope:
+                self.views.note(scope, scope["state"].get("visitor"))
             route = scope.get("route")
             name = getattr(route, "path", "unknown")
             self.meter.count(name, status, perf_counter() - started)
@@ -147,6 +157,18 @@ async def send_page(page: Page, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+def without_body(send: Send) -> Send:
+    """Sends what an answer says of itself, also how long it would be."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not message.get("more_body"):
+            await send({"type": "http.response.body", "body": b""})
+
+    return sending
+
+
 def address_of(scope: Scope) -> str:
     """The path and the query of a request, as pages are kept under."""
     query: bytes = scope["query_string"]
@@ -154,11 +176,11 @@ def address_of(scope: Scope) -> str:
     return f"{path}?{query.decode('latin-1')}" if query else path
 
 
-def page_headers(page: Page, body: bytes) -> list[Header]:
+def page_headers(page: Page, body: bytes, keeping: Header = PRIVATE) -> list[Header]:
     return [
         (b"content-type", page.content_type),
         (b"content-length", str(len(body)).encode()),
-        PRIVATE,
+        keeping,
     ]
 
 

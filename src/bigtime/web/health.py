@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+from http import HTTPStatus
+from typing import Any, Final
+
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from bigtime.store import TransportError
 from bigtime.systems.deals.brands import fetch_all_brands
 from bigtime.web.design import WORKER
+from bigtime.web.json_answer import json_answer
 from bigtime.web.meter import Meters
+from bigtime.web.problems import problem_body
 from bigtime.web.site import site_of
 from bigtime.wire import DynamoDBError
 
+log = logging.getLogger("bigtime.web")
+
 health = APIRouter(tags=["operations"])
+
+AWAY: Final = (DynamoDBError, TransportError, OSError)
+NOT_READY: Final[dict[int | str, dict[str, Any]]] = {503: {"description": "The store is away."}}
 
 
 @health.get("/healthz", response_class=PlainTextResponse)
@@ -22,19 +34,24 @@ async def healthz() -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
 
-@health.get("/readyz", response_class=PlainTextResponse, responses={503: {}})
-async def readyz(request: Request) -> PlainTextResponse:
+@health.get("/readyz", response_class=PlainTextResponse, responses=NOT_READY)
+async def readyz(request: Request) -> Response:
     """The store answers."""
     try:
         await site_of(request).store.run(fetch_all_brands())
-    except (DynamoDBError, OSError):
-        return PlainTextResponse("the store does not answer\n", status_code=503)
+    except AWAY as error:
+        log.warning("the store does not answer: %s", error)
+        body = problem_body("store-away", "The store does not answer; try again in a while.")
+        return json_answer(body, HTTPStatus.SERVICE_UNAVAILABLE)
     return PlainTextResponse("ready\n")
 
 
 @health.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """Counters for Prometheus."""
+    """Counters for Prometheus; while the store is away, what this process knows."""
     meters: Meters = request.app.state.meters
-    meters.note_worker(await site_of(request).store.run(WORKER.get()))
+    try:
+        meters.note_worker(await site_of(request).store.run(WORKER.get()))
+    except AWAY as error:
+        log.warning("the worker's figures cannot be read: %s", error)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

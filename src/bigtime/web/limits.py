@@ -10,18 +10,28 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import islice
+from typing import TypeAlias
 
 from bigtime.model import DomainError
 
+Buckets: TypeAlias = dict[str, tuple[float, float]]
+"""By whoever acts: the tries that were left, and when."""
+
 MOST_BUCKETS = 50_000
+"""Of one action: who fills up those of another forgets nobody's tries to log in."""
 
 
 class TooManyTries(DomainError):
     """That was too often; wait a little and try again."""
 
+    status = HTTPStatus.TOO_MANY_REQUESTS
+
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"That was too often; try again in {math.ceil(seconds)} seconds.")
         self.seconds = math.ceil(seconds)
+        wait = "1 second" if self.seconds == 1 else f"{self.seconds:,} seconds"
+        super().__init__(f"That was too often; try again in {wait}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +54,35 @@ class Limits:
     ) -> None:
         self.limits = limits
         self.clock = clock
-        self._buckets: dict[tuple[str, str], tuple[float, float]] = {}
+        self._buckets: dict[str, Buckets] = {action: {} for action in limits}
 
     def take(self, action: str, who: str) -> None:
         """Counts one try; raises TooManyTries where there are none left."""
-        limit, now = self.limits[action], self.clock()
-        left, since = self._buckets.get((action, who), (float(limit.tries), now))
-        left = min(limit.tries, left + (now - since) * limit.rate)
-        if left < 1:
-            raise TooManyTries((1 - left) / limit.rate)
-        if len(self._buckets) >= MOST_BUCKETS:
-            self._forget_full(now)
-        self._buckets[action, who] = left - 1, now
+        seconds = self.tried(action, who)
+        if seconds:
+            raise TooManyTries(seconds)
 
-    def _forget_full(self, now: float) -> None:
-        for bucket, (left, since) in list(self._buckets.items()):
-            limit = self.limits[bucket[0]]
-            if left + (now - since) * limit.rate >= limit.tries:
-                del self._buckets[bucket]
+    def tried(self, action: str, who: str) -> float:
+        """Counts one try, or tells how many seconds there are until the next one."""
+        limit, buckets, now = self.limits[action], self._buckets[action], self.clock()
+        left, since = buckets.pop(who, (float(limit.tries), now))  # the latest stand last
+        filled = min(limit.tries, left + (now - since) * limit.rate)
+        if filled < 1:
+            buckets[who] = left, since
+            return (1 - filled) / limit.rate
+        if len(buckets) >= MOST_BUCKETS:
+            make_room(buckets, limit, now)
+        buckets[who] = filled - 1, now
+        return 0.0
+
+
+def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
+    """Forgets full buckets, and if most are not, the older half.
+
+    So room is made once in very many tries, whoever comes from however many addresses.
+    """
+    for who, (left, since) in list(buckets.items()):
+        if left + (now - since) * limit.rate >= limit.tries:
+            del buckets[who]
+    for who in list(islice(buckets, max(0, len(buckets) - MOST_BUCKETS // 2))):
+        del buckets[who]

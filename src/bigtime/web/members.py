@@ -1,9 +1,12 @@
-"""Members: somebody new, in both systems that have to know them, or in neither.
+"""Members: somebody new, in the systems that have to know them, or in none.
 
 An account says who may sign in; a user of `deals` likes, watches and gets messages, and it is
-there that a username is one person's alone. The two are made in one transaction, over both tables:
-whoever finds the login or the name taken has made neither, and nothing that fails on the way
-leaves a name that belongs to nobody.
+there that a username is one person's alone; a customer of `shop` has orders and addresses. The
+three are made in one transaction, over their tables: whoever finds the login or the name taken has
+made nothing, and nothing that fails on the way leaves a name that belongs to nobody.
+
+A customer may be in the shop who has no account, from an import or from demo data. Nobody else can
+sign up under that name or that address, and so come to see what that customer has ordered.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from bigtime.systems.accounts.design import Identity, Role
 from bigtime.systems.accounts.errors import LoginTaken
 from bigtime.systems.deals.errors import UsernameTaken
 from bigtime.systems.deals.users import new_user
+from bigtime.systems.shop.design import Customer
 
 
 def join(
@@ -28,7 +32,7 @@ def join(
     roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
     tenant_id: str | None = None,
 ) -> Steps[Identity]:
-    """Makes an account and its user; the login is an e-mail address, `name` what people see."""
+    """Makes an account, its user and customer; the login is an e-mail address, `name` is shown."""
     identity, writes = yield from joining(
         login, password, username, name=name, roles=roles, tenant_id=tenant_id
     )
@@ -51,8 +55,10 @@ def joining(
     """The writes that make a member, for whoever does them together with something else."""
     account = yield from new_account(login, password, username, roles=roles, tenant_id=tenant_id)
     user = new_user(username, name=name, email=account.login)
+    customer = Customer(username=username, email=account.login, name=user.name)
     writes = (
         create(account, unless_exists=LoginTaken),
         create(user, unless_exists=UsernameTaken),
+        create(customer, unless_exists=UsernameTaken),
     )
     return account.identity, writes

@@ -12,7 +12,7 @@ be taken for one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import token_hex
 
@@ -57,6 +57,3 @@ class Page:
         for name, segment in zip(self.slots, self.segments[1:], strict=True):
             parts += (fill(name), segment)
         return b"".join(parts)
-
-    def filled_with(self, values: Mapping[str, bytes]) -> bytes:
-        return self.filled(values.__getitem__)

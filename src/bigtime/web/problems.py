@@ -1,8 +1,7 @@
-"""Errors as answers: which status each has, and the one shape of all.
+"""Errors as answers: those of the site's own, and the one shape of all.
 
-A domain error's name says what kind it is, and the kind says the status: `Unknown...` is 404, what
-is there or was taken already is 409, everything else that a rule forbids is 422. The few that the
-name does not tell are listed.
+What somebody sends can be wrong in two ways. It cannot be read, for it is no JSON, or something is
+missing, or of another type, or nobody knows it: 400. Or it can, and is against a rule: 422.
 """
 
 from __future__ import annotations
@@ -10,74 +9,82 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from pydantic import ValidationError
 
-from bigtime.model import CursorError, DomainError, ValueRefused
-from bigtime.systems.portal import errors as portal
-from bigtime.web.limits import TooManyTries
+from bigtime.model import DomainError, ValueRefused
 
-CONFLICTS = ("Exists", "Taken", "Conflict", "Moved", "Changed", "Already", "InUse")
+RULES: Final = frozenset(
+    {
+        "string_too_short",
+        "string_too_long",
+        "string_pattern_mismatch",
+        "greater_than",
+        "greater_than_equal",
+        "less_than",
+        "less_than_equal",
+        "multiple_of",
+        "too_short",
+        "too_long",
+        "enum",
+        "literal_error",
+        "decimal_max_digits",
+        "decimal_max_places",
+        "decimal_whole_digits",
+        "finite_number",
+        "value_error",
+    }
+)
+"""What pydantic calls a value that is of the right type, and against a rule."""
 
 
 class NotSignedIn(DomainError):
     """Please log in first."""
 
+    status = HTTPStatus.UNAUTHORIZED
+
 
 class NotAllowed(DomainError):
     """This is not for you to see or to change."""
+
+    status = HTTPStatus.FORBIDDEN
 
 
 class NoSuchPage(DomainError):
     """There is no such page."""
 
+    status = HTTPStatus.NOT_FOUND
+
 
 class BadForm(DomainError):
     """This form has expired; load the page again and send it once more."""
+
+    status = HTTPStatus.BAD_REQUEST
 
 
 class Malformed(DomainError):
     """The request cannot be read; correct it and send it again."""
 
-
-STATUSES: dict[type[Exception], HTTPStatus] = {
-    NotSignedIn: HTTPStatus.UNAUTHORIZED,
-    NotAllowed: HTTPStatus.FORBIDDEN,
-    NoSuchPage: HTTPStatus.NOT_FOUND,
-    BadForm: HTTPStatus.BAD_REQUEST,
-    Malformed: HTTPStatus.BAD_REQUEST,
-    CursorError: HTTPStatus.BAD_REQUEST,
-    TooManyTries: HTTPStatus.TOO_MANY_REQUESTS,
-    portal.Malformed: HTTPStatus.BAD_REQUEST,
-    portal.Forbidden: HTTPStatus.FORBIDDEN,
-    portal.Unknown: HTTPStatus.NOT_FOUND,
-    portal.Clash: HTTPStatus.CONFLICT,
-}
-
-
-def status_of(error: Exception) -> HTTPStatus:
-    """The status that an error is answered with."""
-    for kind, status in STATUSES.items():
-        if isinstance(error, kind):
-            return status
-    name = type(error).__name__
-    if name.startswith("Unknown"):
-        return HTTPStatus.NOT_FOUND
-    if any(word in name for word in CONFLICTS):
-        return HTTPStatus.CONFLICT
-    return HTTPStatus.UNPROCESSABLE_ENTITY
+    status = HTTPStatus.BAD_REQUEST
 
 
 def status_of_faults(faults: Iterable[Mapping[str, Any]]) -> HTTPStatus:
-    """422 where all that is wrong is against a rule; 400 where something cannot be read at all.
+    """422 where all that is wrong is against a rule; 400 where something cannot be read at all."""
+    is_against_rules = all(map(is_against_rule, faults))
+    return HTTPStatus.UNPROCESSABLE_ENTITY if is_against_rules else HTTPStatus.BAD_REQUEST
 
-    A fault that a rule of a system has found says its own status.
+
+def is_against_rule(fault: Mapping[str, Any]) -> bool:
+    """Whether a fault can be read; one that a rule of a system has found says so itself.
+
+    A query is written by programs from links and documents: one out of bounds was not read right.
     """
-    told = {(one.get("ctx") or {}).get("status", HTTPStatus.BAD_REQUEST) for one in faults}
-    unreadable = told != {HTTPStatus.UNPROCESSABLE_ENTITY}
-    return HTTPStatus.BAD_REQUEST if unreadable else HTTPStatus.UNPROCESSABLE_ENTITY
+    told = (fault.get("ctx") or {}).get("status")
+    if told is not None:
+        return bool(told == HTTPStatus.UNPROCESSABLE_ENTITY)
+    return fault["loc"][0] == "body" and fault["type"] in RULES
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2.utils import url_quote
 
-from bigtime.web.page import CLOSES, OPENS, Page, slot
+from bigtime.web.bounds import BOUNDS
+from bigtime.web.escaping import ShowingEnvironment
+from bigtime.web.page import Page, slot
 
 FOLDER = Path(__file__).parent / "templates"
 TONES = frozenset(
@@ -21,22 +24,23 @@ TONES = frozenset(
 
 
 def environment() -> Environment:
-    templates = Environment(
+    templates = ShowingEnvironment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=without_marks,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
-    templates.globals["slot"] = slot
+    templates.globals |= {"slot": slot, "bounds": BOUNDS}
     templates.filters |= {
+        "urlencode": urlencode,
         "money": money,
         "day": day,
         "moment": moment,
         "saving": saving,
         "tone": tone,
+        "initials": initials,
     }
     return templates
 
@@ -58,11 +62,10 @@ class Templates:
         return self.text(name, **values).encode()
 
 
-def without_marks(value: Any) -> Any:
-    """Whatever somebody has written, it makes no gap in a page."""
-    if type(value) is not Markup and isinstance(value, str) and (OPENS in value or CLOSES in value):
-        return value.replace(OPENS, "").replace(CLOSES, "")
-    return value
+@lru_cache(maxsize=4_096)
+def urlencode(name: str) -> str:
+    """A name in an address. The same few stand on every card, so they are remembered."""
+    return url_quote(name)
 
 
 def saving(deal: Any) -> int:
@@ -78,13 +81,22 @@ def tone(category: str) -> str:
     return name if name in TONES else "other"
 
 
+def initials(name: str) -> str:
+    """The first letters of a name's first two words; what is no letter is no word's."""
+    words = ("".join(filter(str.isalnum, word)) for word in name.split())
+    return "".join(word[0] for word in words if word)[:2].upper() or name.strip()[:1]
+
+
+@lru_cache(maxsize=4_096)
 def money(amount: Decimal, currency: str = "$") -> str:
     return f"{currency}{amount:,.2f}"
 
 
+@lru_cache(maxsize=4_096)
 def day(value: datetime) -> str:
     return f"{value:%d %B %Y}".lstrip("0")
 
 
+@lru_cache(maxsize=4_096)
 def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M} UTC"

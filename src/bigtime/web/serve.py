@@ -1,20 +1,25 @@
 """Serving: the site in this process, its worker in a second one, both stopped cleanly.
 
-On first start the tables are made, and in development filled with a little demo data. The worker
-is started again when it dies, after a pause that grows. A signal stops the server, which ends the
-requests under way, and then the worker.
+The port is taken before anything else, so that nothing is done if it cannot be had. On first start
+the tables are made, and in development filled with a little demo data. The worker is started again
+when it dies, after a pause that grows while it dies soon. A signal stops the server, which ends the
+requests under way, and then the worker. If this process is killed, the worker notices and ends by
+itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,26 +32,30 @@ from bigtime.model import DomainError, setup
 from bigtime.store import AsyncStore, Store, open_store
 from bigtime.store.http_transport import HttpTransport
 from bigtime.store.setting import destination, read_setting
-from bigtime.systems.accounts.account import view_account
-from bigtime.systems.accounts.demo import ROLES, login_of
-from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.accounts.account import verify_password
+from bigtime.systems.accounts.errors import WrongCredentials
 from bigtime.systems.deals.categories import create_categories
 from bigtime.web.app import Version, make_app
-from bigtime.web.demo import demo_logins, load_demo
+from bigtime.web.demo import demo_logins, load_demo, wants_demo
 from bigtime.web.design import SITE
 from bigtime.web.meter import Meters
-from bigtime.web.metered_store import MeteredStore
-from bigtime.web.settings import Settings
+from bigtime.web.metered_store import metering
+from bigtime.web.settings import Settings, with_secret
 from bigtime.web.systems import SYSTEMS
 
 log = logging.getLogger("bigtime.web")
 
+FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
 SECONDS_TO_STOP = 20.0
 
 
 class NotKept(DomainError):
     """The site runs in two processes, which `memory:` cannot share; choose a file, as file:a.db."""
+
+
+class CannotListen(DomainError):
+    """Nobody can listen on that port; choose another with --port."""
 
 
 class NotForProduction(DomainError):
@@ -58,9 +67,9 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
     if read_setting(settings.store).kind == "memory":
         raise NotKept()
     with open_store(settings.store) as store:
-        made = store.run(setup(*SYSTEMS, SITE)).made
+        store.run(setup(*SYSTEMS, SITE))
         store.run(create_categories())
-        if made and settings.mode == "development":
+        if settings.mode == "development" and wants_demo(store):
             tell("First start: making the tables and some demo data ...")
             load_demo(store, until=datetime.now(UTC))
         has_demo = has_demo_login(store)
@@ -70,34 +79,59 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
 
 
 def has_demo_login(store: Store) -> bool:
-    for name in ROLES:
-        with contextlib.suppress(UnknownLogin):
-            store.run(view_account(login_of(name)))
+    """Whether a password lets somebody in that everybody knows; the names are anybody's."""
+    for one in demo_logins():
+        with contextlib.suppress(WrongCredentials):
+            store.run(verify_password(one.login, one.password))
             return True
     return False
 
 
 def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
     """Serves until it is told to stop."""
-    has_demo = prepare(settings, tell=tell)
-    with worker(settings):
-        uvloop.run(run_server(settings, tell=lambda port: greet(settings, port, has_demo, tell)))
+    with listening(settings) as listener:
+        has_demo = prepare(settings, tell=tell)
+        settings = with_secret(settings)
+        with worker(settings):
+            greeting = greet(settings, listener.getsockname()[1], has_demo)
+            uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
 
 
-def greet(settings: Settings, port: int, has_demo: bool, tell: Callable[[str], None]) -> None:
-    tell(f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}")
+def listening(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise CannotListen(why_not(error, settings)) from error
+
+
+def why_not(error: OSError, settings: Settings) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Port {settings.port} is taken. Choose another with --port or BIGTIME_PORT."
+        case errno.EACCES:
+            return f"Port {settings.port} is not for ordinary users. Choose one above 1023."
+        case _:
+            return f"{settings.host} is no address to listen on here. Choose another with --host."
+
+
+def greet(settings: Settings, port: int, has_demo: bool) -> str:
+    lines = [f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}"]
     if has_demo:
-        for one in demo_logins():
-            tell(f"  log in as {one.login} with {one.password}")
+        lines += [f"  log in as {one.login} with {one.password}" for one in demo_logins()]
+    lines.append(f"Its data is in {settings.store}. Ctrl+C stops it.")
+    if settings.mode == "production" and not settings.smtp:
+        lines.append("No mail is sent, and so no one-time codes: BIGTIME_SMTP is not set.")
+    return "\n".join(lines)
 
 
-async def run_server(settings: Settings, *, tell: Callable[[int], None]) -> None:
+async def run_server(
+    settings: Settings, listener: socket.socket, *, on_ready: Callable[[], None]
+) -> None:
     meters = Meters()
     async with opened(settings, meters) as (store, version):
         config = uvicorn.Config(
             make_app(settings, store, version=version, meters=meters),
-            host=settings.host,
-            port=settings.port,
             loop="uvloop",
             http="httptools",
             access_log=False,
@@ -107,8 +141,8 @@ async def run_server(settings: Settings, *, tell: Callable[[int], None]) -> None
             timeout_graceful_shutdown=10,
         )
         server = Server(config)
-        telling = asyncio.create_task(tell_when_up(server, tell))
-        await server.serve()
+        telling = asyncio.create_task(tell_when_up(server, on_ready))
+        await server.serve(sockets=[listener])
         telling.cancel()
 
 
@@ -124,10 +158,10 @@ class Server(uvicorn.Server):
         yield
 
 
-async def tell_when_up(server: uvicorn.Server, tell: Callable[[int], None]) -> None:
+async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> None:
     while not server.started:
         await asyncio.sleep(0.05)
-    tell(server.servers[0].sockets[0].getsockname()[1])
+    on_ready()
 
 
 @contextlib.asynccontextmanager
@@ -139,13 +173,13 @@ async def opened(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield MeteredStore(engine, spent=meters.spent), engine.version
+            yield AsyncStore(engine, **metering(meters.spent)), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield MeteredStore(transport, spent=meters.spent), None
+            yield AsyncStore(transport, **metering(meters.spent)), None
         finally:
             await transport.close()
 
@@ -164,10 +198,11 @@ def worker(settings: Settings) -> Iterator[None]:
 
 
 def keep_worker(settings: Settings, stop: threading.Event) -> None:
-    pause = 1.0
+    pause = FIRST_PAUSE
     while not stop.is_set():
+        began = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-m", "bigtime.web.worker"],
+            [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
             env={**os.environ, **environment(settings)},
             start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
         )
@@ -177,6 +212,8 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
             end(process)
             return
         log.error("the worker ended with %s; it is started again", process.returncode)
+        if time.monotonic() - began > LONGEST_PAUSE:
+            pause = FIRST_PAUSE  # it worked for a while: whatever ended it is something new
         stop.wait(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -185,7 +222,8 @@ def environment(settings: Settings) -> dict[str, str]:
     """The settings that the worker needs, as it reads them."""
     return {
         "BIGTIME_STORE": settings.store,
-        "BIGTIME_SMTP": settings.smtp,
+        "BIGTIME_SECRET": settings.secret.get_secret_value(),
+        "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,
         "BIGTIME_PUBLIC_URL": settings.base_url,
     }

@@ -1,9 +1,9 @@
 """A cart as its pages show it: each line with the deal that it is of.
 
-A line costs what the deal cost when it was put in the cart, and stays so: nobody is asked for a
-price that they have not seen. Where the deal costs something else by now, that is said beside the
-line, and whoever wants the new price takes it. To put more of a product in the cart takes the new
-price for all of it.
+A line costs what the deal cost when it was put in the cart, and stays so, also when it is saved for
+later, or removed and put back: nobody is asked for a price that they have not seen. Where the deal
+costs something else by now, that is said beside the line, and whoever wants the new price takes it.
+To put more of a product in the cart takes the new price for all of it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bigtime.systems.cart.purchase import complete_purchase
 from bigtime.systems.cart.view import view_products
 from bigtime.systems.deals.deals import fetch_deals
 from bigtime.systems.deals.design import Deal
+from bigtime.systems.shop.design import OrderItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,10 @@ class ShownCart:
     def total(self) -> Decimal:
         return sum((one.amount for one in self.lines), start=Decimal(0))
 
+    def has(self, item_sku: str | None) -> bool:
+        """Whether a product is in the cart; what is saved for later is not."""
+        return any(one.line.item_sku == item_sku for one in self.lines)
+
     @property
     def mark(self) -> str:
         return mark_of(one.line for one in self.lines)
@@ -87,5 +92,14 @@ def deals_of(lines: Iterable[CartLine]) -> Steps[dict[str, Deal]]:
 
 def mark_of(lines: Iterable[CartLine]) -> str:
     """A mark of what would be bought, and for how much: other lines have another mark."""
-    told = sorted(f"{line.item_sku}#{line.count}#{line.price:f}" for line in lines)
+    return mark((line.item_sku, line.count, line.price) for line in lines)
+
+
+def mark_of_order(items: Iterable[OrderItem]) -> str:
+    """The mark of the lines that an order was made of."""
+    return mark((item.item_id, item.count, item.price) for item in items)
+
+
+def mark(products: Iterable[tuple[str, int, Decimal]]) -> str:
+    told = sorted(f"{sku}#{count}#{price.normalize():f}" for sku, count, price in products)
     return sha256("\n".join(told).encode()).hexdigest()[:32]

@@ -12,23 +12,50 @@ from http import HTTPStatus
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.systems.sessions.design import hash_token
+from bigtime.systems.accounts.design import LOGIN, Identity
+from bigtime.systems.accounts.errors import InvalidLogin
+from bigtime.systems.sessions.design import Session, hash_token
 from bigtime.systems.sessions.session import create_session, delete_session
 from bigtime.web.cookies import SESSION, VISIT
+from bigtime.web.portal.proving import carry_over
 from bigtime.web.site import Site
 
 TOKEN_BYTES = 32
 
 
-async def sign_in(site: Site, request: Request, login: str, *, then: str) -> Response:
+def count_log_in(site: Site, request: Request, email: str) -> str:
+    """Counts a try to log in by address and by login; gives the login, as its account has it.
+
+    One that is spelled otherwise is the same one, and has no tries of its own.
+    """
+    site.count_try("log in", request)
+    try:
+        login = LOGIN(email)
+    except InvalidLogin:
+        login = ""
+    site.limits.take("log in as", login)
+    return login
+
+
+async def sign_in(site: Site, request: Request, identity: Identity, *, then: str) -> Response:
     """Begins a session, ends the one that this browser had, and goes on to a page."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    await site.store.run(create_session(hash_token(token), login))
+    token, _ = await begin_session(site, identity)
+    visit = site.cookies.read(VISIT, request.scope["headers"])
+    if visit is not None:
+        await site.store.run(carry_over(visit, token, identity.login))
     await end_session(site, request)
     response = going_on(then)
     response.raw_headers.append(site.cookies.setting(SESSION, token))
     response.raw_headers.append(site.cookies.clearing(VISIT))
     return response
+
+
+async def begin_session(site: Site, identity: Identity) -> tuple[str, Session]:
+    """A session of whoever has just shown who they are, and its token."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    version = identity.password_version
+    steps = create_session(hash_token(token), identity.login, password_version=version)
+    return token, await site.store.run(steps)
 
 
 async def sign_out(site: Site, request: Request, *, then: str = "/") -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,17 @@ from starlette.responses import Response
 from bigtime.model import Cursors
 from bigtime.store import AsyncStore
 from bigtime.systems.accounts.design import Role
+from bigtime.systems.deals.design import Deal
 from bigtime.web.apart import Apart
 from bigtime.web.client import client_of
 from bigtime.web.cookies import SESSION, VISIT, Cookies
 from bigtime.web.engagement import Engagement
 from bigtime.web.filling import Fillings
 from bigtime.web.form_token import FormTokens
-from bigtime.web.front import address_of, page_headers
+from bigtime.web.front import NO_STORE, PRIVATE, address_of, page_headers
+from bigtime.web.headers import Header
+from bigtime.web.kept_days import KeptDays
+from bigtime.web.kept_deals import DealsById, kept_deals
 from bigtime.web.limits import Limits
 from bigtime.web.page import Page
 from bigtime.web.problems import NotAllowed, NotSignedIn
@@ -38,6 +42,8 @@ class Site:
     apart: Apart
     pages: TaggedCache[Page]
     facts: TaggedCache[Any]
+    days: TaggedCache[Sequence[Deal]]
+    deals: TaggedCache[Deal]
     visitors: Visitors
     fillings: Fillings
     templates: Templates
@@ -89,7 +95,7 @@ class Site:
         page, tags = await make()
         if page.status == 200 and is_plain(request.scope["query_string"], after):
             self.pages.put(address_of(request.scope), page, tags, begun=begun, seconds=seconds)
-        return await self.answer(request, page)
+        return await self.answer(request, page, keeping=PRIVATE)
 
     def drop(self, tags: Iterable[str]) -> None:
         """Forgets what shows what was changed just now: who changed it sees it on the next page.
@@ -97,15 +103,29 @@ class Site:
         Other processes hear of it from the data.
         """
         gone = set(tags)
-        self.pages.drop(gone)
-        self.facts.drop(gone)
+        for cache in self.caches:
+            cache.drop(gone)
 
-    async def answer(self, request: Request, page: Page) -> Response:
+    @property
+    def caches(self) -> tuple[TaggedCache[Any], ...]:
+        """All that shows what is in the tables, and so has to follow them."""
+        return self.pages, self.facts, self.days, self.deals
+
+    def kept_days(self, group: str) -> KeptDays:
+        """The days of a list of deals, for one page of it."""
+        return KeptDays(self.days, group)
+
+    @property
+    def deals_by_id(self) -> DealsById:
+        """For pages that show deals; whoever changes something asks the store."""
+        return kept_deals(self.deals)
+
+    async def answer(self, request: Request, page: Page, *, keeping: Header = NO_STORE) -> Response:
         """A page as an answer, its gaps filled for whoever asks."""
         body = await self.fillings.fill(page, await self.visitor(request))
         response = Response(status_code=page.status)
         response.body = body
-        response.raw_headers = page_headers(page, body)
+        response.raw_headers = page_headers(page, body, keeping)
         return response
 
     async def form_page(

@@ -35,6 +35,7 @@ class TaggedCache(Generic[T]):
         self.clock = clock
         self.hits = 0
         self.misses = 0
+        self.fills = 0
         self._kept: dict[str, tuple[T, float, frozenset[str]]] = {}
         self._tagged: dict[str, set[str]] = {}
         self._moment = 0
@@ -71,6 +72,7 @@ class TaggedCache(Generic[T]):
 
         `seconds` is for what changes all the time: so long it lives, and no tag need tell of it.
         """
+        self.fills += 1
         if begun < self._dropped_before or any(self._dropped.get(tag, 0) > begun for tag in tags):
             return False
         self._forget(key)

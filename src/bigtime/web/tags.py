@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from bigtime.model import Change, Entity
+from bigtime.systems.cart.design import CartLine
 from bigtime.systems.deals.design import (
     Brand,
     BrandLike,
@@ -17,6 +19,7 @@ from bigtime.systems.deals.design import (
     Deal,
     DealsCache,
     EditorsChoice,
+    FirstDeal,
     FrontPage,
     Message,
 )
@@ -28,6 +31,15 @@ FRONT_PAGE = "front page"
 EDITORS_CHOICE = "editors choice"
 BRANDS = "brands"
 PRICING = "pricing"
+
+# The front page may have been read from a copy of deals that did not know the newest yet.
+ALWAYS: Mapping[type[Entity], str] = {
+    Brands: BRANDS,
+    DealsCache: LATEST,
+    EditorsChoice: EDITORS_CHOICE,
+    FrontPage: FRONT_PAGE,
+}
+"""The tag of what there is one of."""
 
 
 def deal_tag(deal_id: str) -> str:
@@ -51,6 +63,11 @@ def category_deals_tag(category: str) -> str:
     return f"category deals {category}"
 
 
+def day_tag(group: str, moment: datetime) -> str:
+    """The deals of one day, among those of a tag: all of them, a brand's, a category's."""
+    return f"{group} {moment.isoformat()[:10]}"
+
+
 def product_tag(product_id: str) -> str:
     return f"product {product_id}"
 
@@ -68,22 +85,18 @@ def tags_shown(entity: Entity) -> Iterator[str]:
     match entity:
         case Deal():
             yield deal_tag(entity.deal_id)
-            yield LATEST
-            yield brand_deals_tag(entity.brand)
-            yield category_deals_tag(entity.category)
-        case DealsCache():
-            # The front page may have been read from a copy that did not know the newest deal yet.
-            yield LATEST
+            for group in groups_of(entity):
+                yield group
+                yield day_tag(group, entity.created_at)
+        case FirstDeal():
+            # Whether there is more to see than a page shows may have changed.
+            yield group_of(entity.listed)
         case Brand():
             yield brand_tag(entity.brand)
-        case Brands():
-            yield BRANDS
         case Category():
             yield category_tag(entity.category)
-        case FrontPage():
-            yield FRONT_PAGE
-        case EditorsChoice():
-            yield EDITORS_CHOICE
+        case Brands() | DealsCache() | EditorsChoice() | FrontPage():
+            yield ALWAYS[type(entity)]
         case Product():
             yield PRICING
             yield product_tag(entity.id)
@@ -91,3 +104,18 @@ def tags_shown(entity: Entity) -> Iterator[str]:
             yield campaign_tag(entity.code)
         case Message() | BrandLike() | BrandWatch() | CategoryLike() | CategoryWatch():
             yield user_tag(entity.username)
+        case CartLine():
+            yield user_tag(entity.account_id)
+
+
+def group_of(listed: str) -> str:
+    """The tag of a list, from what the list is called where its first deal is noted."""
+    kind, _, name = listed.partition(" ")
+    if not name:
+        return LATEST
+    return brand_deals_tag(name) if kind == "BRAND" else category_deals_tag(name)
+
+
+def groups_of(deal: Deal) -> tuple[str, ...]:
+    """The tags of the lists that a deal is in."""
+    return LATEST, brand_deals_tag(deal.brand), category_deals_tag(deal.category)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 from bigtime.model import Change, DomainError, Steps, Write, create, now, random_bytes, transact
@@ -15,6 +16,8 @@ from bigtime.web.design import Task
 
 class AlreadyAsked(DomainError):
     """Everybody is told of this deal already."""
+
+    status = HTTPStatus.CONFLICT
 
 
 def ask_for_hot_deal(deal_id: DealId, who: str, *also: Write[Any]) -> Steps[None]:

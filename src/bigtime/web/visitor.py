@@ -3,6 +3,9 @@
 A session is kept under the hash of its token; the account says who that is and what they may do.
 Both are read for every request, but not twice in one second: a role that is taken away is gone a
 second later, and a session that ends here ends at once.
+
+A session ends when the password is changed, and not when somebody gets to delete it: it knows the
+version of the password that it began with, and the account knows that of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from bigtime.systems.sessions.session import get_session
 
 SECONDS_KEPT = 1.0
 MOST_KEPT = 20_000
+LONGEST_TOKEN = 200
+"""Characters. Ours have 43; a longer one is nobody's, and is not worth keeping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Visitor:
     username: str
     roles: frozenset[Role]
     tenant_id: str | None = None
+    password_version: int = 0
 
     def has(self, role: Role) -> bool:
         return role in self.roles
@@ -53,7 +59,7 @@ class Visitors:
 
     async def of(self, cookie: str | None) -> Visitor | None:
         """Who is signed in with that cookie; None if nobody is."""
-        if not cookie:
+        if not cookie or len(cookie) > LONGEST_TOKEN:
             return None
         try:
             return self._kept[cookie]
@@ -77,6 +83,14 @@ def visitor_of(cookie: str) -> Steps[Visitor | None]:
         identity: Identity = yield from view_account(found.username)
     except (UnknownSession, UnknownLogin):
         return None
+    if not found.began_with(identity.password_version):
+        return None
     return Visitor(
-        cookie, session, identity.login, identity.username, identity.roles, identity.tenant_id
+        cookie,
+        session,
+        identity.login,
+        identity.username,
+        identity.roles,
+        identity.tenant_id,
+        identity.password_version,
     )

@@ -1,11 +1,16 @@
 """The second process: what streams tell is done here, away from those who wait for pages.
 
-Each reaction of a system, and each of the site's own, has a consumer with checkpoints. They take
-turns in one thread. One that fails is tried again after a pause, which grows; nothing is skipped,
-and the others go on meanwhile. Every few seconds the worker writes down how it is doing.
+Each reaction of a system, and each of the site's own, has a consumer with checkpoints and a thread
+of its own: while one tells a million users of a hot deal, another renews the front page. One that
+fails is tried again after a pause, which grows; nothing is skipped, and the others go on meanwhile.
+Every few seconds the worker writes down how it is doing, whatever its consumers are at.
 
-It runs as `python -m bigtime.web.worker`, started and watched by `bigtime serve`, and stops when
-it is told to or when the one who started it is gone.
+Told to stop, it stops at the next request of each, wherever that is: what was begun is taken up
+again from the checkpoints, as after a crash.
+
+It runs as `python -m bigtime.web.worker PARENT`, started and watched by `bigtime serve`, and stops
+when it is told to or when the one who started it is gone. Who that is comes as an argument: the
+one who started it may be gone before it can look.
 """
 
 from __future__ import annotations
@@ -13,31 +18,42 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
-import time
+from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from bigtime.model import Change, DomainError, Steps, Table, decode, now
-from bigtime.store import Reading, Store, consume, open_store
+from bigtime.model import Change, Steps, Table, decode, now
+from bigtime.store import Exchange, Reading, Store, consume, open_store
 from bigtime.store.consumption import Handler
+from bigtime.store.driver import Hook
 from bigtime.systems.deals.front_page import refresh_deals_cache
 from bigtime.web.checkout import resume_purchases
 from bigtime.web.design import SITE, WORKER
-from bigtime.web.mail import deliver_mail, smtp
+from bigtime.web.mail import Post
+from bigtime.web.mail_server import MailServer
+from bigtime.web.metered_store import metering
 from bigtime.web.projection import project_deals
-from bigtime.web.settings import Settings
+from bigtime.web.settings import Settings, pepper_of
 from bigtime.web.systems import SYSTEMS
 from bigtime.web.tasks import do_task
-from bigtime.wire import DynamoDBError, Response
+from bigtime.wire import Response
 
 log = logging.getLogger("bigtime.worker")
 
 IDLE_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
+MAIL_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
+
+
+class Stopped(BaseException):
+    """The worker was told to stop, amid something."""
 
 
 class Consuming:
@@ -45,25 +61,30 @@ class Consuming:
 
     def __init__(self, store: Store, name: str, table: str, handle: Handler) -> None:
         self.name = name
-        self.lag_seconds = 0.0
         self.handled = 0
         self.pause = 0.0
-        self.not_before = 0.0
+        self.begun = store.clock()
         self.consumer = consume(store, table, handle, name=name, hooks=[self.read])
 
     def read(self, reading: Reading) -> None:
-        self.lag_seconds = reading.lag_seconds
         self.handled += reading.records
+
+    def lag_seconds(self, moment: datetime) -> Decimal:
+        behind = self.consumer.consumption.behind(moment, begun=self.begun)
+        return Decimal(f"{behind.total_seconds():.3f}")
+
+    def run(self, stop: threading.Event) -> None:
+        with suppress(Stopped):
+            while not stop.is_set():
+                if not self.take_turn():
+                    stop.wait(self.pause or IDLE_SECONDS)
 
     def take_turn(self) -> bool:
         """Handles some records; whether there may be more."""
-        if time.monotonic() < self.not_before:
-            return False
         try:
             more = any(reading.more for reading in self.consumer.run_round())
-        except (DynamoDBError, DomainError, OSError, ValueError):
+        except Exception:
             self.pause = min(max(1.0, self.pause * 2), LONGEST_PAUSE)
-            self.not_before = time.monotonic() + self.pause
             log.exception("%s failed; it is tried again in %.0f s", self.name, self.pause)
             return False
         self.pause = 0.0
@@ -71,56 +92,90 @@ class Consuming:
 
 
 class Worker:
-    """All consumers of the site, by turns."""
+    """All consumers of the site, at once."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, spending: Spending | None = None) -> None:
         self.store = store
+        self.spending = spending or Spending()
+        post = post_of(settings)
         self.consuming = [
             Consuming(store, name, table.name, handle)
-            for name, (table, handle) in handlers(settings).items()
+            for name, (table, handle) in handlers(post).items()
         ]
         self.chores = [
-            Chore(TELL_SECONDS, lambda: self.store.run(self.tell())),
-            Chore(REFRESH_SECONDS, lambda: self.store.run(refresh_deals_cache())),
+            Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
+            Chore("the front page", REFRESH_SECONDS, lambda: store.run(refresh_deals_cache())),
         ]
+        if post is not None:
+            again = Chore("mail", MAIL_SECONDS, lambda: store.run(post.deliver_again()))
+            self.chores.append(again)
 
     def run(self, stop: threading.Event) -> None:
-        while not stop.is_set():
-            turns = [one.take_turn() for one in self.consuming]
-            for chore in self.chores:
-                chore.do_when_due()
-            if not any(turns):
-                stop.wait(IDLE_SECONDS)
+        """Each on a thread of its own: none waits for another, and the signs of life for none."""
+        doing: list[Consuming | Chore] = [*self.consuming, *self.chores]
+        threads = [threading.Thread(target=one.run, args=(stop,)) for one in doing]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     def tell(self) -> Steps[None]:
         """Writes down how far behind each consumer is."""
         moment = yield from now()
         yield from WORKER.update(
             seen_at=moment,
-            lag_seconds={one.name: Decimal(f"{one.lag_seconds:.3f}") for one in self.consuming},
+            lag_seconds={one.name: one.lag_seconds(moment) for one in self.consuming},
             handled={one.name: one.handled for one in self.consuming},
+            spent=self.spending.so_far(),
         )
+
+
+class Spending:
+    """What each pattern has consumed since the worker began. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._units: defaultdict[str, float] = defaultdict(float)
+
+    def spend(self, pattern: str, units: float) -> None:
+        with self._lock:
+            self._units[pattern] += units
+
+    def so_far(self) -> dict[str, Decimal]:
+        with self._lock:
+            return {name: Decimal(f"{units:.1f}") for name, units in self._units.items()}
 
 
 class Chore:
     """Something to do every so many seconds."""
 
-    def __init__(self, seconds: float, do: Callable[[], object]) -> None:
+    def __init__(self, name: str, seconds: float, do: Callable[[], object]) -> None:
+        self.name = name
         self.seconds = seconds
         self.do = do
-        self.due = 0.0
 
-    def do_when_due(self) -> None:
-        if time.monotonic() < self.due:
-            return
-        self.due = time.monotonic() + self.seconds
+    def run(self, stop: threading.Event) -> None:
+        with suppress(Stopped):
+            while not stop.is_set():
+                self.try_once()
+                stop.wait(self.seconds)
+
+    def try_once(self) -> None:
         try:
             self.do()
-        except (DynamoDBError, DomainError, OSError):
-            log.exception("a chore failed; it is tried again in %.0f s", self.seconds)
+        except Exception:
+            log.exception("%s failed; tried again in %.0f s", self.name, self.seconds)
 
 
-def handlers(settings: Settings) -> dict[str, tuple[Table, Handler]]:
+def post_of(settings: Settings) -> Post | None:
+    """Who sends letters; nobody, where no mail server is set."""
+    if not settings.smtp:
+        return None
+    server = MailServer.named(settings.smtp.get_secret_value())
+    return Post(server, settings.mail_from, pepper_of(settings))
+
+
+def handlers(post: Post | None) -> dict[str, tuple[Table, Handler]]:
     """Every reaction by its name: those of the systems, and those of the site."""
     found: dict[str, tuple[Table, Handler]] = {}
     for system in SYSTEMS:
@@ -129,12 +184,8 @@ def handlers(settings: Settings) -> dict[str, tuple[Table, Handler]]:
     for reaction in (project_deals, resume_purchases):
         found[f"site.{reaction.name}"] = reaction.table, reaction.handle
     found["site.tasks"] = SITE, on_site(do_task)
-    if settings.smtp:
-        send = smtp(settings.smtp)
-        found["site.mail"] = (
-            SITE,
-            on_site(lambda change: deliver_mail(change, send=send, sender=settings.mail_from)),
-        )
+    if post is not None:
+        found["site.mail"] = SITE, on_site(post.deliver)
     return found
 
 
@@ -152,9 +203,20 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    threading.Thread(target=watch_parent, args=(os.getppid(), stop), daemon=True).start()
-    with open_store(settings.store) as store:
-        Worker(store, settings).run(stop)
+    parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
+    threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
+    spending = Spending()
+    options = metering(spending.spend, stopping_at(stop))
+    with open_store(settings.store, **options) as store:
+        Worker(store, settings, spending).run(stop)
+
+
+def stopping_at(stop: threading.Event) -> Hook:
+    def look(_: Exchange) -> None:
+        if stop.is_set():
+            raise Stopped
+
+    return look
 
 
 def watch_parent(parent: int, stop: threading.Event) -> None:

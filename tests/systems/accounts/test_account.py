@@ -236,3 +236,12 @@ def test_an_account_becomes_one_tenants_and_stays_it(place: Place) -> None:
     with pytest.raises(UnknownLogin):
         place.run(transact(linking("nobody@example.com", "tenant_1")))
     assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"
+
+
+def test_each_change_of_the_password_is_another_version_of_it(place: Place) -> None:
+    made = place.run(sign_up("alex@example.com", SECRET, "alex"))
+    first = place.run(change_password("alex@example.com", SECRET, NEW))
+    second = place.run(change_password("alex@example.com", NEW, SECRET))
+    versions = [one.password_version for one in (made, first, second)]
+    assert versions == [0, 1, 2]
+    assert place.run(view_account("alex@example.com")).password_version == 2

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from bigtime.model import DomainError
 from bigtime.systems.deals.design import Brand, BrandLike, User
-from bigtime.systems.deals.values import brand_key, category_key, username_key
+from bigtime.systems.deals.errors import DescriptionRefused, DotsAlone
+from bigtime.systems.deals.values import (
+    brand_key,
+    brand_shown,
+    category_key,
+    checked_description,
+    username_key,
+)
 
 texts = st.text(max_size=30)
 
@@ -40,6 +47,25 @@ def test_a_letter_has_one_spelling_however_it_is_composed() -> None:
     assert brand_key("Nestle\u0301") == brand_key("NESTL\u00c9")
     assert brand_key("Bang  &  Olufsen") == "BANG & OLUFSEN"
     assert username_key("ALEX") == "alex"
+
+
+@pytest.mark.parametrize("name", [".", "..", " ... ", "A/..", "../B", "A/./B"])
+def test_dots_alone_are_no_name_for_they_lead_elsewhere_in_an_address(name: str) -> None:
+    for spell in (brand_key, category_key, brand_shown):
+        with pytest.raises(DotsAlone, match="more than dots"):
+            spell(name)
+
+
+@pytest.mark.parametrize("name", ["A.", ".NET", "A/B", "7..UP", "/", "A/.B"])
+def test_dots_beside_something_are_fine(name: str) -> None:
+    assert brand_key(name) == name
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\x1b[31m", "\u2028"])
+def test_a_description_has_nothing_that_cannot_be_seen(text: str) -> None:
+    with pytest.raises(DescriptionRefused):
+        checked_description(text)
+    assert checked_description("Two\nlines.") == "Two\nlines."
 
 
 @given(texts, texts, texts, texts)

@@ -136,6 +136,7 @@ BAD: dict[str, tuple[Make, str]] = {
     "name that cannot be seen": (product(name="a\u200bb\x00"), "name-refused"),
     "empty description": (product(description=""), "description-refused"),
     "overlong description": (product(description="x" * 2001), "description-refused"),
+    "description that breaks off": (product(description="A\x00plan\n"), "description-refused"),
     "weekly bills": (product(billing_cycle="weekly"), "billing-cycle-refused"),
     "too many features": (product(features=["x"] * 51), "features-refused"),
     "empty feature": (product(features=[""]), "features-refused"),

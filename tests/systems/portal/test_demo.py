@@ -41,7 +41,9 @@ def test_there_is_something_of_everything(alone: Place) -> None:
     assert all(alone.run(count_tenants_by_status()).values())
     assert alone.run(count_products()) == Counts(active=10, inactive=1)
     running = alone.run(list_campaigns(valid_only=True)).items
-    assert [one.campaign.code for one in running] == ["STARTUP_ZA", "SWITCH2US", "COZA_PLUS"]
+    codes = [one.campaign.code for one in running]
+    assert codes == ["STARTUP_ZA", "SWITCH2US", "COZA_PLUS", "SUMMER2025"]
+    assert str(running[-1].discounted_price) == "239.99"
     assert all(one.discounted_price for one in running)
     for some in (list_upcoming_campaigns, list_expired_campaigns, list_deleted_campaigns):
         assert len(alone.run(some())) >= 2
@@ -94,4 +96,4 @@ def test_medium_is_two_thousand_tenants_each_with_an_address_of_its_own() -> Non
 
 def test_large_is_fifty_thousand_tenants() -> None:
     assert CUSTOMERS[Scale.LARGE] == 50_000
-    assert count(Scale.LARGE) - count(Scale.MEDIUM) == 24 * (count(Scale.MEDIUM) - 59)
+    assert count(Scale.LARGE) - count(Scale.MEDIUM) == 24 * (count(Scale.MEDIUM) - 61)

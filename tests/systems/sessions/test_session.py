@@ -191,3 +191,11 @@ def test_a_session_does_not_outlive_its_second() -> None:
         }
     )
     assert made.ttl == made.expires_at and made.expires_at.microsecond == 0
+
+
+def test_a_session_knows_the_password_it_began_with(place: Place) -> None:
+    place.run(create_session(TOKEN, "alex"))
+    place.run(create_session(OTHER, "alex", password_version=2))
+    first, third = (place.run(get_session(token)) for token in (TOKEN, OTHER))
+    assert [first.began_with(version) for version in range(3)] == [True, False, False]
+    assert [third.began_with(version) for version in range(3)] == [False, False, True]

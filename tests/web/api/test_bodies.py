@@ -37,6 +37,7 @@ def send(ada: Program, content: bytes | str, kind: str = "application/json") -> 
         "[]",
         "null",
         '"text"',
+        "1.5",
         "{}",
     ],
 )
@@ -53,6 +54,25 @@ def test_a_body_of_another_type_is_malformed(web: Web, ada: Program, kind: str) 
     assert web.run(list_products()).items == []
 
 
+@pytest.mark.parametrize("kind", ["Application/JSON", "application/json; charset=utf-8"])
+def test_a_type_is_the_same_in_any_case(ada: Program, kind: str) -> None:
+    assert send(ada, BODY % "1", kind).status_code == 201
+
+
+def test_no_cache_keeps_what_a_program_is_told(web: Web, ada: Program) -> None:
+    answers = [
+        ada.post(PRODUCTS, NEW),
+        ada.post(PRODUCTS, NEW, key="one"),
+        ada.post(PRODUCTS, NEW, key="one"),
+        ada.get("/v1.0/tenants"),
+        ada.get("/v1.0/tenants/nobody"),
+        ada.get("/api/v1/me/session"),
+        ada.get("/api/v1/me/cart"),
+        ada.client.post("/api/v1/sessions", json={"email": "ada@example.com", "password": "x"}),
+    ]
+    assert [one.headers["cache-control"] for one in answers] == ["no-store"] * len(answers)
+
+
 def test_a_body_that_is_too_long_is_refused(ada: Program) -> None:
     refused = send(ada, BODY % "1" + " " * 300_000)
     assert refused.status_code == 400
@@ -61,7 +81,7 @@ def test_a_body_that_is_too_long_is_refused(ada: Program) -> None:
 
 @pytest.mark.parametrize(
     ("price", "kept"),
-    [("299.99", 299.99), ("1", 1), ("0.10", 0.1), ("1e2", 100), ('"12.50"', 12.5), ("0.01", 0.01)],
+    [("299.99", 299.99), ("1", 1), ("0.10", 0.1), ("1e2", 100), ("0.01", 0.01)],
 )
 def test_a_price_is_the_number_that_was_written(
     web: Web, ada: Program, price: str, kept: float
@@ -73,7 +93,7 @@ def test_a_price_is_the_number_that_was_written(
 
 @pytest.mark.parametrize(
     "price",
-    ["0.001", "299.990000000000000001", "0", "-1", "10000000", "1e300", '"x"', '"NaN"'],
+    ["0.001", "299.990000000000000001", "0", "-1", "10000000", "1e300"],
 )
 def test_a_price_that_breaks_a_rule_is_told_beside_it(web: Web, ada: Program, price: str) -> None:
     refused = send(ada, BODY % price)
@@ -82,11 +102,11 @@ def test_a_price_that_breaks_a_rule_is_told_beside_it(web: Web, ada: Program, pr
     assert web.run(list_products()).items == []
 
 
-@pytest.mark.parametrize("value", [True, None, [], {}])
+@pytest.mark.parametrize("value", [True, None, [], {}, "12.50", "x", "NaN"])
 def test_a_price_of_another_type_is_told_beside_it(ada: Program, value: Any) -> None:
     refused = ada.post(PRODUCTS, {**NEW, "price": value})
-    assert refused.status_code in (400, 422)
-    assert faults(refused).keys() == {"price"}
+    assert refused.status_code == 400
+    assert faults(refused) == {"price": "This is to be a number."}
 
 
 def test_all_faults_are_told_at_once(ada: Program) -> None:
@@ -137,5 +157,5 @@ def test_what_there_is_not_is_told_in_the_same_shape(
 
 
 def test_what_can_be_done_with_an_address_is_told_in_full(ada: Program) -> None:
-    assert ada.ask("DELETE", PRODUCTS).headers["allow"] == "GET, POST"
-    assert ada.ask("DELETE", "/v1.0/tenants/x").headers["allow"] == "GET, PUT"
+    assert ada.ask("DELETE", PRODUCTS).headers["allow"] == "GET, HEAD, POST"
+    assert ada.ask("DELETE", "/v1.0/tenants/x").headers["allow"] == "GET, HEAD, PUT"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 from typing import Any
 
 import pytest
 
 from bigtime.web.api import portal_order_shapes, portal_shapes
+from bigtime.web.api.documents import Documentation
 from bigtime.web.api.errors import Problem
 from bigtime.web.api.json_route import parsed
 from bigtime.web.api.shapes import Asked, Shown
@@ -110,3 +113,35 @@ def test_the_description_is_served(web: Web, visitor: Browser) -> None:
     assert served.status_code == 200
     assert served.json()["paths"].keys() == openapi(web)["paths"].keys()
     assert {"bearer", "cookie"} <= served.json()["components"]["securitySchemes"].keys()
+
+
+def documentation_of(web: Web) -> Documentation:
+    found: Documentation = web.front.application.state.documentation  # type: ignore[attr-defined]
+    return found
+
+
+def test_it_is_described_once_and_beside_the_event_loop(web: Web) -> None:
+    documentation, threads = documentation_of(web), list[int]()
+    described = documentation.describe
+
+    def describe() -> dict[str, Any]:
+        threads.append(get_ident())
+        return described()
+
+    documentation.describe = describe
+    assert web.served.portal is not None
+    loop = web.served.portal.call(get_ident)
+    with ThreadPoolExecutor(6) as askers:
+        paths = ("/openapi.json", "/docs") * 3
+        answers = list(askers.map(lambda path: web.browser().get(path), paths))
+    assert {one.status_code for one in answers} == {200}
+    assert len(threads) == 1 and threads[0] != loop
+
+
+def test_a_description_that_failed_is_made_by_the_next_who_asks(
+    web: Web, visitor: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as failing:
+        failing.setattr(documentation_of(web), "describe", lambda: {"paths": None})
+        assert visitor.get("/openapi.json").status_code == 500
+    assert visitor.get("/openapi.json").status_code == 200

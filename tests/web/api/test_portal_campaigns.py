@@ -80,7 +80,7 @@ def test_an_archived_campaign_is_for_admins_alone(
     [
         ({"code": "lower"}, 422, "code"),
         ({"code": "AB"}, 422, "code"),
-        ({"code": 5}, 422, "code"),
+        ({"code": 5}, 400, "code"),
         ({"discountPercentage": 100}, 422, "discountPercentage"),
         ({"discountPercentage": -0.01}, 422, "discountPercentage"),
         ({"discountPercentage": 12.345}, 422, "discountPercentage"),
@@ -89,6 +89,7 @@ def test_an_archived_campaign_is_for_admins_alone(
         ({"toDate": "2026-01-01T00:00:00Z"}, 400, "toDate"),
         ({"termsConditionsLink": "ftp://x"}, 422, "termsConditionsLink"),
         ({"productId": "x"}, 422, "productId"),
+        ({"discountPercentage": "20"}, 400, "discountPercentage"),
         ({"isValid": True}, 400, "isValid"),
     ],
 )

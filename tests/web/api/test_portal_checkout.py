@@ -186,7 +186,7 @@ def test_a_code_for_no_address_is_refused(web: Web, nobody: Program, told: Any) 
 @pytest.mark.parametrize(
     ("but", "status", "field"),
     [
-        ({"items": []}, 400, "items"),
+        ({"items": []}, 422, "items"),
         ({"items": None}, 400, "items"),
         ({"items": [{"productId": "x"}]}, 422, "items.0.productId"),
         ({"items": [{"quantity": 1}]}, 400, "items.0.productId"),
@@ -194,7 +194,7 @@ def test_a_code_for_no_address_is_refused(web: Web, nobody: Program, told: Any) 
         ({"total": -1}, 422, "total"),
         ({"colour": "red"}, 400, "colour"),
         ({"code": 123456}, 400, "code"),
-        ({"code": "1" * 21}, 400, "code"),
+        ({"code": "1" * 21}, 422, "code"),
         ({"email": "x"}, 422, "email"),
         ({"email": None}, 422, ""),
         ({"code": None}, 422, ""),
@@ -209,13 +209,16 @@ def test_a_wrong_field_is_told_and_uses_no_code_up(
     assert nobody.post(HERE, body(product, code)).status_code == 201
 
 
-@pytest.mark.parametrize("quantity", [0, 1001, -1, 1.5, "2", True, None])
+@pytest.mark.parametrize(
+    ("quantity", "status"),
+    [(0, 422), (1001, 422), (-1, 422), (1.5, 400), ("2", 400), (True, 400), (None, 400)],
+)
 def test_a_quantity_is_a_whole_number(
-    web: Web, nobody: Program, product: Product, quantity: Any
+    web: Web, nobody: Program, product: Product, quantity: Any, status: int
 ) -> None:
     items = [{"productId": product.id, "quantity": quantity}]
     refused = nobody.post(HERE, body(product, "123456", items=items))
-    assert (refused.status_code, set(faults(refused))) == (400, {"items.0.quantity"})
+    assert (refused.status_code, set(faults(refused))) == (status, {"items.0.quantity"})
 
 
 def test_what_cannot_be_ordered_is_told_before_the_code_is_used_up(

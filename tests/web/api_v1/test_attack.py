@@ -1,80 +1,70 @@
-"""Whatever is sent to `/api/v1`, nothing fails, and every answer is one that is described."""
+"""Whatever anybody sends to `/api/v1`, nothing fails, and every answer is one that is described."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.core.transport import Response as Answer
-from starlette.testclient import TestClient
 
-from bigtime.engine import Engine
-from bigtime.systems.accounts.design import Role
 from bigtime.web.api.v1_routes import ENDPOINTS
-from tests.web.api_v1.calling import Caller, caller
-from tests.web.browsing import Browser, Web, make_web
+from bigtime.web.app import LIMITS
+from bigtime.web.limits import Limit
+from tests.web.api.attacking import Attack, Party, operations, walk
+from tests.web.api_v1.attacked import attacked
+from tests.web.browsing import PLENTY, Web
 
-EXAMPLES = 5
-BASE = "http://testserver"
-ENDING = "/me/session"
-"""What would end the session that asks."""
+Scene = tuple[Web, list[Party]]
+
+PREFIX = "/api/v1/"
+EXAMPLES = 2
+REFUSED = {
+    "POST /api/v1/me/user": "whoever is signed in has been made one",
+    "POST /api/v1/me/customer": "so has whoever has ordered",
+    "PUT /api/v1/categories/{categoryName}/featured-deals": "five are featured, and there is one",
+    "POST /api/v1/me/orders": "nobody can make up the mark of a cart",
+    "POST /api/v1/me/cart/lines/undo": "nor what undoes a removal",
+}
+"""What nobody is answered well to, however hard they try."""
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
-    """Somebody who may everything."""
-    with Engine.memory() as engine:
-        front, store = make_web(engine, tmp_path_factory.mktemp("site"))
-        with TestClient(front) as served:
-            site = served.app.application.state.site  # type: ignore[attr-defined]
-            yield caller(Web(front, site, store, served), "root", *Role)
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with attacked(tmp_path_factory.mktemp("site"), PLENTY) as scene:
+        yield scene
 
 
 @pytest.fixture(scope="module")
-def operations(root: Caller) -> dict[str, list[Any]]:
-    """The operations by their system."""
-    told = root.browser.get("/openapi.json").json()
-    schema: Any = schemathesis.openapi.from_dict(told)
-    found: dict[str, list[Any]] = {}
-    for result in schema.include(path_regex="^/api/v1/").get_all_operations():
-        one = result.ok()
-        found.setdefault(one.tags[0], []).append(one)
-    return found
+def told(scene: Scene) -> Any:
+    return scene[0].browser().get("/openapi.json").json()
+
+
+@pytest.fixture(scope="module")
+def by_system(told: Any) -> dict[str, list[Any]]:
+    return operations(told, PREFIX)
 
 
 @pytest.mark.parametrize("system", ENDPOINTS)
 def test_every_answer_is_one_that_is_described(
-    system: str, root: Caller, operations: dict[str, list[Any]]
+    system: str, scene: Scene, by_system: dict[str, list[Any]]
 ) -> None:
-    assert len(operations[system]) == len(ENDPOINTS[system])
-    for operation in operations[system]:
-        if ENDING not in operation.path:
-            attack(root.browser, root.token, operation)
+    assert len(by_system[system]) == len(ENDPOINTS[system])
+    attack = Attack(scene[1], examples=EXAMPLES)
+    for operation in by_system[system]:
+        attack.on(operation)
+    assert attack.never_well() <= REFUSED.keys()
 
 
-def attack(browser: Browser, token: str, operation: Any) -> None:
-    @given(case=operation.as_strategy())
-    @settings(
-        max_examples=EXAMPLES,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    def send(case: Any) -> None:
-        sent = case.as_transport_kwargs(base_url=BASE)
-        sent["headers"] = {**sent["headers"], "authorization": f"Bearer {token}"}
-        sent.pop("cookies", None)
-        answer = browser.request(**sent)
-        assert answer.status_code < 500, (operation.label, sent, answer.text)
-        described = operation.definition.raw["responses"]
-        assert str(answer.status_code) in described, (operation.label, sent, answer.text)
-        if answer.content:
-            told = Answer.from_httpx(answer, verify=False)
-            operation.validate_response(told)
+def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene, told: Any) -> None:
+    (admin,) = [one for one in scene[1] if one.name == "admin"]
+    met = walk(told, PREFIX, admin, walks=20, steps=6)
+    assert len(met) > 10
 
-    send()
+
+def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
+    once = dict.fromkeys(LIMITS, Limit(1, 3_600))
+    with attacked(tmp_path, once) as (web, parties):
+        attack = Attack(parties, examples=2)
+        for one in operations(web.browser().get("/openapi.json").json(), PREFIX).values():
+            attack.too_often(one)

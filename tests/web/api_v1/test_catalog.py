@@ -233,3 +233,25 @@ def test_deals_trend_by_what_people_do(
     for answer in (edith.delete(place), nobody.get(place)):
         assert problem(answer) == (404, "unknown-trending-deal")
     assert len([what for _, _, what in told(web) if "trending" in what]) == 3
+
+
+def test_a_time_is_written_out(sam: Caller, ada: Caller) -> None:
+    """A number of seconds is no time to whoever reads the description."""
+    sam.post("/me/catalog/user", {"email": "sam@example.com", "displayName": "Sam"})
+    for moment in (50_000, 50_000.5, "50000", "2026-11-15", True):
+        assert faulty(sam.patch("/me/catalog/user", {"lastLogin": moment})) == {"lastLogin"}
+    assert sam.patch("/me/catalog/user", {"lastLogin": "2026-11-15T10:00:00Z"}).status_code == 200
+    for moment in ("1700000000", "0.5"):
+        assert faulty(sam.get("/catalog/brands/b/recent-deals", sinceDate=moment)) == {"sinceDate"}
+    for day in ("86400", "2026-11-15T00:00:00"):
+        answer = ada.get("/skus/x/carts-of-day", status="ACTIVE", day=day)
+        assert faulty(answer) == {"day"}
+
+
+@pytest.mark.parametrize("content", ["1.5", "-2.9e-66", "[]", "null", "5"])
+def test_a_body_that_is_no_object_changes_nothing(sam: Caller, content: str) -> None:
+    sam.post("/me/catalog/user", {"email": "sam@example.com", "displayName": "Sam"})
+    headers = {"content-type": "application/json"}
+    for path in ("/me/catalog/user", "/me/user"):
+        answer = sam.ask("PATCH", path, content=content, headers=headers)
+        assert problem(answer) == (400, "malformed")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
 
 from bigtime.systems.deals.deals import fetch_brand_deals
+from bigtime.web.api import endpoint, once
 from bigtime.web.api.v1_routes import ENDPOINTS
-from tests.web.api_v1.calling import Caller, problem
+from tests.web.api_v1.calling import Caller, again, problem
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import told
+from tests.web.portal.scene import later
 
 LAMP = {
     "title": "A lamp",
@@ -19,6 +24,17 @@ LAMP = {
     "price": 19.99,
     "brandName": "Apple",
     "categoryName": "Home",
+}
+
+CATALOG_DEAL = {
+    "dealId": "d-1",
+    "title": "T",
+    "description": "D",
+    "price": 5,
+    "brandId": "b",
+    "brandName": "B",
+    "categoryId": "c",
+    "categoryName": "C",
 }
 
 
@@ -68,19 +84,9 @@ def test_a_key_that_will_not_do_is_refused(key: str, web: Web, edith: Caller) ->
 
 def test_each_kind_of_thing_is_made_once(edith: Caller, sam: Caller, post_deal: PostDeal) -> None:
     deal = post_deal()
-    catalog_deal = {
-        "dealId": "d-1",
-        "title": "T",
-        "description": "D",
-        "price": 5,
-        "brandId": "b",
-        "brandName": "B",
-        "categoryId": "c",
-        "categoryName": "C",
-    }
     cases: list[tuple[Caller, str, Any]] = [
         (edith, "/brands", {"name": "Sony"}),
-        (edith, "/catalog/deals", catalog_deal),
+        (edith, "/catalog/deals", CATALOG_DEAL),
         (edith, "/catalog/brands", {"brandId": "b", "brandName": "B"}),
         (edith, "/catalog/deals/d-1/trending", {"discountPercentage": 5}),
         (edith, "/catalog/categories/c/trending/d-1/engagement", {"views": 3}),
@@ -94,3 +100,98 @@ def test_each_kind_of_thing_is_made_once(edith: Caller, sam: Caller, post_deal: 
         assert len({one.content for one in answers}) == 1, (path, [a.text for a in answers])
         assert answers[0].status_code in (200, 201), (path, answers[0].text)
     assert sam.get("/me/cart/lines", status="ACTIVE").json()["items"][0]["count"] == 2
+
+
+# Who dies on the way
+
+
+def die(*told: Any, **more: Any) -> Any:
+    raise OSError("the machine is gone")
+
+
+@pytest.mark.parametrize("minutes", [1, 11, 23 * 60])
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_product_is_put_in_a_cart_once_though_somebody_dies(
+    web: Web,
+    sam: Caller,
+    post_deal: PostDeal,
+    monkeypatch: pytest.MonkeyPatch,
+    minutes: int,
+    before: int,
+) -> None:
+    """DynamoDB knows a token for ten minutes; the key is good for a day."""
+    deal = post_deal()
+    wanted = {"dealId": deal.deal_id, "count": 2}
+    if before:
+        sam.post("/me/cart/products", {**wanted, "count": before})
+    with monkeypatch.context() as dying:
+        dying.setattr(once, "answering", die)
+        assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 500
+    later(web, minutes=minutes)
+    for _ in range(2):
+        again = sam.post("/me/cart/products", wanted, key="k-1")
+        assert (again.status_code, again.json()["count"]) == (201, before + 2)
+        assert again.headers["idempotent-replayed"] == "true"
+    (line,) = sam.get("/me/cart/lines", status="ACTIVE").json()["items"]
+    assert line["count"] == before + 2
+
+
+def test_who_dies_before_the_product_is_in_the_cart_is_carried_out_by_the_next(
+    web: Web, sam: Caller, post_deal: PostDeal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = {"dealId": post_deal().deal_id, "count": 2}
+    with monkeypatch.context() as dying:
+        dying.setattr("bigtime.systems.cart.line.transact", die)
+        assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 500
+    later(web, minutes=1)
+    assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 201
+    (line,) = sam.get("/me/cart/lines", status="ACTIVE").json()["items"]
+    assert line["count"] == 2
+
+
+def test_who_is_slow_and_was_overtaken_has_the_answer_of_the_other(
+    web: Web, sam: Caller, post_deal: PostDeal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one's time runs out before it has looked, and another carries it out."""
+    wanted = {"dealId": post_deal().deal_id, "count": 2}
+    has_begun, is_overtaken = Event(), Event()
+
+    async def slowly(*told: Any) -> Any:
+        if not has_begun.is_set():
+            has_begun.set()
+            while not is_overtaken.is_set():
+                await asyncio.sleep(0.01)
+        return await run(*told)
+
+    run = endpoint.run
+    monkeypatch.setattr(endpoint, "run", slowly)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(sam.post, "/me/cart/products", wanted, "k-1")
+        has_begun.wait()
+        later(web, minutes=1)
+        faster = again(web, "sam").post("/me/cart/products", wanted, key="k-1")
+        is_overtaken.set()
+        slow = first.result()
+    assert slow.status_code == faster.status_code == 201
+    assert slow.content == faster.content
+    assert slow.headers["idempotent-replayed"] == "true"
+    (line,) = sam.get("/me/cart/lines", status="ACTIVE").json()["items"]
+    assert line["count"] == 2
+
+
+@pytest.mark.parametrize("minutes", [1, 11])
+def test_engagement_counts_once_though_somebody_dies(
+    web: Web, edith: Caller, monkeypatch: pytest.MonkeyPatch, minutes: int
+) -> None:
+    edith.post("/catalog/deals", CATALOG_DEAL)
+    edith.post("/catalog/deals/d-1/trending", {"discountPercentage": 5})
+    path, seen = "/catalog/categories/c/trending/d-1/engagement", {"views": 3, "clicks": 1}
+    noted = len(told(web))
+    with monkeypatch.context() as dying:
+        dying.setattr(once, "answering", die)
+        assert edith.post(path, seen, key="k-1").status_code == 500
+    later(web, minutes=minutes)
+    repeated = edith.post(path, seen, key="k-1")
+    assert (repeated.status_code, repeated.json()["views"]) == (200, 3)
+    assert edith.get("/catalog/categories/c/trending/d-1").json()["clicks"] == 1
+    assert len(told(web)) == noted + 1

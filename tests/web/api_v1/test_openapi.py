@@ -69,3 +69,16 @@ def test_what_needs_a_session_says_so(openapi: Told) -> None:
     for path, method, told in operations(openapi):
         is_open = "401" not in told["responses"] or path == "/api/v1/sessions"
         assert ("security" in told) is not is_open, (path, method)
+
+
+def test_whatever_reads_a_body_says_that_it_may_not_be_able_to(openapi: Told) -> None:
+    for path, method, told in operations(openapi):
+        if method in ("post", "put", "patch"):
+            assert "400" in told["responses"], (method, path)
+
+
+def test_a_wait_and_a_way_in_are_told_in_headers(openapi: Told) -> None:
+    headers = {"401": {"WWW-Authenticate"}, "429": {"Retry-After"}}
+    for path, method, told in operations(openapi):
+        for status, answer in told["responses"].items():
+            assert {*answer.get("headers", {})} == headers.get(status, set()), (method, path)

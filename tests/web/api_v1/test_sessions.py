@@ -53,6 +53,18 @@ def test_tries_are_limited(web: Web, sam: Caller, nobody: Caller) -> None:
     assert codes == [401, 401, 429]
 
 
+@pytest.mark.parametrize("spelled", [" {}", "{}  ", "\t{}", "\u2003{}", "{}\u00a0"], ids=ascii)
+def test_other_spellings_of_a_login_have_no_tries_of_their_own(
+    web: Web, sam: Caller, nobody: Caller, spelled: str
+) -> None:
+    web.site.limits.limits["log in as"] = Limit(2, 600)
+    codes = []
+    for email in ("sam@example.com", "SAM@example.com", spelled.format("sam@example.com")):
+        refused = nobody.post("/sessions", {"email": email, "password": "wrong horse"})
+        codes.append(problem(refused)[0])
+    assert codes == [401, 401, 429]
+
+
 def test_sessions_are_listed_and_ended_one_by_one(web: Web, sam: Caller, bo: Caller) -> None:
     other = again(web, "sam")
     listed = sam.get("/me/sessions").json()["items"]

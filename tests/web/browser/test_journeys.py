@@ -126,7 +126,7 @@ def test_the_front_page_goes_on_and_on(visits: Visits) -> None:
     seen = page.locator("a[href^='/deals/']")
     first = seen.count()
     page.get_by_role("link", name=re.compile("^More")).click()
-    page.wait_for_function(f"document.querySelectorAll(\"a[href^='/deals/']\").length > {first}")
+    expect(seen.nth(first)).to_be_attached()
     ids = [
         one.get_attribute("href")
         for one in page.locator("[id^=latest] ~ * a[href^='/deals/']").all()

@@ -56,6 +56,41 @@ def test_titles_are_escaped_and_the_total_is_of_all(liz: Browser) -> None:
     assert "Total $309.97" in words_of(page.text)
 
 
+def test_a_wrong_count_of_what_is_gone_is_told_all_the_same(scene: Scene, liz: Browser) -> None:
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    liz.send("/cart/add", deal_id=DESK.deal_id)
+    form = form_of(liz.get("/cart").text, "/cart/count", item_sku=DESK.deal_id)
+    (line,) = [one for one in scene.lines("liz") if one.item_sku == DESK.deal_id]
+    liz.send("/cart/remove", sk=line.sk)
+    page = liz.submit_form(form, count="-4")
+    assert page.status_code == 422
+    assert '<p class="fault" role="alert">' in page.text
+    assert "1 to 9,999" in words_of(page.text)
+
+
+def test_a_count_is_typed_as_text_so_that_a_wrong_one_stays(scene: Scene, liz: Browser) -> None:
+    """A browser drops what is no number from a field of numbers."""
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    page = liz.submit(liz.get("/cart"), "/cart/count", count="two")
+    assert 'type="number"' not in page.text
+    assert form_of(page.text, "/cart/count").fields["count"] == "two"
+
+
+def test_how_many_products_are_in_the_cart_stands_on_every_page(scene: Scene, liz: Browser) -> None:
+    def told(path: str) -> str:
+        shown = words_of(liz.get(path).text).partition(" Cart ")[2]
+        return shown.partition("liz ")[0].strip()
+
+    assert [told(path) for path in ("/brands", "/brands", "/me")] == ["", "", ""]
+    liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
+    assert [told(path) for path in ("/brands", "/me")] == ["1 product", "1 product"]
+    liz.send("/cart/add", deal_id=DESK.deal_id)
+    assert [told(path) for path in ("/brands", "/brands")] == ["2 products", "2 products"]
+    for line in scene.lines("liz"):
+        liz.send("/cart/save", sk=line.sk)
+    assert told("/brands") == ""
+
+
 def test_adding_again_adds_to_the_count(scene: Scene, liz: Browser) -> None:
     for _ in range(2):
         liz.send("/cart/add", deal_id=LAMP.deal_id, count="2")

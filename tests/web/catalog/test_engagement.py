@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from bigtime.systems.catalog.trending import (
     stop_trending,
 )
 from bigtime.systems.deals.deals import update_deal
+from bigtime.web.app import LIMITS
 from bigtime.web.engagement import DEALS_AT_ONCE, Engagement, discount
 from bigtime.web.projection import catalog_deal
 from bigtime.wire import DynamoDBError, Request
@@ -63,6 +65,15 @@ def go(browser: Browser, deal_id: str = LAMP.deal_id) -> None:
     assert browser.get(f"/deals/{deal_id}/go").status_code == 303
 
 
+ADDRESSES = count(1)
+
+
+def asking_for(deal_id: str, address: str | None = None) -> dict[str, Any]:
+    """A request for the page of a deal, from some address or another one each time."""
+    client = address or f"192.0.2.{next(ADDRESSES) % 250}"
+    return {"path": f"/deals/{deal_id}", "client": (client, 1), "headers": []}
+
+
 # Views
 
 
@@ -97,7 +108,7 @@ def test_the_views_of_many_deals_are_written_together(scene: Scene) -> None:
     scene.post(*deals)
     for searches in (3, 0):
         for one in deals:
-            scene.site.engagement.note(f"/deals/{one.deal_id}", None)
+            scene.site.engagement.note(asking_for(one.deal_id), None)
         scene.exchanges.clear()
         flush(scene)
         sent = Counter(one.request.operation for one in scene.exchanges)
@@ -117,7 +128,7 @@ def test_deals_with_one_score_have_a_place_each(scene: Scene) -> None:
 
 
 def test_views_of_a_deal_that_is_gone_are_dropped(scene: Scene) -> None:
-    scene.site.engagement.note(f"/deals/{GONE}", None)
+    scene.site.engagement.note(asking_for(GONE), None)
     flush(scene)
     flush(scene)
     assert places(scene) == {}
@@ -266,12 +277,12 @@ def test_a_click_to_an_unknown_deal_is_no_click(scene: Scene) -> None:
 
 
 def test_several_processes_give_a_deal_one_place_and_count_everything(scene: Scene) -> None:
-    processes = [Engagement(scene.store) for _ in range(4)]
+    processes = [Engagement(scene.store, scene.site.limits) for _ in range(4)]
 
     async def engage(one: Engagement) -> None:
         for _ in range(5):
-            one.note(f"/deals/{LAMP.deal_id}", None)
-            await asyncio.gather(one.flush(), one.click(LAMP, None))
+            one.note(asking_for(LAMP.deal_id), None)
+            await asyncio.gather(one.flush(), one.click(LAMP, None, asking_for(LAMP.deal_id)))
 
     async def all_at_once() -> None:
         await asyncio.gather(*map(engage, processes))
@@ -327,7 +338,7 @@ def test_what_was_counted_is_written_when_the_server_stops(scene: Scene) -> None
     async def serve() -> None:
         application: Any = scene.front.application
         async with application.router.lifespan_context(application):
-            scene.site.engagement.note(f"/deals/{LAMP.deal_id}", None)
+            scene.site.engagement.note(asking_for(LAMP.deal_id), None)
 
     scene.wait(serve())
     assert places(scene) == {LAMP.deal_id: (1, 1, 0)}
@@ -341,7 +352,7 @@ def test_what_was_counted_is_written_every_few_seconds(
     async def serve() -> None:
         application: Any = scene.front.application
         async with application.router.lifespan_context(application):
-            scene.site.engagement.note(f"/deals/{LAMP.deal_id}", None)
+            scene.site.engagement.note(asking_for(LAMP.deal_id), None)
             while scene.site.engagement.counted:
                 await asyncio.sleep(0.01)
 
@@ -360,3 +371,34 @@ def test_a_discount_is_what_is_saved_and_less_than_all(price: int, list_price: i
     assert 0 <= off < 100
     saved = max(Decimal(0), Decimal(list_price - price) * 100 / list_price)
     assert off <= saved < off + cents
+
+
+# Those who look and click all the time
+
+
+def test_views_of_one_address_are_counted_so_many_in_a_minute(scene: Scene) -> None:
+    engagement, most = scene.site.engagement, LIMITS["view"].tries
+    for _ in range(most + 50):
+        engagement.note(asking_for(LAMP.deal_id, "198.51.100.7"), None)
+    engagement.note(asking_for(LAMP.deal_id, "198.51.100.8"), None)
+    flush(scene)
+    assert places(scene) == {LAMP.deal_id: (most + 1, most + 1, 0)}
+
+
+def test_who_clicks_all_the_time_gets_there_and_is_not_counted(scene: Scene) -> None:
+    nobody, most = scene.browser(), LIMITS["click"].tries
+    for _ in range(most + 20):
+        go(nobody)
+    assert places(scene)[LAMP.deal_id][2] == most
+    scene.exchanges.clear()
+    go(nobody)
+    assert {one.request.operation for one in scene.exchanges} == {"GetItem"}
+
+
+def test_who_is_signed_in_is_counted_whatever_their_address_did(scene: Scene) -> None:
+    nobody = scene.browser()
+    for _ in range(LIMITS["click"].tries + 1):
+        go(nobody)
+    before = places(scene)[LAMP.deal_id][2]
+    go(scene.browser("liz"))
+    assert places(scene)[LAMP.deal_id][2] == before + 1

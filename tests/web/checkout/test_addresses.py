@@ -67,6 +67,8 @@ WRONG = {
     "nothing": "",
     "space": "  ",
     "too much": "x" * 101,
+    "what nobody sees": "R\x00",
+    "two lines": "R\nS",
 }
 
 
@@ -97,7 +99,11 @@ def test_twenty_addresses_are_enough(scene: Scene, liz: Browser) -> None:
     for number in range(20):
         scene.run(save_address("liz", f"home {number}", HOME))
     assert "remove one first" in liz.get(ADDRESSES).text
-    assert liz.send(ADDRESSES, **TYPED, name="another").status_code == 422
+    assert "Keep it" not in liz.get(ADDRESSES).text
+    refused = liz.send(ADDRESSES, **TYPED, name="another")
+    assert refused.status_code == 422
+    assert '<p class="fault" role="alert">You can keep 20 addresses' in refused.text
+    assert {**TYPED, "name": "another"}.items() <= form_of(refused.text, ADDRESSES).fields.items()
     assert len(kept(scene)) == 20
 
 

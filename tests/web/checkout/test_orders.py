@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -76,6 +77,16 @@ def test_an_order_shows_its_items_its_status_and_where_it_goes(scene: Scene, liz
     assert "Thank you" not in words
     assert f'href="/deals/{deal(0).deal_id}"' in page.text
     assert "/deals/KETTLE-17" not in page.text
+
+
+def test_the_parts_of_an_order_s_page_have_names_of_their_own(scene: Scene, liz: Browser) -> None:
+    """Who hears the page goes from one to the next by these."""
+    page = liz.get(f"/orders/{ordered(scene)}").text
+    labels = re.findall(r'<(?:nav|section|div)[^>]* aria-label="([^"]*)"', page)
+    headings = re.findall(r'<section[^>]* aria-labelledby="([^"]*)"', page)
+    names = labels + [words_of(page.split(f'id="{one}">')[1].split("<")[0]) for one in headings]
+    assert len(names) >= 5
+    assert len(set(names)) == len(names)
 
 
 def test_an_order_whose_items_are_not_to_be_seen_yet_says_so(scene: Scene, liz: Browser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +21,10 @@ from bigtime.store import open_store
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.watches import watch_brand
+from bigtime.web import serve
+from bigtime.web.demo import demo_logins
+from bigtime.web.members import join
+from bigtime.web.settings import Settings
 
 BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
 SECONDS = 90
@@ -46,13 +52,17 @@ class Site:
             return answer.status, answer.read().decode()
 
     def workers(self) -> list[int]:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        by_thread = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for one in {children, *by_thread} for pid in one.read_text().split()]
+        return children_of(self.process)
+
+
+def children_of(process: subprocess.Popen[str]) -> list[int]:
+    by_thread = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [int(pid) for one in by_thread for pid in one.read_text().split()]
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Site]:
+def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A site that is on its way up."""
     arguments = ["--port", "0", "--store", f"file:{folder}/site.db"]
     process = subprocess.Popen(
         [*BIGTIME, *arguments],
@@ -62,11 +72,17 @@ def served(folder: Path) -> Iterator[Site]:
         text=True,
     )
     try:
-        yield Site(process, folder)
+        yield process
     finally:
         if process.poll() is None:
             process.terminate()
             process.wait(SECONDS)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Site]:
+    with started(folder) as process:
+        yield Site(process, folder)
 
 
 def wait_for(what: Callable[[], object]) -> None:
@@ -103,14 +119,76 @@ def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> N
     assert done.returncode == 2 and "demo accounts" in done.stderr
 
 
+def test_a_login_of_the_demo_is_anybodys_but_not_its_password(tmp_path: Path) -> None:
+    store = f"file:{tmp_path}/site.db"
+    settings = Settings(mode="production", secret="x" * 40, store=store)  # type: ignore[arg-type]
+    assert serve.prepare(settings, tell=print) is False
+    with open_store(store) as opened:
+        opened.run(join("admin@example.com", "a password of my own", "stranger"))
+    assert serve.prepare(settings, tell=print) is False
+
+    admin = next(one for one in demo_logins() if one.login.startswith("editor"))
+    with open_store(store) as opened:
+        opened.run(join(admin.login, admin.password, "editor"))
+    with pytest.raises(serve.NotForProduction):
+        serve.prepare(settings, tell=print)
+
+
+def test_a_worker_whose_server_is_killed_at_once_does_not_stay(tmp_path: Path) -> None:
+    with started(tmp_path) as process:
+        wait_for(lambda: children_of(process))
+        (worker,) = children_of(process)
+        process.kill()
+        process.wait(SECONDS)
+    wait_for(lambda: not is_running(worker))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_worker_that_dies_soon_waits_longer_and_one_that_worked_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert pauses_after(monkeypatch, [0, 5, 5]) == [1, 2, 4]
+    assert pauses_after(monkeypatch, [0] * 7) == [1, 2, 4, 8, 16, 30, 30]
+    assert pauses_after(monkeypatch, [0, 0, 600, 0]) == [1, 2, 1, 2]
+
+
+def pauses_after(monkeypatch: pytest.MonkeyPatch, lives: list[float]) -> list[float]:
+    """How long it is until a worker is started again, for workers that live so many seconds."""
+    pauses: list[float] = []
+    moment = 0.0
+
+    def start(*_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(poll=dead, returncode=1)
+
+    def dead() -> int:
+        nonlocal moment
+        moment += lives[len(pauses)]
+        return 1
+
+    stop = SimpleNamespace(is_set=lambda: len(pauses) == len(lives), wait=pauses.append)
+    monkeypatch.setattr("subprocess.Popen", start)
+    monkeypatch.setattr(serve, "time", SimpleNamespace(monotonic=lambda: moment))
+    serve.keep_worker(Settings(), stop)  # type: ignore[arg-type]
+    return pauses
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "words"),
     [
         (["--store", "memory:"], {}, "two processes"),
         (["--store", "nowhere"], {}, "names no store"),
         ([], {"BIGTIME_MODE": "production"}, "BIGTIME_SECRET must have 32 characters"),
+        ([], {"BIGTIME_MODE": "play"}, "BIGTIME_MODE: Input should be 'development'"),
+        ([], {"BIGTIME_TIME_ZONE": "Mars/Base"}, "BIGTIME_TIME_ZONE must name a time zone"),
+        (["--host", "192.0.2.1"], {}, "Choose another with --host"),
     ],
-    ids=["memory", "no store", "no secret"],
+    ids=["memory", "no store", "no secret", "mode", "time zone", "host"],
 )
 def test_what_cannot_be_served_is_refused_with_a_sentence(
     arguments: list[str], environment: dict[str, str], words: str, tmp_path: Path
@@ -118,6 +196,23 @@ def test_what_cannot_be_served_is_refused_with_a_sentence(
     done = run(*arguments, cwd=tmp_path, environment=environment)
     assert done.returncode == 2 and words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = run("--port", port, cwd=tmp_path, environment={})
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"Port {port} is taken. Choose another")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_does_not_answer_is_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    done = run("--port", "0", "--store", nobody, cwd=tmp_path, environment={})
+    assert done.returncode == 1
+    assert done.stderr.startswith("The store does not answer")
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,12 @@ import pytest
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals.deals import fetch_deal, update_deal
 from bigtime.systems.deals.design import Deal
-from tests.web.browsing import Browser, Web, titles, words
+from bigtime.systems.deals.featured import (
+    set_category_deals,
+    set_editors_choice_deals,
+    set_front_page_deals,
+)
+from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import told
 
@@ -71,7 +77,7 @@ def test_to_send_the_form_as_it_was_changes_nothing(web: Web, erin: Browser, lam
 
 WRONG = [
     ("title", "", "Please fill this in."),
-    ("price", "free", "A price is more than 0"),
+    ("price", "free", "A price is written in digits"),
     ("price", "30", "The list price must be above the price"),
     ("list_price", "1", "The list price must be above the price"),
     ("link", "ftp://shop.example", "A link begins with https:// or http://"),
@@ -112,7 +118,7 @@ def test_who_comes_second_is_told_and_sees_both(web: Web, erin: Browser, lamp: D
 
     assert late.status_code == 409
     assert "Somebody else has changed this deal meanwhile" in late.text
-    assert 'value="A blue lamp"' in late.text and "<dd>A red lamp</dd>" in late.text
+    assert 'value="A blue lamp"' in late.text and "A red lamp</dd>" in late.text
     assert now(web, lamp).title == "A red lamp" and told(web) == []
 
 
@@ -152,3 +158,38 @@ def test_a_deal_that_is_not_there_is_404(erin: Browser) -> None:
         assert erin.get(f"/editor/deals/{deal_id}").status_code == 404
         for to in ("", "/preview", "/hot"):
             assert erin.post(f"/editor/deals/{deal_id}{to}", data=data).status_code == 404
+
+
+# Where it is featured
+
+
+def test_who_changes_a_deal_is_told_where_it_is_featured_as_it_was(
+    web: Web, erin: Browser, lamp: Deal, old_deals: Callable[[int], list[Deal]]
+) -> None:
+    others = [deal.deal_id for deal in old_deals(4)]
+    web.run(set_front_page_deals([lamp.deal_id]))
+    web.run(set_category_deals("Home", [lamp.deal_id, *others]))
+    web.run(set_editors_choice_deals(others[:1]))
+
+    changed = erin.submit(path(lamp), path(lamp), **OAK, price="15").headers["location"]
+
+    page = words(erin.get(changed).text)
+    assert "It is featured as it was before. Publish it again there: Front page , Home ." in page
+    links = [one for one in erin.links(changed) if one.startswith("/editor/featured/")]
+    assert links == ["/editor/featured/front-page", "/editor/featured/categories/HOME"]
+    for place in links:
+        form = next(
+            one.fields
+            for one in Reader(erin.get(place).text).forms
+            if one.action == place and "form_token" in one.fields
+        )
+        assert erin.post(place, data=form).status_code == 303
+    assert "It is featured" not in erin.get(changed).text
+
+
+def test_who_changes_what_featured_places_do_not_show_is_not_bothered(
+    web: Web, erin: Browser, lamp: Deal
+) -> None:
+    web.run(set_front_page_deals([lamp.deal_id]))
+    changed = erin.submit(path(lamp), path(lamp), description="Pine.").headers["location"]
+    assert "It is featured" not in erin.get(changed).text

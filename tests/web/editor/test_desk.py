@@ -36,3 +36,12 @@ def test_what_is_no_deal_is_told_beside_the_field(erin: Browser) -> None:
         fault = answer.text.partition('id="deal-fault">')[2].partition("<")[0]
         assert answer.status_code == 422 and words(fault) == "There is no such deal."
         assert f'value="{typed}"' in answer.text
+
+
+def test_telling_everybody_is_a_quiet_link_that_asks_first(
+    erin: Browser, post_deal: PostDeal
+) -> None:
+    asking = f"/editor/deals/{post_deal().deal_id}/hot"
+    page = erin.get("/editor").text
+    assert f'<a class="note" href="{asking}">' in page
+    assert "It cannot be taken back" in erin.get(asking).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -18,7 +19,7 @@ from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.values import category_key
-from bigtime.web.editor.featured import Step, moved
+from bigtime.web.editor.featured_draft import Step, moved
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import told
@@ -231,3 +232,31 @@ def test_the_older_deals_keep_the_draft(erin: Browser, old_deals: OldDeals) -> N
     assert draft(answer.text) == [deal.deal_id for deal in deals[:2]]
     assert f'name="add" value="{deals[27].deal_id}"' in answer.text
     assert erin.get(f"{FRONT}?after=made-up").status_code == 400
+
+
+def focused(html: str) -> str:
+    """The id of what has the focus when a page comes."""
+    (found,) = re.findall(r'<(?:button|input)[^>]* id="([^"]*)"[^>]* autofocus', html)
+    return str(found)
+
+
+def test_the_focus_stays_with_the_deal_that_is_moved(erin: Browser, lamps: list[Deal]) -> None:
+    one, two, three = (deal.deal_id for deal in lamps[:3])
+    deals = ids(lamps[:3])
+    after: list[tuple[dict[str, str], str]] = [
+        ({"up": three}, f"up-{three}"),
+        ({"up": two}, f"down-{two}"),  # there is no way up from the top
+        ({"down": one}, f"down-{one}"),
+        ({"down": two}, f"up-{two}"),
+        ({"remove": one}, f"remove-{two}"),
+        ({"remove": three}, f"remove-{two}"),
+        ({"add": lamps[5].deal_id}, f"add-{lamps[6].deal_id}"),
+        ({"add": lamps[11].deal_id}, f"add-{lamps[10].deal_id}"),
+        ({"add": f"/deals/{lamps[5].deal_id}"}, "add"),
+        ({"add": "nonsense"}, "add"),
+    ]
+    for asked, stays in after:
+        assert focused(step(erin, FRONT, deals=deals, **asked).text) == stays, asked
+    assert focused(step(erin, FRONT, deals=one, remove=one).text) == "add"
+    assert focused(step(erin, FRONT, deals=one, up=one).text) == f"remove-{one}"
+    assert "autofocus" not in step(erin, FRONT, deals=deals).text

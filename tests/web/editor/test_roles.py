@@ -36,7 +36,7 @@ def test_every_route_of_the_desk_is_listed() -> None:
     listed = {route.path for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
     desk = {path for path in listed if path.startswith("/editor")} - {"/editors-choice"}
     assert {path.replace(":path", "") for path in desk} == {path for _, path in ROUTES}
-    assert len(ROUTES) == 20
+    assert len(ROUTES) == 26
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:
@@ -64,17 +64,39 @@ def test_an_editor_may(erin: Browser, post_deal: PostDeal) -> None:
 
 EMPTY = {
     ("GET", "/editor/find"): 422,
+    ("GET", "/editor/deals"): 303,
+    ("GET", "/editor/deals/preview"): 303,
+    ("GET", "/editor/deals/{deal_id}/preview"): 303,
+    ("GET", "/editor/brands"): 303,
+    ("GET", "/editor/brands/preview"): 303,
     ("POST", "/editor/deals"): 400,
     ("POST", "/editor/deals/preview"): 400,
     ("POST", "/editor/deals/{deal_id}"): 422,
     ("POST", "/editor/deals/{deal_id}/preview"): 422,
     ("POST", "/editor/deals/{deal_id}/hot"): 303,
     ("POST", "/editor/brands"): 422,
+    ("POST", "/editor/brands/preview"): 422,
     ("POST", "/editor/featured/front-page"): 422,
     ("POST", "/editor/featured/editors-choice"): 422,
     ("POST", "/editor/featured/categories/{name}"): 422,
 }
 """What an editor is answered who sends a form with nothing in it."""
+
+
+def test_the_address_of_an_answer_leads_back_to_its_form(
+    erin: Browser, post_deal: PostDeal
+) -> None:
+    deal = f"/editor/deals/{post_deal().deal_id}"
+    for address, form in [
+        ("/editor/deals", "/editor/deals/new"),
+        ("/editor/deals/preview", "/editor/deals/new"),
+        (f"{deal}/preview", deal),
+        ("/editor/brands", "/editor/brands/new"),
+        ("/editor/brands/preview", "/editor/brands/new"),
+    ]:
+        answer = erin.get(address)
+        assert (answer.status_code, answer.headers["location"]) == (303, form), address
+    assert erin.get(f"/editor/deals/{'2' * 27}/preview").status_code == 404
 
 
 def test_a_form_from_elsewhere_changes_nothing(erin: Browser, web: Web) -> None:

@@ -11,7 +11,7 @@ from bigtime.systems.portal.checkout import tenant_of
 from bigtime.systems.portal.design import Campaign, Order, Tenant
 from bigtime.systems.portal.orders import list_orders
 from bigtime.web.design import Mail
-from bigtime.web.mail import view_outbox
+from bigtime.web.mail import text_of, view_outbox
 from bigtime.web.members import join
 from tests.systems.portal.scenes import new_campaign, registered
 from tests.web.browsing import PASSWORD, Browser, Web
@@ -29,7 +29,12 @@ def running_campaign(web: Web, product_id: str, **but: Any) -> Campaign:
 def letters(web: Web, to: str = EMAIL) -> list[Mail]:
     """What was written to somebody, newest first."""
     page: Page[Mail] = web.run(view_outbox())
-    return [one for one in page if one.to == to]
+    return [as_sent(web, one) for one in page if one.to == to]
+
+
+def as_sent(web: Web, mail: Mail) -> Mail:
+    """A letter as somebody gets it, with its code."""
+    return mail.model_copy(update={"text": text_of(mail, web.site.pepper)})
 
 
 def code_for(web: Web, email: str = EMAIL) -> str:

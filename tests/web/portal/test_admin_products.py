@@ -107,7 +107,9 @@ def test_an_admin_makes_a_product_and_everybody_sees_it(
         ("price", "-1"),
         ("price", "1.999"),
         ("price", "NaN"),
-        ("price", "1e400"),
+        ("price", "1e5"),
+        ("price", "1_000"),
+        ("price", "19,99"),
         ("price", "10000000"),
         ("price", "cheap"),
         ("billing_cycle", "weekly"),
@@ -148,6 +150,22 @@ def test_saving_what_is_so_already_changes_nothing(
 
 
 # Prices
+
+
+def test_a_price_is_read_as_people_type_it(web: Web, ada: Browser) -> None:
+    assert ada.submit(f"{HERE}/new", f"{HERE}/new", **{**FORM, "price": "R 1,149.50"}).is_redirect
+    (made,) = web.run(list_products()).items
+    assert made.price == Decimal("1149.50")
+
+
+def test_what_is_wrong_with_a_price_is_said(ada: Browser, product: Product) -> None:
+    for typed, says in [
+        ("1e5", "A price is written in digits, such as 19.99."),
+        ("19,99", "Decimals follow a point, such as 19.99."),
+        ("10000000", "A price is at most R 9,999,999.99."),
+    ]:
+        page = change(ada, product, price=typed).text
+        assert says in words(page.partition('id="price-fault">')[2].partition("<")[0])
 
 
 def confirmation(answer: Any) -> dict[str, str]:

@@ -371,6 +371,7 @@ def test_codes_are_limited_by_where_they_are_asked_from(limited: Web) -> None:
     refused = browser.submit("/portal/confirm", "/portal/confirm", email="c6@example.com")
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
+    assert "That was too often" in refused.text and 'value="c6@example.com"' in refused.text
 
 
 def test_codes_are_limited_by_the_mailbox_that_gets_them(limited: Web) -> None:
@@ -382,6 +383,7 @@ def test_codes_are_limited_by_the_mailbox_that_gets_them(limited: Web) -> None:
     page = checkout_page(product.id)
     refused = browser.submit(page, "/portal/checkout/email", email=EMAIL)
     assert refused.status_code == 429
+    assert f'value="{EMAIL}"' in refused.text
     assert len(letters(limited)) == 5
     assert give_address(browser, page, "other@example.com")
 
@@ -389,5 +391,7 @@ def test_codes_are_limited_by_the_mailbox_that_gets_them(limited: Web) -> None:
 def test_tries_are_limited_by_where_they_come_from(limited: Web) -> None:
     browser = limited.browser()
     page = ask(browser)
-    statuses = [browser.submit(page, page, code="000000").status_code for _ in range(21)]
-    assert statuses == [422] * 20 + [429]
+    answers = [browser.submit(page, page, code="000000") for _ in range(21)]
+    assert [one.status_code for one in answers] == [422] * 20 + [429]
+    assert 'id="code-fault">That was too often' in answers[-1].text
+    assert 'value="000000"' in answers[-1].text

@@ -13,7 +13,7 @@ from bigtime.systems.portal.campaigns import soft_delete_campaign, update_campai
 from bigtime.systems.portal.design import Campaign, Product
 from bigtime.systems.portal.products import soft_delete_product, update_product
 from tests.systems.portal.scenes import ADMIN, new_product
-from tests.web.browsing import Browser, Web, make_web, words
+from tests.web.browsing import Browser, Reader, Web, make_web, words
 from tests.web.portal.scene import later, running_campaign
 from tests.web.portal.waiting import eventually
 
@@ -76,7 +76,21 @@ def test_a_campaign_shows_its_price_in_any_spelling_of_its_code(
 
 @pytest.mark.parametrize("code", ["NOSUCH", "x", "a b", "%00", "é" * 10])
 def test_a_code_that_is_none_is_unknown(visitor: Browser, code: str) -> None:
-    assert visitor.get(f"/campaigns/{code}").status_code == 404
+    page = visitor.get(f"/campaigns/{code}")
+    assert page.status_code == 404
+    assert "No longer available" in words(page.text)
+    assert "/pricing" in Reader(page.text).links
+
+
+def test_a_campaign_that_is_still_to_come_says_when_it_begins(
+    web: Web, visitor: Browser, product: Product
+) -> None:
+    running_campaign(web, product.id, from_date=date(2090, 1, 15), to_date=date(2090, 2, 1))
+    page = visitor.get("/campaigns/SUMMER2026")
+    assert page.status_code == 200
+    told = words(page.text)
+    assert "begins on 15 January 2090" in told and "20 % off" in told
+    assert "No longer available" not in told and "Order with" not in told
 
 
 def test_a_campaign_that_does_not_run_today_is_no_longer_available(
@@ -96,9 +110,13 @@ def test_a_campaign_whose_product_is_gone_is_no_longer_available(
     assert "No longer available" in words(visitor.get("/campaigns/SUMMER2026").text)
 
 
-def test_an_archived_campaign_is_unknown(web: Web, visitor: Browser, campaign: Campaign) -> None:
+def test_an_archived_campaign_is_no_longer_available(
+    web: Web, visitor: Browser, campaign: Campaign
+) -> None:
     web.run(soft_delete_campaign("SUMMER2026", by=ADMIN))
-    assert visitor.get("/campaigns/SUMMER2026").status_code == 404
+    page = visitor.get("/campaigns/SUMMER2026")
+    assert page.status_code == 404
+    assert "No longer available" in words(page.text) and "239.99" not in page.text
 
 
 def test_what_changes_a_campaigns_price_shows_on_its_page(

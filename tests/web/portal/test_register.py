@@ -8,13 +8,14 @@ import pytest
 
 from bigtime.systems.accounts.account import verify_password, view_account
 from bigtime.systems.accounts.design import Role
-from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.accounts.errors import UnknownLogin, WrongCredentials
 from bigtime.systems.deals.users import read_user
 from bigtime.systems.portal.design import Audited, Product
 from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.statuses import override_tenant_status, suspend_tenant
 from bigtime.systems.portal.values import Status
+from bigtime.web.members import join
 from tests.systems.portal.scenes import ADMIN, registered
 from tests.web.browsing import PASSWORD, Browser, Web, words
 from tests.web.portal.scene import (
@@ -23,6 +24,7 @@ from tests.web.portal.scene import (
     checkout_page,
     code_for,
     customer,
+    letters,
     prove,
     tenant,
 )
@@ -161,15 +163,80 @@ def sign_up_with(web: Web, email: str, username: str) -> Browser:
     return browser
 
 
-def test_who_shows_the_mailbox_does_not_get_into_an_account_that_somebody_else_made(
-    web: Web, buyer: Browser
-) -> None:
+NEW_PASSWORD = "another horse"
+
+
+def set_password(browser: Browser, **but: str) -> Any:
+    told = {"password": NEW_PASSWORD, **but}
+    return browser.submit(HERE, "/portal/new-password", **told)
+
+
+def test_who_signs_up_meanwhile_is_told_of_and_nothing_is_changed(web: Web, buyer: Browser) -> None:
+    form = buyer.form(HERE, HERE)
     sign_up_with(web, EMAIL, "squatter")
-    refused = register(buyer)
+    refused = buyer.post(HERE, data={**form.fields, "username": "Cara", "password": PASSWORD})
     assert refused.status_code == 409
     assert "There is an account with this login" in words(refused.text)
+    assert 'action="/portal/new-password"' in refused.text
     assert web.run(view_account(EMAIL)).tenant_id is None
     assert tenant(web).status == Status.VALIDATED
+
+
+def test_who_has_shown_the_mailbox_is_let_in_and_who_has_not_is_out(
+    web: Web, buyer: Browser
+) -> None:
+    squatter = sign_up_with(web, EMAIL, "squatter")
+    assert squatter.get("/me").status_code == 200
+    done = set_password(buyer, organization_name="Corp")
+    assert (done.status_code, done.headers["location"]) == (303, "/portal?welcome=yes")
+
+    made = tenant(web)
+    assert (made.status, made.organization_name) == (Status.REGISTERED, "Corp")
+    assert web.run(verify_password(EMAIL, NEW_PASSWORD)).tenant_id == made.id
+    assert buyer.get("/portal/orders").text.count("/portal/orders/order_") == 1
+    assert squatter.get("/me").status_code == 303
+    with pytest.raises(WrongCredentials):
+        web.run(verify_password(EMAIL, PASSWORD))
+    assert letters(web)[0].subject == "Your password with Bigtime was set anew"
+
+
+def test_a_customer_who_has_forgotten_the_password_sets_another(web: Web) -> None:
+    made, _ = customer(web)
+    browser = web.browser()
+    page = browser.submit("/portal/confirm", "/portal/confirm", email=EMAIL).headers["location"]
+    browser.submit(page, page, code=code_for(web))
+    assert set_password(browser).status_code == 303
+    assert web.run(verify_password(EMAIL, NEW_PASSWORD)).tenant_id == made.id
+
+
+@pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
+def test_a_mailbox_is_not_enough_for_who_works_here(web: Web, buyer: Browser, role: Role) -> None:
+    web.join("customer", role)
+    refused = set_password(buyer)
+    assert refused.status_code == 403
+    assert "takes more than a mailbox" in words(refused.text)
+    assert web.run(verify_password(EMAIL, PASSWORD)).tenant_id is None
+
+
+def test_an_account_of_another_tenant_stays_theirs(web: Web, buyer: Browser) -> None:
+    web.run(join(EMAIL, PASSWORD, "cara", tenant_id="tenant_of_somebody"))
+    assert set_password(buyer).status_code == 422
+    assert web.run(verify_password(EMAIL, PASSWORD)).tenant_id == "tenant_of_somebody"
+
+
+def test_a_password_that_will_not_do_is_told_beside_it(web: Web, buyer: Browser) -> None:
+    sign_up_with(web, EMAIL, "squatter")
+    refused = set_password(buyer, password="short")
+    assert refused.status_code == 422
+    assert 'id="password-fault"' in refused.text
+    assert web.run(view_account(EMAIL)).tenant_id is None
+
+
+def test_who_has_shown_nothing_sets_no_password(web: Web, visitor: Browser) -> None:
+    web.join("customer")
+    data = {"form_token": visitor.token(), "password": NEW_PASSWORD}
+    assert visitor.post("/portal/new-password", data=data).headers["location"] == "/portal"
+    assert web.run(verify_password(EMAIL, PASSWORD)).login == EMAIL
 
 
 def test_who_signed_up_with_somebodys_address_gets_nothing_of_theirs(
@@ -212,7 +279,7 @@ def test_an_account_of_another_address_is_not_connected(
 
 
 def test_a_form_from_elsewhere_opens_nothing(web: Web, buyer: Browser) -> None:
-    for action in (HERE, "/portal/connect"):
+    for action in (HERE, "/portal/connect", "/portal/new-password"):
         data = {"username": "cara", "password": PASSWORD}
         assert buyer.post(action, data=data).status_code == 400
     assert tenant(web).status == Status.VALIDATED

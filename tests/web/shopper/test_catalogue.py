@@ -48,6 +48,15 @@ def test_brands_are_listed_under_their_letters(web: Web, visitor: Browser) -> No
     assert {"/brands/CAST%20%26%20CRUMB", "/brands/3M", "/brands/%C3%89MILE"} <= {*links}
 
 
+def test_brands_that_begin_with_no_letter_stand_together(web: Web, visitor: Browser) -> None:
+    """Also those that come after Z: no letter stands over two lists."""
+    for name in ("_under", "3M", "~tilde", "Zulu"):
+        web.run(create_brand(name))
+    said = words(visitor.get("/brands").text)
+    assert said.count("0-9 ") == 2  # the letter and the list
+    assert "0-9 3M _under ~tilde A Apple C Cast & Crumb Z Zulu" in said
+
+
 def test_a_brand_shows_its_latest_deals(visitor: Browser, old_deals: OldDeals) -> None:
     deals = old_deals(30)
     page = visitor.get("/brands/APPLE").text

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bigtime.model import load_many
+from bigtime.store import Store
+from bigtime.store.driver import Exchange
 from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.design import Brands
 from bigtime.systems.deals.interest import (
@@ -108,6 +110,16 @@ def test_the_list_has_what_one_likes_and_watches(web: Web, alex: Browser) -> Non
     assert "Cast & Crumb Watch no more : Cast & Crumb" in said
     assert "Toys" not in said
     assert "/brands/CAST%20%26%20CRUMB" in Reader(page).links
+
+
+def test_the_list_takes_one_batch_after_the_names(web: Web, alex: Browser) -> None:
+    web.run(like_brand("Apple", "alex"))
+    web.run(like_category("Home", "alex"))
+    exchanges: list[Exchange] = []
+    store = Store(web.store.transport, hooks=[exchanges.append])
+    found = store.run(interest_pages.interests_of("alex", None))
+    assert [one.request.operation for one in exchanges] == ["GetItem", "BatchGetItem"]
+    assert [one.name for one in (*found.brands, *found.categories)] == ["Apple", "Home"]
 
 
 def test_from_the_list_one_can_like_no_more_and_is_back_there(web: Web, alex: Browser) -> None:

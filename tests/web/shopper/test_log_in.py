@@ -14,7 +14,7 @@ from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.errors import UnknownSession
 from bigtime.systems.sessions.session import get_session, view_sessions
 from bigtime.web.app import LIMITS
-from tests.web.browsing import PASSWORD, Browser, Web, make_web, words
+from tests.web.browsing import PASSWORD, Browser, Reader, Web, make_web, words
 
 GENERIC = "Login and password do not belong together; try again."
 
@@ -221,6 +221,27 @@ def test_one_login_cannot_be_tried_from_many_addresses(limited: Web) -> None:
     ]
     assert found == [422] * 10 + [429] * 2
     assert tries(limited, 1, login="bo@example.com", address="1.2.3.4") == [422]
+
+
+def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited: Web) -> None:
+    browser = limited.browser()
+    for _ in range(11):
+        last = browser.submit(
+            "/log-in?next=/cart", "/log-in", email="bo@example.com", password="a long secret"
+        )
+    assert last.status_code == 429
+    assert int(last.headers["retry-after"]) > 0
+    assert "That was too often; try again in" in last.text
+    fields = next(one for one in Reader(last.text).forms if one.action == "/log-in").fields
+    assert (fields["email"], fields["next"], fields["password"]) == ("bo@example.com", "/cart", "")
+    assert "a long secret" not in last.text
+
+
+def test_a_form_that_is_not_filled_in_is_no_try(limited: Web) -> None:
+    browser = limited.browser()
+    assert {browser.submit("/log-in", "/log-in", email="").status_code for _ in range(15)} == {422}
+    sent = browser.submit("/log-in", "/log-in", email="bo@example.com", password="x")
+    assert "Login and password do not belong together" in sent.text
 
 
 def test_many_addresses_of_one_household_are_one(limited: Web) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from bigtime.systems.accounts.account import verify_password
+from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import WrongCredentials
+from bigtime.web.signing_in import begin_session
 from tests.web.browsing import PASSWORD, Browser, Web, words
 
 NEW = "battery staple"
@@ -20,7 +22,9 @@ def change(browser: Browser, password: str = PASSWORD, new_password: str = NEW) 
 def test_the_page_says_who_one_is(alex: Browser) -> None:
     said = words(alex.get("/me").text)
     assert "You log in as alex@example.com." in said
-    assert {"/inbox", "/me/interests", "/me/activity"} <= {*alex.links("/me")}
+    links = [*alex.links("/me")]
+    assert {"/inbox", "/me/interests", "/me/activity"} <= {*links}
+    assert links.count("/portal") == links.count("/docs") == 2  # there, and at the foot
 
 
 def test_nobody_has_no_page(visitor: Browser) -> None:
@@ -45,6 +49,51 @@ def test_changing_the_password_ends_every_other_session(web: Web, alex: Browser)
     change(alex)
     assert phone.get("/me").status_code == 303
     assert alex.get("/me").status_code == bo.get("/me").status_code == 200
+
+
+def test_a_crash_after_the_change_leaves_no_session_alive(
+    web: Web, alex: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*told: Any, **more: Any) -> Any:
+        raise OSError("the machine is gone")
+
+    phone = web.session_of("alex@example.com", "phone")
+    assert phone.get("/me").status_code == 200
+    monkeypatch.setattr("bigtime.web.shopper.me.delete_sessions", die)
+    assert change(alex).status_code == 500
+    web.run(verify_password("alex@example.com", NEW))
+    assert phone.get("/me").status_code == alex.get("/me").status_code == 303
+
+
+def test_who_logs_in_with_the_old_password_amid_the_change_is_let_out_again(
+    web: Web, alex: Browser
+) -> None:
+    """The password was right when it was looked at, and the session comes after the change."""
+    shown = web.run(verify_password("alex@example.com", PASSWORD))
+    change(alex)
+    late = begun_by(web, shown)
+    assert late.get("/me").status_code == 303
+    now = web.run(verify_password("alex@example.com", NEW))
+    assert begun_by(web, now).get("/me").status_code == 200
+
+
+def begun_by(web: Web, identity: Identity) -> Browser:
+    """A browser whose session begins with what was shown."""
+    assert web.served.portal is not None
+    token, _ = web.served.portal.call(begin_session, web.site, identity)
+    browser = web.browser()
+    browser.keep("session", token)
+    return browser
+
+
+def test_who_changes_the_password_goes_on_in_a_new_session(web: Web, alex: Browser) -> None:
+    before = alex.cookies["session"]
+    change(alex)
+    assert alex.cookies["session"] != before
+    old = web.browser()
+    old.keep("session", before)
+    assert (old.get("/me").status_code, alex.get("/me").status_code) == (303, 200)
+    assert words(alex.get("/me").text).count("Since") == 1
 
 
 @pytest.mark.parametrize(

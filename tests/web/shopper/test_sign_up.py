@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
+from bigtime.model import verify
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.accounts.errors import UnknownLogin
@@ -17,8 +20,10 @@ from bigtime.systems.deals.errors import UnknownUser
 from bigtime.systems.deals.users import create_user, read_user
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import get_session, view_sessions
+from bigtime.systems.shop.customer import create_customer, view_customer
 from bigtime.web.app import LIMITS
 from bigtime.web.members import join
+from bigtime.web.systems import SHOP
 from tests.web.browsing import Browser, Web, make_web, words
 
 GOOD = {"username": "Alex", "email": "Alex@Example.com", "password": "correct horse"}
@@ -160,15 +165,74 @@ def test_a_new_member_is_made_in_one_transaction(web: Web) -> None:
     assert sent == ["TransactWriteItems"]
 
 
-def test_signing_up_too_often_is_refused(engine: Engine, tmp_path: Path) -> None:
+@pytest.fixture
+def limited(engine: Engine, tmp_path: Path) -> Iterator[Browser]:
+    """Somebody at a site that counts tries as it does in earnest."""
     front, _ = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front) as served:
-        browser = Browser(front)
+        browser = Browser(front, follow_redirects=False)
         browser.portal = served.portal
-        form = browser.form("/sign-up", "/sign-up")
-        answers = [browser.post("/sign-up", data=form.fields) for _ in range(6)]
-    assert [one.status_code for one in answers] == [422] * 5 + [429]
-    assert int(answers[-1].headers["retry-after"]) > 0
+        yield browser
+
+
+def test_signing_up_too_often_is_told_on_the_form_and_what_was_typed_stays(
+    limited: Browser,
+) -> None:
+    sign_up_as(limited)
+    limited.cookies.clear()
+    answers = [sign_up_as(limited, username="Alexa") for _ in range(5)]
+    assert [one.status_code for one in answers] == [422] * 4 + [429]
+    seconds = int(answers[-1].headers["retry-after"])
+    assert f"try again in {seconds} seconds." in answers[-1].text
+    assert 'value="Alexa"' in answers[-1].text and 'value="Alex@Example.com"' in answers[-1].text
+    assert GOOD["password"] not in answers[-1].text
+
+
+def test_a_form_that_is_not_filled_in_rightly_is_no_try(limited: Browser) -> None:
+    wrong = [sign_up_as(limited, email="nonsense").status_code for _ in range(12)]
+    assert wrong == [422] * 12
+    assert sign_up_as(limited).status_code == 303
+
+
+# Who is in the shop already
+
+
+def test_who_signs_up_is_a_customer_of_the_shop(web: Web, visitor: Browser) -> None:
+    sign_up_as(visitor)
+    customer = web.run(view_customer("alex")).customer
+    assert (customer.email, customer.name, customer.addresses) == ("alex@example.com", "Alex", {})
+    assert web.run(verify(SHOP)) == []
+
+
+@pytest.mark.parametrize(
+    ("username", "email", "field"),
+    [("alex", "other@example.com", "username"), ("other", "alex@example.com", "email")],
+)
+def test_nobody_signs_up_as_a_customer_who_is_there_already(
+    web: Web, visitor: Browser, username: str, email: str, field: str
+) -> None:
+    """One who was imported has orders and addresses, which are nobody else's to see."""
+    web.run(create_customer(username, email, "Ada"))
+    refused = sign_up_as(visitor)
+    assert refused.status_code == 422
+    assert f'id="{field}-fault"' in refused.text
+    assert refused.text.count('-fault">') == 1
+    assert nothing_was_made(web)
+    assert visitor.get("/orders").status_code == 303
+
+
+# Where one came from
+
+
+def test_where_one_came_from_is_kept_between_logging_in_and_signing_up(visitor: Browser) -> None:
+    wanted = "/brands/CAST%20%26%20CRUMB?after=x&y=1"
+    (link,) = [
+        one for one in visitor.links(f"/log-in?next={quote(wanted)}") if one.startswith("/sign-up?")
+    ]
+    assert visitor.form(link, "/sign-up").fields["next"] == wanted
+    (back,) = [one for one in visitor.links(link) if one.startswith("/log-in?")]
+    assert visitor.form(back, "/log-in").fields["next"] == wanted
+    assert "/sign-up?next" not in visitor.get("/log-in").text
 
 
 def test_whoever_is_signed_in_signs_up_no_more(alex: Browser) -> None:

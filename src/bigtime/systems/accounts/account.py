@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from bigtime.model import (
     Add,
@@ -28,6 +29,7 @@ from bigtime.systems.accounts.design import (
 from bigtime.systems.accounts.errors import (
     InvalidLogin,
     LoginTaken,
+    MailboxNotEnough,
     OtherTenant,
     PasswordChanged,
     UnknownLogin,
@@ -69,10 +71,15 @@ def verify_password(login: Login, password: str) -> Steps[Identity]:
 
 @pattern("Change Password", index="Main table")
 def change_password(login: Login, password: str, new_password: str) -> Steps[Identity]:
-    """Only from the password that was shown."""
+    """Only from the password that was shown.
+
+    The version of the password changes with it, in one write: what was let in with the old
+    password can be told from what was let in with the new one, whatever happens next.
+    """
     check_new(new_password)
     account = yield from verified(login, password)
-    changed = yield from replace_hash(account, new_password)
+    later = account.identity.password_version + 1
+    changed = yield from replace_hash(account, new_password, password_version=later)
     return changed.identity
 
 
@@ -128,6 +135,34 @@ def linking(login: str, tenant_id: str) -> Write[Account]:
     )
 
 
+def regaining(login: str, password: str, tenant_id: str) -> Steps[tuple[Identity, Write[Account]]]:
+    """A new password for whoever has shown that the login is their mailbox, and a tenant's account.
+
+    For whoever decides it together with something else. Whoever signed up with the address and
+    has not shown that is out by it: the version of the password changes. Who may do more than shop
+    is not let in by a mailbox.
+    """
+    check_new(password)
+    account = yield from get(Account.key(login), missing=UnknownLogin, consistent=True)
+    if account.roles - {Role.SHOPPER}:
+        raise MailboxNotEnough
+    if account.tenant_id not in (None, tenant_id):
+        raise OtherTenant
+    changed: dict[str, Any] = {
+        "password_hash": (yield from freshly_hashed(password)),
+        "password_version": account.identity.password_version + 1,
+        "tenant_id": tenant_id,
+    }
+    write = update(
+        account.own_key(),
+        **changed,
+        if_exists=UnknownLogin,
+        when=attr("password_hash") == account.password_hash,
+        otherwise=PasswordChanged,
+    )
+    return account.model_copy(update=changed).identity, write
+
+
 def verified(login: str, password: str) -> Steps[Account]:
     """The account whose password this is; the same error, and the same work, if there is none."""
     account = yield from account_of(login)
@@ -154,11 +189,12 @@ def rehash(account: Account, password: str) -> Steps[None]:
         return
 
 
-def replace_hash(account: Account, password: str) -> Steps[Account]:
+def replace_hash(account: Account, password: str, **changed: Any) -> Steps[Account]:
     return (
         yield from update(
             account.own_key(),
             password_hash=(yield from freshly_hashed(password)),
+            **changed,
             if_exists=PasswordChanged,
             when=attr("password_hash") == account.password_hash,
             otherwise=PasswordChanged,

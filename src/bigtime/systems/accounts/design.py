@@ -40,19 +40,31 @@ class Account(Entity, table=ACCOUNTS, created="created_at", updated="changed_at"
     username: Username
     tenant_id: TenantId | None = None
     roles: Annotated[set[Role], Field(max_length=len(Role))] = set()
+    password_version: Annotated[int, Field(ge=1)] | None = None
     created_at: datetime | None = None
     changed_at: datetime | None = None
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.login, self.username, self.tenant_id, frozenset(self.roles))
+        return Identity(
+            self.login,
+            self.username,
+            self.tenant_id,
+            frozenset(self.roles),
+            self.password_version or 0,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who somebody is, once they have shown it."""
+    """Who somebody is, once they have shown it.
+
+    `password_version` is how often the password was changed: whoever was let in with an earlier
+    one has to show the new one.
+    """
 
     login: str
     username: str
     tenant_id: str | None
     roles: frozenset[Role]
+    password_version: int = 0

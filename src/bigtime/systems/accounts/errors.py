@@ -41,5 +41,9 @@ class OtherTenant(DomainError):
     """This account is another customer's already; open one with an address of its own."""
 
 
+class MailboxNotEnough(DomainError):
+    """This account may do more than shop, and takes more than a mailbox; ask who runs the site."""
+
+
 class UnknownLogin(DomainError):
     """There is no account with this login; check how it is written."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
 
 from bigtime.model import (
     Add,
@@ -48,6 +49,7 @@ from bigtime.systems.cart.errors import (
 )
 
 T = TypeVar("T")
+Noting: TypeAlias = Callable[[CartLine], tuple[Write[Any], ...]]
 
 TRIES = 16
 INSTANT = timedelta(milliseconds=1)
@@ -59,16 +61,7 @@ def put_in_cart(
     account_id: AccountId, item_sku: ItemSku, price: Price, count: Count = 1
 ) -> Steps[CartLine]:
     """Adding again adds to Count, at the price of the day."""
-    moment = yield from now()
-    line = CartLine(
-        account_id=account_id,
-        status=Status.ACTIVE,
-        entered_at=moment,
-        item_sku=item_sku,
-        price=price,
-        count=count,
-        create_timestamp=moment,
-    )
+    line = yield from new_line(account_id, item_sku, price, count)
     return (yield from until_seen(lambda: entered(line)))
 
 
@@ -132,6 +125,49 @@ def until_seen(steps: Callable[[], Steps[T]]) -> Steps[T]:
         except Conflict:
             continue
     return (yield from steps())
+
+
+def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> Steps[CartLine]:
+    moment = yield from now()
+    return CartLine(
+        account_id=account_id,
+        status=Status.ACTIVE,
+        entered_at=moment,
+        item_sku=item_sku,
+        price=price,
+        count=count,
+        create_timestamp=moment,
+    )
+
+
+def put_in_cart_noting(
+    account_id: str, item_sku: str, price: Decimal, count: int, *, noting: Noting
+) -> Steps[CartLine]:
+    """Puts a product in the cart, in one transaction with what notes the line that comes of it.
+
+    Whoever got no answer finds in what was noted whether it was done.
+    """
+    line = yield from new_line(account_id, item_sku, price, count)
+    return (yield from until_seen(lambda: entered_noting(line, noting)))
+
+
+def entered_noting(line: CartLine, noting: Noting) -> Steps[CartLine]:
+    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+    if marker is None:
+        entering: Write[Any] = create(line, unless_exists=CartChanged)
+    else:
+        there = yield from get(marker.line, missing=CartChanged, consistent=True)
+        line = there.but(count=count_of(there.count + line.count), price=line.price)
+        entering = update(
+            there.own_key(),
+            count=line.count,
+            price=line.price,
+            if_exists=CartChanged,
+            when=as_seen(there),
+            otherwise=CartChanged,
+        )
+    yield from transact(entering, *noting(line))
+    return line
 
 
 def entered(line: CartLine) -> Steps[CartLine]:

@@ -14,6 +14,7 @@ from bigtime.model import (
     at_least,
     attr,
     between,
+    count,
     gather,
     pattern,
     query,
@@ -32,6 +33,7 @@ from bigtime.systems.cart.design import (
 )
 
 PAGE = 25
+MOST_COUNTED = 100
 DAY = timedelta(days=1) - timedelta(milliseconds=1)
 """From its first instant to its last; an instant is a millisecond."""
 
@@ -50,6 +52,13 @@ def view_products(
     return (
         yield from query(lines, newest_first=True, limit=limit, after=after, consistent=consistent)
     )
+
+
+@pattern("Count Products of Account by Status", index="Main table", takes="AccountID, Status")
+def count_products(account_id: AccountId, status: Status) -> Steps[int]:
+    """At most 100 are counted: who has that many sees that there are many."""
+    lines = CartLine.within("main", account_id=ACCOUNT(account_id), status=status)
+    return (yield from count(lines, most=MOST_COUNTED))
 
 
 @pattern("View Carts of SKU by Status", index="GSI-SKU", takes="ItemSKU, Status")

@@ -213,12 +213,17 @@ def as_seen(place: TrendingDeal) -> Condition:
 
 def moved(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
     """The deal at the place of its new score, if it still is as it was seen."""
-    rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
-    after = seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
+    after = ranked(seen, views=views, clicks=clicks)
     # With a token, an answer that was lost on the way is asked for again, and counts once.
     token = (yield from random_bytes(16)).hex()
     yield from transact(*moving(seen, after), token=token)
     return after
+
+
+def ranked(seen: TrendingDeal, *, views: int, clicks: int) -> TrendingDeal:
+    """The same deal with such engagement, and at the place of that."""
+    rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
+    return seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
 
 
 def moving(seen: TrendingDeal, after: TrendingDeal) -> tuple[Write[Any], ...]:

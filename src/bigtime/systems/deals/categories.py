@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bigtime.model import (
+    Kept,
     Page,
     Position,
     Steps,
@@ -61,12 +62,14 @@ def fetch_category(
     *,
     after: Position | None = None,
     patience: int = PATIENCE,
+    kept: Kept[Deal] | None = None,
+    first: DealId | None = None,
 ) -> Steps[tuple[Category, Page[Deal]]]:
     """Category item; day partitions for up to 25 deals."""
     days = category_days(category_name)
     return (
         yield from together(
             get(Category.key(category_name), missing=UnknownCategory),
-            latest(days, last_deal_id_seen, after=after, patience=patience),
+            latest(days, last_deal_id_seen, after=after, patience=patience, kept=kept, first=first),
         )
     )

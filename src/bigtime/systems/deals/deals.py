@@ -12,6 +12,7 @@ from typing import Any, Final
 from bigtime.model import (
     Condition,
     Conflict,
+    Kept,
     Ksuid,
     Page,
     Position,
@@ -215,7 +216,19 @@ def fetch_brand_deals(
     *,
     after: Position | None = None,
     patience: int = PATIENCE,
+    most_days: int | None = None,
+    kept: Kept[Deal] | None = None,
+    first: DealId | None = None,
 ) -> Steps[Page[Deal]]:
     """Day partitions for up to 25 deals."""
-    days = brand_days(brand_name)
-    return (yield from latest(days, last_deal_id_seen, after=after, patience=patience))
+    return (
+        yield from latest(
+            brand_days(brand_name),
+            last_deal_id_seen,
+            after=after,
+            patience=patience,
+            most_days=most_days,
+            kept=kept,
+            first=first,
+        )
+    )

@@ -270,6 +270,17 @@ class HotDealSegment(Entity, table=BIG_TIME_DEALS):
         return None if self.reading is None else Position(self.reading, self.place)
 
 
+# Where lists end
+
+
+class FirstDeal(Entity, table=BIG_TIME_DEALS):
+    """The oldest deal of a list: of all deals, or of those of a brand or of a category."""
+
+    keys = Keys(main=("FIRSTDEAL#{listed}", "FIRSTDEAL#{listed}"))
+    listed: str
+    deal_id: DealId
+
+
 # What holds between them
 
 BRANDS = singleton(Brands)

@@ -19,6 +19,10 @@ class ForbiddenCharacter(DomainError):
     """A name must not contain # or characters that cannot be seen; leave them out."""
 
 
+class DotsAlone(DomainError):
+    """A name must have more than dots; add a letter."""
+
+
 # Deals
 
 
@@ -43,7 +47,7 @@ class TitleRefused(DomainError):
 
 
 class DescriptionRefused(DomainError):
-    """A description has at most 500 characters."""
+    """A description has at most 500 characters. Leave out those that cannot be seen."""
 
 
 class LinkRefused(DomainError):

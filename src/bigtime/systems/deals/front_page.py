@@ -26,6 +26,7 @@ from typing import Any, Final
 from bigtime.model import (
     Buckets,
     Change,
+    Kept,
     Page,
     Position,
     Steps,
@@ -49,7 +50,7 @@ from bigtime.systems.deals.design import (
     DealsCache,
     FrontPage,
 )
-from bigtime.systems.deals.latest import PATIENCE, latest, place_after
+from bigtime.systems.deals.latest import PATIENCE, latest, place_after, up_to
 from bigtime.systems.deals.values import DealId
 
 FRESH: Final = timedelta(seconds=60)
@@ -61,22 +62,22 @@ def fetch_front_page(
     *,
     after: Position | None = None,
     patience: int = PATIENCE,
+    kept: Kept[Deal] | None = None,
+    first: DealId | None = None,
 ) -> Steps[tuple[FrontPage, Page[Deal]]]:
     """Front page item; day partitions for up to 25 deals."""
     is_first = last_deal_id_seen is None and after is None
-    deals = (
-        first_page(patience)
-        if is_first
-        else latest(all_days(), last_deal_id_seen, after=after, patience=patience)
+    walk = latest(
+        all_days(), last_deal_id_seen, after=after, patience=patience, kept=kept, first=first
     )
+    deals = copied(first, otherwise=walk) if is_first else walk
     return (yield from together(FRONT_PAGE.get(), deals))
 
 
-def first_page(patience: int) -> Steps[Page[Deal]]:
+def copied(first: DealId | None, *, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
+    """The first page from a copy, or as it is found otherwise."""
     cached = yield from any_copy()
-    if cached is not None:
-        return cached
-    return (yield from latest(all_days(), None, after=None, patience=patience))
+    return (yield from otherwise) if cached is None else up_to(first, cached)
 
 
 def any_copy() -> Steps[Page[Deal] | None]:

@@ -6,12 +6,16 @@ that there are, some hundreds at a time: each request tells of fifty.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from bigtime.model import Key, Steps, get_many, pattern
 from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
 from bigtime.systems.deals.values import BrandName, CategoryName, Username
+
+Pair: TypeAlias = tuple[Key[Any], Key[Any]]
+"""Of a like and of a watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,8 @@ def fetch_brand_interests(
     brand_names: list[BrandName], username: Username
 ) -> Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
-    keys = [(BrandLike.key(one, username), BrandWatch.key(one, username)) for one in brand_names]
-    return (yield from interests_in(brand_names, keys))
+    interests = yield from interests_at(brand_keys(brand_names, username))
+    return told_by_name(brand_names, interests)
 
 
 @pattern("Fetch User's Interest in several Categories", index="Main table")
@@ -50,22 +54,38 @@ def fetch_category_interests(
     category_names: list[CategoryName], username: Username
 ) -> Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
-    keys = [
-        (CategoryLike.key(one, username), CategoryWatch.key(one, username))
-        for one in category_names
-    ]
-    return (yield from interests_in(category_names, keys))
+    interests = yield from interests_at(category_keys(category_names, username))
+    return told_by_name(category_names, interests)
 
 
-def interests_in(
-    names: list[str], keys: list[tuple[Key[Any], Key[Any]]]
-) -> Steps[dict[str, Interest]]:
+def interests_in_both(
+    brand_names: Sequence[str], category_names: Sequence[str], username: str
+) -> Steps[tuple[dict[str, Interest], dict[str, Interest]]]:
+    """What a user likes and watches of some brands and of some categories, in one batch."""
+    keys = brand_keys(brand_names, username) + category_keys(category_names, username)
+    interests = yield from interests_at(keys)
+    brands, categories = interests[: len(brand_names)], interests[len(brand_names) :]
+    return told_by_name(brand_names, brands), told_by_name(category_names, categories)
+
+
+def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
+    return [(BrandLike.key(one, username), BrandWatch.key(one, username)) for one in names]
+
+
+def category_keys(names: Iterable[str], username: str) -> list[Pair]:
+    return [(CategoryLike.key(one, username), CategoryWatch.key(one, username)) for one in names]
+
+
+def interests_at(keys: list[Pair]) -> Steps[list[Interest]]:
     found = yield from get_many([key for pair in keys for key in pair], consistent=True)
     told = [one is not None for one in found]
-    interests = map(Interest, told[::2], told[1::2])
-    return {
-        name: one for name, one in zip(names, interests, strict=True) if one.liked or one.watched
-    }
+    return list(map(Interest, told[::2], told[1::2]))
+
+
+def told_by_name(names: Sequence[str], interests: Sequence[Interest]) -> dict[str, Interest]:
+    """Those that there are."""
+    named = zip(names, interests, strict=True)
+    return {name: one for name, one in named if one.liked or one.watched}
 
 
 def interest_in(like: Key[Any], watch: Key[Any]) -> Steps[Interest]:

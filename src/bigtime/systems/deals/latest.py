@@ -4,6 +4,9 @@ Deals lie in partitions of one UTC day. A page begins with the newest of today, 
 deal that its reader has seen: that deal's id tells its day. After five empty days in a row a page
 ends early, with a position to go on from; a page without a position is the last. Nothing is older
 than ids are, so every walk ends.
+
+Whoever knows the `first` deal of the list, the oldest one, comes to its end with that: no page goes
+on from there, and none is empty before it, however many days lie between two deals.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from bigtime.model import Buckets, Page, Position, Steps, buckets, newest_first
+from bigtime.model import Buckets, Kept, Page, Position, Steps, buckets, newest_first
 from bigtime.systems.deals.design import PAGE, Deal
 from bigtime.systems.deals.values import BrandName, CategoryName, DealId, deal_id_of
 
@@ -38,13 +41,35 @@ def latest(
     *,
     after: Position | None,
     patience: int = PATIENCE,
+    most_days: int | None = None,
+    kept: Kept[Deal] | None = None,
+    first: DealId | None = None,
 ) -> Steps[Page[Deal]]:
-    """A page of deals, newest first; `after` goes on from a page, `last_seen` from a deal."""
+    """A page of deals, newest first; `after` goes on from a page, `last_seen` from a deal.
+
+    Whoever shows many pages may have days `kept` that were read before.
+    """
     if after is None and last_seen is not None:
         after = place_after(days, last_seen)
-    return (
-        yield from newest_first(days, limit=PAGE, after=after, since=FIRST_DAY, patience=patience)
-    )
+    while True:
+        page = yield from newest_first(
+            days,
+            limit=PAGE,
+            after=after,
+            since=FIRST_DAY if first is None else first.at.date(),
+            patience=patience,
+            most=most_days,
+            kept=kept,
+        )
+        after = page.position
+        if first is None or page.items or after is None:
+            return up_to(first, page)
+
+
+def up_to(first: DealId | None, page: Page[Deal]) -> Page[Deal]:
+    """A page, which is the last one if it has the first deal of its list."""
+    is_last = first is not None and page.items and page.items[-1].deal_id <= first
+    return Page(page.items) if is_last else page
 
 
 def place_after(days: Buckets[Deal], last_seen: DealId) -> Position:

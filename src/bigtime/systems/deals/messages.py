@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import Page, Position, Steps, get, pattern, query, transact, update
+from bigtime.model import Page, Position, Steps, count, get, pattern, query, transact, update
 from bigtime.systems.deals.design import PAGE, Message
 from bigtime.systems.deals.errors import TooManyMessages, UnknownMessage
 from bigtime.systems.deals.values import MessageId, Username, message_id_of
@@ -31,8 +31,7 @@ def view_unread_messages(
 @pattern("Count Unread Messages for User", index="GSI1")
 def count_unread_messages(username: Username) -> Steps[int]:
     """At most 100 are counted: who has that many sees that there are many."""
-    page = yield from query(Message.within("GSI1", username=username), limit=MOST_COUNTED)
-    return len(page)
+    return (yield from count(Message.within("GSI1", username=username), most=MOST_COUNTED))
 
 
 @pattern("Mark Message as Read", index="Main table")

@@ -17,9 +17,10 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from bigtime.model import Amount, EmailAddress, Ksuid, WebAddress, ksuid_or
+from bigtime.model import Amount, EmailAddress, Ksuid, WebAddress, is_readable, ksuid_or
 from bigtime.systems.deals.errors import (
     DescriptionRefused,
+    DotsAlone,
     EmailRefused,
     EmptyName,
     ForbiddenCharacter,
@@ -58,6 +59,13 @@ def checked_name(text: str, noun: str, most: int) -> str:
     return text
 
 
+def checked_path(text: str, noun: str) -> str:
+    """A name that stands in an address; browsers take dots alone for another place."""
+    if any(part and not part.strip(".") for part in text.split("/")):
+        raise DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
+    return text
+
+
 def one_spelling(text: str, noun: str, most: int, case: Callable[[str], str]) -> str:
     """A name as keys have it; another case may make it longer."""
     given = normalize("NFC", checked_name(text, noun, most))
@@ -66,14 +74,15 @@ def one_spelling(text: str, noun: str, most: int, case: Callable[[str], str]) ->
 
 @lru_cache(maxsize=4096)
 def brand_key(text: str) -> str:
-    return one_spelling(text, "brand", MOST_NAME, str.upper)
+    return checked_path(one_spelling(text, "brand", MOST_NAME, str.upper), "brand")
 
 
 @lru_cache(maxsize=64)
 def category_key(text: str) -> str:
-    return one_spelling(text, "category", MOST_NAME, str.upper)
+    return checked_path(one_spelling(text, "category", MOST_NAME, str.upper), "category")
 
 
+@lru_cache(maxsize=4096)
 def username_key(text: str) -> str:
     return one_spelling(text, "user", MOST_USERNAME, str.lower)
 
@@ -93,7 +102,8 @@ def checked_title(text: str) -> str:
 
 
 def checked_description(text: str) -> str:
-    if len(text) > MOST_DESCRIPTION:
+    """It may have several lines."""
+    if len(text) > MOST_DESCRIPTION or not is_readable(text, lines=True):
         raise DescriptionRefused()
     return text
 
@@ -166,7 +176,8 @@ MessageId = Ksuid
 
 def brand_shown(text: str) -> str:
     """A brand as people see it."""
-    return checked_name(text, "brand", MOST_NAME)
+    brand_key(text)
+    return text
 
 
 GivenBrand = Annotated[ShownName, named(brand_shown)]

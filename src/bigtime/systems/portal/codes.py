@@ -4,6 +4,9 @@ The code is told once, to whoever mails it; the table has only its hash, an HMAC
 purpose, id and code. Six digits are soon tried through by who has stolen the table, so the site
 gives a key of its own, the `pepper`, without which the hash tells nothing.
 
+A letter waits in a table too until it is sent. So whoever mails may draw a `seed` and keep that
+with the letter: the code is made of it with the pepper (as in RFC 4226), and can be made again.
+
 A code holds for ten minutes and five tries. A try is counted before it is judged, on condition
 that there is one left: who tries many at once gets no more of them. A code that was right is
 marked as used in the same transaction as what it allows. A new code takes the place of the one
@@ -47,18 +50,21 @@ VALID_FOR: Final = timedelta(minutes=10)
 MOST_TRIES: Final = 5
 DIGITS: Final = 6
 SALT_BYTES: Final = 16
+SEED_BYTES: Final = 16
 
 
 @pattern("Issue One-time Code", index="Main table")
-def issue_code(purpose: Purpose, tenant_id: TenantId, *, pepper: bytes = b"") -> Steps[str]:
+def issue_code(
+    purpose: Purpose, tenant_id: TenantId, *, pepper: bytes = b"", seed: bytes | None = None
+) -> Steps[str]:
     """six digits for ten minutes and five tries, told once, to be mailed; only a hash is kept"""
     found = yield from get(Tenant.key(tenant_id), consistent=True, missing=UnknownTenant)
     tenant = orderly(found)
     if purpose == Purpose.VALIDATE and tenant.status != Status.UNVALIDATED:
         raise MoveRefused("This e-mail address was validated already.")
-    drawn = yield from random_bytes(8 + SALT_BYTES)
-    code = f"{int.from_bytes(drawn[:8]) % 10**DIGITS:0{DIGITS}}"
-    salt = drawn[8:]
+    drawn = yield from random_bytes(SEED_BYTES + SALT_BYTES)
+    code = code_from(seed or drawn[:SEED_BYTES], pepper)
+    salt = drawn[SEED_BYTES:]
     sent = OneTimeCode(
         purpose=purpose,
         id=tenant.id,
@@ -126,6 +132,12 @@ def using(sent: OneTimeCode, moment: datetime) -> Write[OneTimeCode]:
         when=attr("used_at").missing() & (attr("hash") == sent.hash),
         otherwise=CodeUsed,
     )
+
+
+def code_from(seed: bytes, pepper: bytes) -> str:
+    """The code of a seed; without the pepper, the seed tells nothing of it."""
+    made = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
+    return f"{int.from_bytes(made[:8]) % 10**DIGITS:0{DIGITS}}"
 
 
 def hash_of(purpose: Purpose, id: str, code: str, salt: bytes, pepper: bytes) -> str:

@@ -146,6 +146,14 @@ PROMOTIONS: Final = (
         date(2029, 8, 31),
     ),
     Promotion(
+        "SUMMER2025",
+        "The summer offer of 2025, which so many liked that it goes on.",
+        "20",
+        1,
+        date(2025, 6, 1),
+        date(2029, 8, 31),
+    ),
+    Promotion(
         "HERITAGE_2025",
         "Heritage Day special on the starter plan.",
         "24.09",

@@ -150,7 +150,7 @@ class AnonymiseForbidden(Forbidden):
 
 
 class EmailRefused(AgainstRule):
-    """An e-mail address has a name, an @ and a domain, no # or space, and up to 254 characters."""
+    """An e-mail address looks like alex@example.com, and has at most 254 characters."""
 
 
 class ActorRefused(AgainstRule):
@@ -166,7 +166,7 @@ class NameRefused(AgainstRule):
 
 
 class DescriptionRefused(AgainstRule):
-    """A description has 1 to 2,000 characters."""
+    """A description has 1 to 2,000 characters. Leave out those that cannot be seen."""
 
 
 class FeaturesRefused(AgainstRule):
@@ -178,11 +178,11 @@ class LinkRefused(AgainstRule):
 
 
 class PriceRefused(AgainstRule):
-    """A price is at least 0.01 and below 10,000,000, with at most two decimals, and no float."""
+    """A price is at least 0.01 and below 10,000,000, with at most two decimals."""
 
 
 class DiscountRefused(AgainstRule):
-    """A discount is at least 0 and below 100 percent, with at most two decimals, and no float."""
+    """A discount is at least 0 and below 100 percent, with at most two decimals."""
 
 
 class DiscountTooHigh(AgainstRule):
@@ -193,7 +193,7 @@ class BillingCycleRefused(AgainstRule):
     """A product is billed monthly or yearly."""
 
 
-class StatusRefused(Malformed):
+class StatusRefused(AgainstRule):
     """A tenant is UNVALIDATED, VALIDATED, REGISTERED or SUSPENDED."""
 
 

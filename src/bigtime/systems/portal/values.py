@@ -16,7 +16,7 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
-from bigtime.model import Amount, DomainError, EmailAddress, Seconds, WebAddress
+from bigtime.model import Amount, DomainError, EmailAddress, Seconds, WebAddress, is_readable
 from bigtime.systems.portal.errors import (
     ActiveRefused,
     ActorRefused,
@@ -102,6 +102,8 @@ def checked_description(value: Any) -> str:
     """Unlike a name, it may have several lines."""
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= len(value) <= MOST_DESCRIPTION:
         raise DescriptionRefused
+    if not is_readable(value, lines=True):
+        raise DescriptionRefused
     return value
 
 
@@ -161,7 +163,10 @@ def checked_moment(value: datetime) -> datetime:
     """A moment to the second, in UTC, as records are stamped."""
     if value.tzinfo is None:
         raise MomentRefused
-    return value.astimezone(UTC).replace(microsecond=0)
+    try:
+        return value.astimezone(UTC).replace(microsecond=0)
+    except OverflowError:
+        raise MomentRefused(f"There is no {value} in UTC; give a time between.") from None
 
 
 def one_of(kind: type[S], refused: type[DomainError]) -> Callable[[Any], S]:

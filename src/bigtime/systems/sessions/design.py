@@ -64,7 +64,11 @@ SESSION_STORE = Table(
 
 
 class Session(Entity, table=SESSION_STORE):
-    """That somebody is signed in somewhere, until it expires."""
+    """That somebody is signed in somewhere, until it expires.
+
+    `password_version` is that of the password it began with. Whoever knows the account compares:
+    a session that began with an earlier password is over, though it is still stored.
+    """
 
     keys = Keys(main="{session_token}", UserIndex="{username}")
     session_token: HashedToken
@@ -72,6 +76,11 @@ class Session(Entity, table=SESSION_STORE):
     created_at: datetime
     expires_at: Annotated[datetime, Seconds]
     ttl: Annotated[datetime, EpochSeconds] = Field(default_factory=lambda told: told["expires_at"])
+    password_version: Annotated[int, Field(ge=1)] | None = None
+
+    def began_with(self, password_version: int) -> bool:
+        """Whether that is the version of the password that it began with; the first is 0."""
+        return (self.password_version or 0) == password_version
 
 
 class SessionOfUser(View, of=Session, index="UserIndex"):

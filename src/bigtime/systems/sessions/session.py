@@ -36,7 +36,11 @@ LONGEST = timedelta(days=400)
 
 @pattern("Create Session", index="Main table")
 def create_session(
-    session_token: HashedToken, username: Username, *, lasts: timedelta = WEEK
+    session_token: HashedToken,
+    username: Username,
+    *,
+    lasts: timedelta = WEEK,
+    password_version: int = 0,
 ) -> Steps[Session]:
     """Condition on the token."""
     if not SHORTEST <= lasts <= LONGEST:
@@ -47,6 +51,7 @@ def create_session(
         username=username,
         created_at=moment,
         expires_at=moment + lasts,
+        password_version=password_version or None,
     )
     return (yield from create(session, unless_exists=SessionExists))
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from bigtime.model import (
     At,
+    DomainError,
     Page,
     Position,
     Remove,
     Steps,
+    Write,
     attr,
     collection,
     create,
@@ -67,6 +69,21 @@ def save_address(username: Username, name: AddressName, address: Address) -> Ste
             when=has_room | attr("addresses", name).exists(),
             otherwise=TooManyAddresses,
         )
+    )
+
+
+def adding_address(
+    customer: Customer, name: AddressName, address: Address, *, otherwise: type[DomainError]
+) -> Write[Customer]:
+    """The write that keeps an address under a new name, for whoever does it with something else."""
+    name = ADDRESS_NAME(name)
+    has_room = attr("addresses").size() < MOST_ADDRESSES
+    return update(
+        customer.own_key(),
+        At(("addresses", name), address),
+        if_exists=UnknownCustomer,
+        when=has_room & attr("addresses", name).missing(),
+        otherwise=otherwise,
     )
 
 

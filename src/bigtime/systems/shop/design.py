@@ -26,6 +26,7 @@ from bigtime.model import (
     Table,
     global_index,
     ksuid_or,
+    one_line,
     pascal_case,
     unique,
 )
@@ -75,7 +76,9 @@ ItemId = Annotated[str, AfterValidator(Name(InvalidItem, most=64))]
 Price = Annotated[Decimal, BeforeValidator(price_of)]
 Total = Annotated[Decimal, AfterValidator(in_cents)]
 Count = Annotated[int, AfterValidator(count_of)]
-Line = Annotated[str, Text(strip_whitespace=True, min_length=1, max_length=100)]
+Line = Annotated[
+    str, Text(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(one_line)
+]
 Title = Annotated[str, Text(strip_whitespace=True, min_length=1, max_length=200)]
 
 ECOMMERCE = Table(

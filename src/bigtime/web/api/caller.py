@@ -108,10 +108,21 @@ async def signed_in(caller: Whoever) -> Visitor:
 SignedIn: TypeAlias = Annotated[Visitor, Depends(signed_in)]
 
 
-async def admin(caller: SignedIn) -> Visitor:
-    if not caller.has(Role.ADMIN):
+def is_admin(caller: Visitor | None) -> bool:
+    return caller is not None and caller.has(Role.ADMIN)
+
+
+def check_admin(caller: Visitor | None) -> Visitor:
+    """Who calls, if it is an admin."""
+    if caller is None:
+        raise NotSignedIn()
+    if not is_admin(caller):
         raise NotAllowed()
     return caller
+
+
+async def admin(caller: SignedIn) -> Visitor:
+    return check_admin(caller)
 
 
 Admin: TypeAlias = Annotated[Visitor, Depends(admin)]

@@ -7,7 +7,7 @@ API of the shop.
 from __future__ import annotations
 
 from datetime import date
-from typing import Final
+from typing import Annotated, Final
 
 from bigtime.model import Page, Position, Steps
 from bigtime.systems.cart.design import CartLine, Status
@@ -39,19 +39,23 @@ from bigtime.web.api.cart_shapes import (
     SkuCartShown,
     UndoWanted,
 )
-from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting
 from bigtime.web.api.showing import Showing, made_by, one, page_of
+from bigtime.web.api.times import WRITTEN_DAY
 from bigtime.web.api.v1_router import v1_router
 from bigtime.web.shopper.cart import Adding, NoUndo, adding, line_in, repricing, undo_text
 from bigtime.web.shown_cart import ShownCart, view_cart
 from bigtime.web.site import Site
 from bigtime.web.visitor import Visitor
 
-CREATED: Final = 201
+Day = Annotated[date, WRITTEN_DAY]
 
 
-def put(caller: Visitor, deal_id: str, count: int = 1) -> Steps[CartLine]:
-    return (yield from adding(caller, Adding(deal_id=deal_id, count=count)))
+def put(
+    caller: Visitor, deal_id: str, count: int = 1, *, noting: Noting | None = None
+) -> Steps[CartLine]:
+    """To put a product in a cart twice is to have two: it is noted as it is done."""
+    return (yield from adding(caller, Adding(deal_id=deal_id, count=count), noting))
 
 
 def reprice(caller: Visitor, item_sku: str) -> Steps[CartLine]:
@@ -76,7 +80,7 @@ def carts_of_sku(
 
 
 def carts_of_sku_on(
-    item_sku: str, status: Status, day: date, *, limit: int = PAGE, after: Position | None = None
+    item_sku: str, status: Status, day: Day, *, limit: int = PAGE, after: Position | None = None
 ) -> Steps[Page[CartLine]]:
     return (yield from view_carts_of_day(item_sku, status, day, limit=limit, after=after))
 

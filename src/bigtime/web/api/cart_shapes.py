@@ -6,13 +6,13 @@ A line that another account has is shown without whose it is.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from bigtime.systems.cart.design import MOST_COUNT, CartLine, Count, Purchases, Status
 from bigtime.web.api.errors import TOLD
-from bigtime.web.api.shapes import Amount, Asked, Shown
+from bigtime.web.api.shapes import Amount, Asked, Shown, example
 from bigtime.web.shown_cart import ShownCart, ShownLine
 
 DEAL_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKk"
@@ -20,10 +20,6 @@ ENTERED: Final = "2026-11-15T10:30:00.000Z"
 SK: Final = f"ACTIVE#{ENTERED}#{DEAL_ID}"
 
 GivenCount = Annotated[Count, TOLD, Field(ge=1, le=MOST_COUNT, examples=[2])]
-
-
-def example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 class CartLineShown(Shown):

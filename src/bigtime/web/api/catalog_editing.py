@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from bigtime.model import Pattern, Steps, create, now
+from bigtime.model import Conflict, Pattern, Steps, create, now, random_bytes, transact
 from bigtime.systems.catalog.brands import create_brand, get_brand_by_id, put_brand, update_brand
 from bigtime.systems.catalog.deals import (
     change_deal_status,
@@ -24,8 +24,11 @@ from bigtime.systems.catalog.deals import (
     update_deal,
 )
 from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal
-from bigtime.systems.catalog.errors import UnknownBrand, UnknownDeal
+from bigtime.systems.catalog.errors import EngagementMoved, UnknownBrand, UnknownDeal
 from bigtime.systems.catalog.trending import (
+    TRIES,
+    moving,
+    ranked,
     record_engagement,
     start_trending,
     stop_trending,
@@ -35,40 +38,44 @@ from bigtime.systems.catalog.watches import (
     get_category_watchers,
     get_watches_by_type,
 )
-from bigtime.web.api.catalog_reading import trending_deal
-from bigtime.web.api.catalog_shapes import (
-    BrandWatcherShown,
+from bigtime.web.api.catalog_brand_shapes import (
     CatalogBrandChange,
     CatalogBrandPut,
     CatalogBrandShown,
+    NewCatalogBrand,
+)
+from bigtime.web.api.catalog_deal_shapes import (
     CatalogDealChange,
     CatalogDealPut,
     CatalogDealShown,
-    CategoryWatcherShown,
     Engagement,
-    NewCatalogBrand,
     NewCatalogDeal,
     StatusChange,
     TrendingShown,
     TrendingStart,
+)
+from bigtime.web.api.catalog_reading import trending_deal
+from bigtime.web.api.catalog_user_shapes import (
+    BrandWatcherShown,
+    CategoryWatcherShown,
     WatchOfTypeShown,
 )
-from bigtime.web.api.endpoint import Endpoint, May, Running
+from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting, Running
 from bigtime.web.api.showing import one, page_of
-from bigtime.web.design import EditorAction
+from bigtime.web.design import EditorAction, EditorChange
 from bigtime.web.editor.changes import new_change
 from bigtime.web.visitor import Visitor
-
-CREATED: Final = 201
-
 
 # Noting
 
 
 def note(caller: Visitor, action: EditorAction, what: str, path: str) -> Steps[None]:
+    yield from create((yield from change_of(caller, action, what, path)))
+
+
+def change_of(caller: Visitor, action: EditorAction, what: str, path: str) -> Steps[EditorChange]:
     link = f"/api/v1/catalog/{path}"
-    change = yield from new_change(caller.username, action, f"{what} (catalogue)", link)
-    yield from create(change)
+    return (yield from new_change(caller.username, action, f"{what} (catalogue)", link))
 
 
 def note_deal(caller: Visitor, action: EditorAction, deal: Deal) -> Steps[Deal]:
@@ -141,11 +148,26 @@ def started(caller: Visitor, deal_id: str, **told: Any) -> Steps[TrendingDeal]:
     return place
 
 
-def engaged(caller: Visitor, category_id: str, deal_id: str, **told: Any) -> Steps[TrendingDeal]:
-    place = yield from trending_deal(category_id, deal_id)
-    moved = yield from record_engagement(place, **told)
-    yield from note_place(caller, moved, "engagement")
-    return moved
+def engaged(
+    caller: Visitor,
+    category_id: str,
+    deal_id: str,
+    *,
+    views: int = 0,
+    clicks: int = 0,
+    noting: Noting | None = None,
+) -> Steps[TrendingDeal]:
+    """To record it twice is to count it twice: it is noted as it is done."""
+    for _ in range(TRIES):
+        seen = yield from trending_deal(category_id, deal_id)
+        after = ranked(seen, views=seen.views + views, clicks=seen.clicks + clicks)
+        change = yield from change_of_place(caller, after, "engagement")
+        noted = noting(after) if noting else ()
+        token = None if noting else (yield from random_bytes(16)).hex()
+        with suppress(EngagementMoved, Conflict):
+            yield from transact(*moving(seen, after), create(change), *noted, token=token)
+            return after
+    raise EngagementMoved
 
 
 def stopped(caller: Visitor, category_id: str, deal_id: str) -> Steps[None]:
@@ -155,8 +177,13 @@ def stopped(caller: Visitor, category_id: str, deal_id: str) -> Steps[None]:
 
 
 def note_place(caller: Visitor, place: TrendingDeal, words: str) -> Steps[None]:
+    yield from create((yield from change_of_place(caller, place, words)))
+
+
+def change_of_place(caller: Visitor, place: TrendingDeal, words: str) -> Steps[EditorChange]:
     what = f"{place.title}: {words}"
-    yield from note(caller, EditorAction.CHANGED_DEAL, what, f"deals/{place.deal_id}")
+    action = EditorAction.CHANGED_DEAL
+    return (yield from change_of(caller, action, what, f"deals/{place.deal_id}"))
 
 
 EDITING: Final = (

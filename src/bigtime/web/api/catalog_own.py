@@ -27,21 +27,17 @@ from bigtime.systems.catalog.watches import (
     watch_brand_in_category,
     watch_category,
 )
-from bigtime.web.api.catalog_shapes import (
+from bigtime.web.api.catalog_shapes import GivenName, Moment
+from bigtime.web.api.catalog_user_shapes import (
     ActivityShown,
     CatalogUserChange,
     CatalogUserPut,
     CatalogUserShown,
-    GivenName,
-    Moment,
     NewActivity,
     WatchShown,
 )
-from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.showing import one, page_of
-
-CREATED: Final = 201
-
 
 # Users
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from bigtime.model import DomainError, Page, Position, Steps
 from bigtime.systems.catalog.brands import get_brand_by_id
@@ -24,18 +25,18 @@ from bigtime.systems.catalog.trending import (
     get_highly_engaged_deals,
     get_trending_by_category,
 )
-from bigtime.web.api.catalog_shapes import (
-    CatalogBrandShown,
-    CatalogDealShown,
-    CategoryDealShown,
-    Moment,
-    TrendingShown,
-)
+from bigtime.web.api.catalog_brand_shapes import CatalogBrandShown
+from bigtime.web.api.catalog_deal_shapes import CatalogDealShown, CategoryDealShown, TrendingShown
+from bigtime.web.api.catalog_shapes import Moment
 from bigtime.web.api.endpoint import Endpoint, May
 from bigtime.web.api.showing import one, page_of
 
 Score = Annotated[int, Field(ge=0, lt=10**10)]
-Discount = Annotated[Decimal, Field(ge=0, le=100, max_digits=7, decimal_places=4)]
+Discount = Annotated[
+    Decimal,
+    Field(ge=0, le=100, max_digits=7, decimal_places=4),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100}),
+]
 
 
 def recent_deals(
@@ -85,6 +86,8 @@ def discounted_deals(
 
 class UnknownTrendingDeal(DomainError):
     """This deal is not among the trending ones of its category."""
+
+    status = HTTPStatus.NOT_FOUND
 
 
 def trending_deal(category_id: str, deal_id: str) -> Steps[TrendingDeal]:

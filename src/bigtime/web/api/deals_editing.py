@@ -53,7 +53,7 @@ from bigtime.web.api.deals_shapes import (
     ProgressShown,
     ToldShown,
 )
-from bigtime.web.api.endpoint import Done, Endpoint, May, Running
+from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one
 from bigtime.web.design import EditorAction
 from bigtime.web.editor.actions import (
@@ -76,7 +76,6 @@ from bigtime.web.editor.featured_place import (
 from bigtime.web.tags import BRANDS, tags_shown
 from bigtime.web.visitor import Visitor
 
-CREATED: Final = 201
 ACCEPTED: Final = 202
 
 

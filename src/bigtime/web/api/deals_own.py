@@ -50,12 +50,11 @@ from bigtime.web.api.deals_shapes import (
     UserChange,
     UserShown,
 )
-from bigtime.web.api.endpoint import Done, Endpoint, May, Running
+from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one, page_of
 from bigtime.web.filling import user_tag
 from bigtime.web.tags import brand_tag, category_tag
 
-CREATED: Final = 201
 LIKE: Final = "like"
 """The limit on how often somebody may like and watch."""
 MOST_NAMES: Final = 100

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from bigtime.systems.deals.design import MOST_FEATURED, PAGE, MessageKind
 from bigtime.systems.deals.interest import Interest
@@ -28,15 +28,11 @@ from bigtime.systems.deals.values import (
 )
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.paging import Listed
-from bigtime.web.api.shapes import UNSAID, Amount, Asked, Shown
+from bigtime.web.api.shapes import UNSAID, Amount, Asked, Shown, example
 
 DEAL_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKk"
 MESSAGE_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKl"
 CREATED: Final = "2026-11-15T10:30:00Z"
-
-
-def example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 PRICE: Final = {"type": "number", "minimum": 0.01, "exclusiveMaximum": 10**12}

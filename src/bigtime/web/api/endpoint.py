@@ -12,7 +12,8 @@ A pattern says itself what it takes, and the name says where that comes from:
 4. What the row `asks` comes from the query, and the fields of its `body` are the rest.
 
 Where a route does more than its pattern, the steps that it `runs` instead take their arguments in
-the same way, and may take the `caller`, the `site` and the `request` too.
+the same way, and may take the `caller`, the `site` and the `request` too. What must not be done
+twice takes `noting`, which makes of its result the writes that note it: see `once`.
 
 What many read is kept as bytes with the tags that `keeps` tells; what is written drops those that
 `drops` tells, so that whoever wrote it sees it at once.
@@ -26,7 +27,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
-from types import GeneratorType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi import Depends, Path, Query
@@ -34,12 +34,13 @@ from pydantic.alias_generators import to_camel, to_snake
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Pattern, Steps
+from bigtime.model import Pattern, Steps, Write
 from bigtime.store import AsyncStore
 from bigtime.systems.accounts.design import Role
 from bigtime.web.api.caller import Admin, SignedIn
 from bigtime.web.api.errors import TOLD
-from bigtime.web.api.once import Answer, IdempotencyKey, once
+from bigtime.web.api.json_route import WRITING
+from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
 from bigtime.web.api.paging import StartAt
 from bigtime.web.api.shapes import Asked, unsaid
 from bigtime.web.api.showing import Showing
@@ -51,11 +52,14 @@ from bigtime.web.visitor import Visitor
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Arguments: TypeAlias = dict[str, Any]
 Running: TypeAlias = Callable[..., Steps[Any] | Awaitable[Any]]
+Noting: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
+"""Makes of what came of a request the writes that note it."""
 
 IN_PATH: Final = re.compile(r"{(\w+)(?::path)?}")
 OWN: Final = ("username", "account_id", "user_id")
 """What is the caller's own."""
 MOST_ITEMS: Final = 100
+CREATED: Final = 201
 
 
 async def editor(caller: SignedIn) -> Visitor:
@@ -122,11 +126,6 @@ class Endpoint:
         return self.status or usual
 
     @property
-    def counted_as(self) -> str:
-        system = self.pattern.function.__module__.split(".")[-2]
-        return f"{system}.{self.pattern.name}"
-
-    @property
     def in_path(self) -> list[str]:
         return [to_snake(name) for name in IN_PATH.findall(self.path)]
 
@@ -142,7 +141,7 @@ class Endpoint:
         """The errors that it may be answered with."""
         writes, known = self.method != "GET", self.may is not May.EVERYBODY
         may_be = {
-            400: bool(self.body or self.asks or self.once or "after" in self.takes),
+            400: self.method in WRITING or bool(self.asks) or "after" in self.takes,
             401: known,
             403: known and (writes or self.may is not May.SIGNED_IN),
             404: True,
@@ -254,8 +253,9 @@ def handler_of(endpoint: Endpoint) -> Callable[..., Awaitable[Response]]:
             return await kept(endpoint, request, arguments)
         if endpoint.once:
 
-            async def make(store: AsyncStore) -> Answer:
-                return await carried_out(endpoint, site, store, caller, arguments)
+            async def make(turn: Turn) -> Answer:
+                told = arguments | noting_in(endpoint, site, turn)
+                return await carried_out(endpoint, site, turn.store, caller, told)
 
             return await once(request, given["idempotency_key"], caller, make)
         answer = await carried_out(endpoint, site, site.store, caller, arguments)
@@ -265,6 +265,13 @@ def handler_of(endpoint: Endpoint) -> Callable[..., Awaitable[Response]]:
 
     handle.__signature__ = signature_of(endpoint)  # type: ignore[attr-defined]
     return handle
+
+
+def noting_in(endpoint: Endpoint, site: Site, turn: Turn) -> Arguments:
+    """What notes the answer, for steps that take it; nothing where nobody will ask again."""
+    if "noting" not in endpoint.takes or turn.noted is None:
+        return {}
+    return {"noting": lambda result: turn.noting(answer_of(endpoint, site, result))}
 
 
 async def carried_out(
@@ -277,6 +284,10 @@ async def carried_out(
     result = await run(endpoint, store, arguments)
     if endpoint.drops is not None and caller is not None:
         site.drop(endpoint.drops(Done(caller, arguments, result)))
+    return answer_of(endpoint, site, result)
+
+
+def answer_of(endpoint: Endpoint, site: Site, result: Any) -> Answer:
     if endpoint.shows is None:
         return Answer(endpoint.answered_with, b"")
     return Answer.of(endpoint.shows.show(site, result), endpoint.answered_with)
@@ -286,8 +297,6 @@ async def run(endpoint: Endpoint, store: AsyncStore, arguments: Arguments) -> An
     running = (endpoint.runs or endpoint.pattern)(**arguments)
     if inspect.isawaitable(running):
         return await running
-    if endpoint.runs is not None and isinstance(running, GeneratorType):
-        running.__name__ = endpoint.counted_as  # what it costs is counted under that name
     return await store.run(running)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from bigtime.model import DomainError
-from bigtime.web.problems import status_of
+from bigtime.systems.portal import errors as portal
+from bigtime.web.problems import FieldFault
+from bigtime.web.statuses import status_in_form
 
 
 class FieldProblem(BaseModel):
@@ -41,7 +42,8 @@ class Problem(BaseModel):
 
 
 MEANINGS: Final = {
-    400: "The request cannot be read: no JSON, a field of another type, a cursor that is not ours.",
+    400: "The request cannot be read: no JSON, a field that is missing, unknown or of another type,"
+    " a query that is out of bounds, a cursor that is not ours.",
     401: "Nobody is signed in, or the session is over.",
     403: "Whoever is signed in may not do this.",
     404: "There is no such thing, or none that everybody may see.",
@@ -51,10 +53,44 @@ MEANINGS: Final = {
 }
 
 
+def header(description: str, **schema: Any) -> dict[str, Any]:
+    return {"description": description, "required": True, "schema": schema}
+
+
+HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: {"WWW-Authenticate": header("How to be let in.", type="string", const="Bearer")},
+    429: {"Retry-After": header("How many seconds to wait.", type="integer", minimum=1)},
+}
+
+
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
-    told = sorted({*statuses, 422})
-    return {status: {"model": Problem, "description": MEANINGS[status]} for status in told}
+    return {status: documented_as(status) for status in sorted({*statuses, 422})}
+
+
+def documented_as(status: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"model": Problem, "description": MEANINGS[status]}
+    return told | {"headers": HEADERS[status]} if status in HEADERS else told
+
+
+ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
+    portal.RangeReversed: ("createdFrom", "createdTo"),
+    portal.DatesReversed: ("fromDate", "toDate"),
+    portal.DiscountTooHigh: ("discountPercentage",),
+    portal.EmailTaken: ("email",),
+    portal.CampaignExists: ("code",),
+    portal.CampaignNotValid: ("campaignCode",),
+    portal.CampaignElsewhere: ("campaignCode",),
+    portal.TotalMoved: ("total",),
+    portal.LinesRefused: ("items",),
+}
+"""The fields that an error is about, which is found when several are looked at together."""
+
+
+def faults_of(error: Exception) -> list[FieldFault]:
+    """What an error tells of single fields."""
+    names = (ABOUT[kind] for kind in type(error).__mro__ if kind in ABOUT)
+    return [FieldFault(name, str(error)) for name in next(names, ())]
 
 
 def as_fault(value: Any, check: Callable[[Any], Any]) -> Any:
@@ -62,12 +98,8 @@ def as_fault(value: Any, check: Callable[[Any], Any]) -> Any:
     try:
         return check(value)
     except DomainError as error:
-        status = status_of(error)
-        if status == HTTPStatus.NOT_FOUND:  # what a body names and is not there breaks a rule
-            status = HTTPStatus.UNPROCESSABLE_ENTITY
-        raise PydanticCustomError(
-            "refused", "{told}", {"told": str(error), "status": status}
-        ) from None
+        told = {"told": str(error), "status": status_in_form(error)}
+        raise PydanticCustomError("refused", "{told}", told) from None
 
 
 TOLD: Final = WrapValidator(as_fault)

@@ -44,7 +44,7 @@ class JsonRequest(Request):
     def __init__(self, request: Request, content: bytes) -> None:
         super().__init__(request.scope, request.receive)
         self.content = content
-        self.value = parsed(content) if content else None
+        self.value = object_in(content) if content else None
 
     async def body(self) -> bytes:
         return self.content
@@ -59,9 +59,18 @@ async def read_body(request: Request) -> bytes:
         content += chunk
         if len(content) > MOST_BYTES:
             raise Malformed(f"A body has at most {MOST_BYTES:,} bytes; send less.")
-    if content and request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if content and kind.strip().lower() != JSON:
         raise Malformed(f"A body is sent as {JSON}; say so in Content-Type.")
     return content
+
+
+def object_in(content: bytes) -> dict[str, Any]:
+    """The object that a body is. A model would look for its fields in anything, even a decimal."""
+    value = parsed(content)
+    if not isinstance(value, dict):
+        raise Malformed("The body is no JSON object; send one, such as {}.")
+    return value
 
 
 def parsed(content: bytes) -> Any:

@@ -11,7 +11,10 @@ own making in `Idempotency-Key` it can simply ask again:
    takes over, and carries it out again *exactly*: steps get their time and their randomness from
    the store, so it is given the first moment and the first seed again. It draws the same ids and
    makes the same transaction with the same token, which DynamoDB carries out once.
-4. A request that was refused has changed nothing, so its key is free again. But not one that was
+4. What adds to a number adds to it again, and ten minutes later a token is forgotten. Such a
+   request notes its answer in the very transaction that carries it out (`Turn.noting`), on
+   condition that none is noted. So it has been carried out if and only if its answer is there.
+5. A request that was refused has changed nothing, so its key is free again. But not one that was
    taken over: who died may have done it.
 
 Notes go by themselves after a day.
@@ -26,7 +29,8 @@ from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256, shake_256
-from typing import Annotated, Final, TypeAlias
+from http import HTTPStatus
+from typing import Annotated, Any, Final, TypeAlias
 
 import orjson
 from fastapi import Header
@@ -40,6 +44,7 @@ from bigtime.model import (
     ItemExists,
     ItemMissing,
     Steps,
+    Write,
     attr,
     create,
     delete,
@@ -52,6 +57,7 @@ from bigtime.model import (
 from bigtime.store import AsyncStore
 from bigtime.web.api.shapes import Shown
 from bigtime.web.design import Once
+from bigtime.web.json_answer import json_answer
 from bigtime.web.site import Site, site_of
 from bigtime.web.visitor import Visitor
 from bigtime.wire import IdempotentParameterMismatchException
@@ -85,9 +91,19 @@ class KeyReused(DomainError):
 class KeyInUse(DomainError):
     """The request with this Idempotency-Key is still being carried out; ask again in a while."""
 
+    status = HTTPStatus.CONFLICT
+
 
 class MayBeDoneAlready(DomainError):
     """This was tried before, and may have been done; look whether it is there."""
+
+    status = HTTPStatus.CONFLICT
+
+
+class NotedAlready(DomainError):
+    """Somebody else has carried out this request, and noted its answer."""
+
+    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +118,49 @@ class Answer:
         return cls(status, shown.json_bytes())
 
     def response(self, *, replayed: bool = False) -> Response:
-        headers = {"idempotent-replayed": "true"} if replayed else None
-        return Response(self.body, self.status, headers, media_type="application/json")
+        headers = {"idempotent-replayed": "true"} if replayed else {}
+        return json_answer(self.body, self.status, headers)
 
 
-Making: TypeAlias = Callable[[AsyncStore], Awaitable[Answer]]
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The turn to carry a request out: the store to do all of it on, and where it is noted."""
+
+    store: AsyncStore
+    noted: Once | None = None
+
+    def noting(self, answer: Answer) -> tuple[Write[Any], ...]:
+        """What notes the answer, for the transaction that carries the request out."""
+        assert self.noted is not None
+        noting = update(
+            self.noted.own_key(),
+            status=answer.status,
+            body=answer.body.decode(),
+            if_exists=NotedAlready,
+            when=attr("status").missing(),
+            otherwise=NotedAlready,
+        )
+        return (noting,)
+
+
+Making: TypeAlias = Callable[[Turn], Awaitable[Answer]]
 
 
 async def once(request: Request, key: str | None, caller: Visitor | None, make: Making) -> Response:
-    """Carries a request out; with a key, once. `make` does all it does on the store it is given."""
+    """Carries a request out; with a key, once."""
     site = site_of(request)
     if key is None:
-        return (await make(site.store)).response()
+        return (await make(Turn(site.store))).response()
     asked = Asking(caller.login if caller else NOBODY, key, await fingerprint(request))
-    claim = await claimed(site, asked)
-    if claim.answer is not None:
-        return claim.answer.response(replayed=True)
-    answer = await carried_out(site, claim, make)
-    await site.store.run(answering(claim.noted, answer))
-    return answer.response()
+    for _ in range(TRIES):
+        claim = await claimed(site, asked)
+        if claim.answer is not None:
+            return claim.answer.response(replayed=True)
+        with suppress(NotedAlready):
+            answer = await carried_out(site, claim, make)
+            await site.store.run(answering(claim.noted, answer))
+            return answer.response()
+    raise KeyInUse
 
 
 async def fingerprint(request: Request) -> str:
@@ -133,7 +173,9 @@ async def fingerprint(request: Request) -> str:
 
 async def carried_out(site: Site, claim: Claim, make: Making) -> Answer:
     try:
-        return await make(repeating(site.store, claim.noted))
+        return await make(Turn(repeating(site.store, claim.noted), claim.noted))
+    except NotedAlready:
+        raise
     except DomainError:
         if claim.is_first:
             await site.store.run(releasing(claim.noted))

@@ -26,6 +26,10 @@ StartAt: TypeAlias = Annotated[
         description="Where the page begins: `startAt` of the page before it.",
     ),
 ]
+IncludeInactive: TypeAlias = Annotated[
+    bool,
+    Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
+]
 USUAL_SIZE = 50
 
 

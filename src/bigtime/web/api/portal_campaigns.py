@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Steps
-from bigtime.store import AsyncStore
 from bigtime.systems.portal.campaigns import (
     create_campaign,
     get_campaign,
@@ -20,12 +19,18 @@ from bigtime.systems.portal.campaigns import (
 from bigtime.systems.portal.errors import ProductUnavailable, UnknownProduct
 from bigtime.systems.portal.offers import Offer
 from bigtime.systems.portal.values import ProductId
-from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever
+from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, is_admin
 from bigtime.web.api.errors import TOLD, documented
 from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, once
-from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
-from bigtime.web.api.portal_products import is_admin
+from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
+from bigtime.web.api.paging import (
+    USUAL_SIZE,
+    IncludeInactive,
+    Listed,
+    PageSize,
+    StartAt,
+    listed,
+)
 from bigtime.web.api.portal_shapes import CampaignChanged, CampaignShown, NewCampaign
 from bigtime.web.portal.ordering import ordering_of
 from bigtime.web.site import Site, site_of
@@ -46,8 +51,8 @@ async def create(
     """Makes a campaign. A code that was ever used is a conflict: restore that campaign."""
     site = site_of(request)
 
-    async def make(store: AsyncStore) -> Answer:
-        made = await store.run(created(site, wanted.model_dump(), caller.login))
+    async def make(turn: Turn) -> Answer:
+        made = await turn.store.run(created(site, wanted.model_dump(), caller.login))
         site.drop((campaign_tag(wanted.code),))
         return Answer.of(CampaignShown.of(made, to_admin=True))
 
@@ -73,7 +78,7 @@ async def list_all(
     caller: Admin,
     page_size: PageSize = USUAL_SIZE,
     start_at: StartAt = None,
-    include_inactive: Annotated[bool, Query(alias="includeInactive")] = False,
+    include_inactive: IncludeInactive = False,
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,

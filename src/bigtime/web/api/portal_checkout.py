@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Steps
-from bigtime.store import AsyncStore
 from bigtime.systems.portal.design import Order
 from bigtime.systems.portal.errors import (
     CampaignNotValid,
@@ -25,7 +24,7 @@ from bigtime.systems.portal.orders import make_order_id
 from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, once
+from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
 from bigtime.web.api.portal_order_shapes import (
     AskedItem,
     CheckoutAsked,
@@ -90,8 +89,8 @@ async def check_out(
         site.limits.take("try code to", wanted.email)
         steps = with_code(site, wanted.email, wanted.code or "", asked)
 
-    async def make(store: AsyncStore) -> Answer:
-        return Answer.of(OrderShown.of(await store.run(told(steps)), to_admin=False))
+    async def make(turn: Turn) -> Answer:
+        return Answer.of(OrderShown.of(await turn.store.run(told(steps)), to_admin=False))
 
     return await once(request, key, caller if wanted.email is None else None, make)
 

@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 from bigtime.systems.portal.design import MOST_LINES, MOST_PIECES, Order
 from bigtime.systems.portal.values import AskedCode, ProductId, Total, example_of
 from bigtime.web.api.errors import TOLD
-from bigtime.web.api.portal_shapes import CREATED, GivenEmail, RecordShown, example, seen
-from bigtime.web.api.shapes import Amount, Asked, Shown
+from bigtime.web.api.portal_shapes import CREATED, GivenEmail, RecordShown, seen
+from bigtime.web.api.shapes import Amount, Asked, Shown, example, examples
 
 TOTAL: Final = {"type": "number", "minimum": 0.01}
 GivenTotal = Annotated[Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
@@ -105,12 +105,15 @@ class CodeSent(Shown):
 class CheckoutAsked(Asked):
     """What is to be ordered, and by whom: an address with its code, or whoever is signed in."""
 
-    model_config = example(
-        email="customer@example.com",
-        code="123456",
-        items=[{"productId": example_of("prod"), "quantity": 2}],
-        campaignCode="SUMMER2025",
-        total=479.98,
+    model_config = examples(
+        {
+            "email": "customer@example.com",
+            "code": "123456",
+            "items": [{"productId": example_of("prod"), "quantity": 2}],
+            "campaignCode": "SUMMER2025",
+            "total": 479.98,
+        },
+        {"items": [{"productId": example_of("prod"), "quantity": 2}]},
     )
 
     email: GivenEmail | None = None

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.store import AsyncStore
-from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.products import (
     create_product,
     get_product,
     list_products,
     update_product,
 )
-from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever
+from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, check_admin, is_admin
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, once
-from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
+from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
+from bigtime.web.api.paging import (
+    USUAL_SIZE,
+    IncludeInactive,
+    Listed,
+    PageSize,
+    StartAt,
+    listed,
+)
 from bigtime.web.api.portal_shapes import NewProduct, ProductChanged, ProductShown
-from bigtime.web.problems import NotAllowed, NotSignedIn
 from bigtime.web.site import site_of
 from bigtime.web.tags import PRICING, product_tag
-from bigtime.web.visitor import Visitor
 
 products = APIRouter(prefix="/v1.0/products", tags=["products"], route_class=JsonRoute)
 
 ProductIdInPath = Annotated[str, Path(alias="productId")]
-IncludeInactive = Annotated[
-    bool,
-    Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
-]
 
 
 @products.post(
@@ -44,8 +43,8 @@ async def create(
 ) -> Response:
     """Makes a product."""
 
-    async def make(store: AsyncStore) -> Answer:
-        made = await store.run(create_product(**wanted.model_dump(), by=caller.login))
+    async def make(turn: Turn) -> Answer:
+        made = await turn.store.run(create_product(**wanted.model_dump(), by=caller.login))
         site_of(request).drop((PRICING,))
         return Answer.of(ProductShown.of(made, to_admin=True))
 
@@ -106,14 +105,3 @@ async def change(
     changed = await site.store.run(update_product(product_id, wanted.said(), by=caller.login))
     site.drop((PRICING, product_tag(product_id)))
     return ProductShown.of(changed, to_admin=True).answer()
-
-
-def is_admin(caller: Visitor | None) -> bool:
-    return caller is not None and caller.has(Role.ADMIN)
-
-
-def check_admin(caller: Visitor | None) -> None:
-    if caller is None:
-        raise NotSignedIn()
-    if not caller.has(Role.ADMIN):
-        raise NotAllowed()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Self
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from bigtime.systems.portal.design import Product, Tenant
 from bigtime.systems.portal.offers import Offer
@@ -32,13 +32,9 @@ from bigtime.systems.portal.values import (
     example_of,
 )
 from bigtime.web.api.errors import TOLD
-from bigtime.web.api.shapes import UNSAID, Amount, Asked, Immutable, Shown
+from bigtime.web.api.shapes import UNSAID, Amount, Asked, Immutable, Shown, example
 
 CREATED: Final = "2025-12-19T10:30:00Z"
-
-
-def example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 NUMBER: Final = {"type": "number", "exclusiveMaximum": 10_000_000, "minimum": 0.01}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BeforeValidator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Steps
-from bigtime.store import AsyncStore
-from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.design import Tenant
+from bigtime.systems.portal.design import Order, Tenant
 from bigtime.systems.portal.orders import get_order, list_orders
 from bigtime.systems.portal.statuses import override_tenant_status, update_tenant_status
 from bigtime.systems.portal.tenants import (
@@ -26,38 +22,35 @@ from bigtime.systems.portal.tenants import (
     list_tenants_by_status,
     update_tenant,
 )
-from bigtime.systems.portal.values import Status
-from bigtime.web.api.caller import Admin, SignedIn
-from bigtime.web.api.errors import documented
+from bigtime.systems.portal.values import Status, checked_moment
+from bigtime.web.api.caller import Admin, SignedIn, is_admin
+from bigtime.web.api.errors import TOLD, documented
 from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, once
-from bigtime.web.api.paging import USUAL_SIZE, Listed, PageSize, StartAt, listed
+from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
+from bigtime.web.api.paging import (
+    USUAL_SIZE,
+    IncludeInactive,
+    Listed,
+    PageSize,
+    StartAt,
+    listed,
+)
 from bigtime.web.api.portal_order_shapes import OrderShown
 from bigtime.web.api.portal_shapes import NewTenant, TenantChanged, TenantShown
+from bigtime.web.api.times import WRITTEN_MOMENT
 from bigtime.web.problems import NotAllowed
 from bigtime.web.site import site_of
 from bigtime.web.visitor import Visitor
 
 tenants = APIRouter(prefix="/v1.0/tenants", tags=["tenants"], route_class=JsonRoute)
 
-WRITTEN: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 OWN_FIELDS: Final = frozenset({"organization_name", "destination_email"})
 
 TenantIdInPath = Annotated[str, Path(alias="tenantId")]
 OrderIdInPath = Annotated[str, Path(alias="orderId")]
-IncludeInactive = Annotated[
-    bool, Query(alias="includeInactive", description="Whether archived ones are listed too.")
-]
 
 
-def written_out(value: Any) -> Any:
-    """A moment as people write it; pydantic would also take a number of seconds for one."""
-    if isinstance(value, str) and not WRITTEN.match(value):
-        raise PydanticCustomError("moment", "A time is written as in 2026-03-10T12:00:00Z.")
-    return value
-
-
-Moment = Annotated[datetime, BeforeValidator(written_out)]
+Moment = Annotated[datetime, AfterValidator(checked_moment), WRITTEN_MOMENT, TOLD]
 
 
 class StatusNotAlone(DomainError):
@@ -76,8 +69,8 @@ async def create(
 ) -> Response:
     """Makes a customer. An address that is somebody's already is a conflict."""
 
-    async def make(store: AsyncStore) -> Answer:
-        made = await store.run(create_tenant(**wanted.model_dump(), by=caller.login))
+    async def make(turn: Turn) -> Answer:
+        made = await turn.store.run(create_tenant(**wanted.model_dump(), by=caller.login))
         return Answer.of(TenantShown.of(made, to_admin=True))
 
     return await once(request, key, caller, make)
@@ -111,9 +104,9 @@ async def list_all(
 @tenants.get("/{tenantId}", response_model=TenantShown, responses=documented(400, 401, 403, 404))
 async def get_one(request: Request, caller: SignedIn, tenant_id: TenantIdInPath) -> Response:
     """A customer: for admins, and for whoever it is."""
-    is_admin = check_own(caller, tenant_id)
-    found = await site_of(request).store.run(get_tenant(tenant_id, include_inactive=is_admin))
-    return TenantShown.of(found, to_admin=is_admin).answer()
+    to_admin = check_own(caller, tenant_id)
+    found = await site_of(request).store.run(get_tenant(tenant_id, include_inactive=to_admin))
+    return TenantShown.of(found, to_admin=to_admin).answer()
 
 
 @tenants.put(
@@ -128,23 +121,21 @@ async def change(
 
     A customer itself changes its organization and where its forms go, and nothing else.
     """
-    is_admin = check_own(caller, tenant_id)
+    to_admin = check_own(caller, tenant_id)
     said = wanted.said()
-    if not is_admin and not said.keys() <= OWN_FIELDS:
+    if not to_admin and not said.keys() <= OWN_FIELDS:
         raise NotAllowed()
-    steps = changing(tenant_id, said, caller, is_admin=is_admin)
+    steps = changing(tenant_id, said, caller)
     changed = await site_of(request).store.run(steps)
-    return TenantShown.of(changed, to_admin=is_admin).answer()
+    return TenantShown.of(changed, to_admin=to_admin).answer()
 
 
-def changing(
-    tenant_id: str, said: dict[str, Any], caller: Visitor, *, is_admin: bool
-) -> Steps[Tenant]:
+def changing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
     if "status" in said:
         return moving(tenant_id, said, caller)
     if "reason" in said:
         raise ReasonNotAsked
-    return editing(tenant_id, said, caller, is_admin=is_admin)
+    return editing(tenant_id, said, caller)
 
 
 def moving(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
@@ -155,12 +146,12 @@ def moving(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenan
     return update_tenant_status(tenant_id, said["status"], by=caller.login)
 
 
-def editing(
-    tenant_id: str, said: dict[str, Any], caller: Visitor, *, is_admin: bool
-) -> Steps[Tenant]:
-    if not is_admin:
-        orderly((yield from get_tenant(tenant_id)))
-    return (yield from update_tenant(tenant_id, said, by=caller.login))
+def editing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
+    """What a customer changes of itself, it changes as itself, here as on its pages."""
+    if is_admin(caller):
+        return (yield from update_tenant(tenant_id, said, by=caller.login))
+    orderly((yield from get_tenant(tenant_id)))
+    return (yield from update_tenant(tenant_id, said, by=tenant_id))
 
 
 @tenants.get(
@@ -177,11 +168,11 @@ async def list_its_orders(
 ) -> Response:
     """A customer's orders, newest first; those from before it registered too."""
     site = site_of(request)
-    is_admin = check_own(caller, tenant_id)
-    await site.store.run(get_tenant(tenant_id, include_inactive=is_admin))
+    to_admin = check_own(caller, tenant_id)
+    await site.store.run(get_tenant(tenant_id, include_inactive=to_admin))
     steps = list_orders(tenant_id, limit=page_size, after=site.cursors.read(start_at))
     found = await site.store.run(steps)
-    return listed(site, found, lambda one: OrderShown.of(one, to_admin=is_admin)).answer()
+    return listed(site, found, lambda one: OrderShown.of(one, to_admin=to_admin)).answer()
 
 
 @tenants.get(
@@ -193,14 +184,20 @@ async def get_its_order(
     request: Request, caller: SignedIn, tenant_id: TenantIdInPath, order_id: OrderIdInPath
 ) -> Response:
     """One order of a customer."""
-    is_admin = check_own(caller, tenant_id)
-    found = await site_of(request).store.run(get_order(tenant_id, order_id))
-    return OrderShown.of(found, to_admin=is_admin).answer()
+    to_admin = check_own(caller, tenant_id)
+    steps = order_of(tenant_id, order_id, include_inactive=to_admin)
+    found = await site_of(request).store.run(steps)
+    return OrderShown.of(found, to_admin=to_admin).answer()
+
+
+def order_of(tenant_id: str, order_id: str, *, include_inactive: bool) -> Steps[Order]:
+    """An order of a customer who is there; the orders of one who is not are not either."""
+    yield from get_tenant(tenant_id, include_inactive=include_inactive)
+    return (yield from get_order(tenant_id, order_id))
 
 
 def check_own(caller: Visitor, tenant_id: str) -> bool:
     """Whether an admin asks; anybody else asks for their own, or gets nothing."""
-    is_admin = caller.has(Role.ADMIN)
-    if not is_admin and caller.tenant_id != tenant_id:
+    if not is_admin(caller) and caller.tenant_id != tenant_id:
         raise NotAllowed()
-    return is_admin
+    return is_admin(caller)

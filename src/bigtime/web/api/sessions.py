@@ -6,12 +6,11 @@ is called by that hash, which opens nothing.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
 from starlette.requests import Request
 
 from bigtime.model import Page, Position, Steps
@@ -27,25 +26,20 @@ from bigtime.systems.sessions.session import (
     get_session,
     view_sessions,
 )
-from bigtime.web.api.endpoint import Endpoint, May
-from bigtime.web.api.shapes import Asked, Shown
+from bigtime.web.api.endpoint import CREATED, Endpoint, May
+from bigtime.web.api.shapes import Asked, Shown, example
 from bigtime.web.api.showing import made_by, one, page_of
 from bigtime.web.api.v1_router import v1_router
 from bigtime.web.problems import NotSignedIn
-from bigtime.web.signing_in import TOKEN_BYTES
+from bigtime.web.signing_in import begin_session, count_log_in
 from bigtime.web.site import Site
 from bigtime.web.visitor import Visitor
 
-CREATED: Final = 201
 MOST_EMAIL: Final = 254
 MOST_PASSWORD: Final = 1_000
 SESSION_ID: Final = hash_token("a token")
 BEGUN: Final = "2026-11-15T10:30:00Z"
 PAGE: Final = 25
-
-
-def example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 class WrongLogin(NotSignedIn):
@@ -151,15 +145,12 @@ class Seen:
 
 async def log_in(site: Site, request: Request, email: str, password: SecretStr) -> Begun:
     """As on the site: tries are counted by address and by login."""
-    login = email.lower()
-    site.count_try("log in", request)
-    site.limits.take("log in as", login)
+    login = count_log_in(site, request, email)
     try:
         identity = await site.apart.run(verify_password(login, password.get_secret_value()))
     except WrongCredentials:
         raise WrongLogin from None
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    session = await site.store.run(create_session(hash_token(token), identity.login))
+    token, session = await begin_session(site, identity)
     return Begun.of(session, token, identity)
 
 
@@ -171,7 +162,8 @@ def all_sessions(
     caller: Visitor, *, limit: int = PAGE, after: Position | None = None
 ) -> Steps[Page[Seen]]:
     found = yield from view_sessions(caller.login, limit=limit, after=after)
-    return Page([Seen.of(session, caller) for session in found], found.position)
+    living = [one for one in found if one.began_with(caller.password_version)]
+    return Page([Seen.of(session, caller) for session in living], found.position)
 
 
 def end_this(caller: Visitor) -> Steps[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import (
@@ -11,22 +12,56 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    field_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
+from bigtime.web.api.json_types import Schema, called, fits
+from bigtime.web.json_answer import json_answer
+
+
+def example(**fields: Any) -> ConfigDict:
+    """The one example in a model's documentation."""
+    return examples(fields)
+
+
+def examples(*bodies: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [*bodies]})
+
 
 class Asked(BaseModel):
-    """The body of a request. What it does not know, it refuses."""
+    """The body of a request. What it does not know, or is of another type, it refuses."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def check_type(
+        cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        schema, defs = schema_of(cls, str(info.field_name))
+        if fits(value, schema, defs):
+            return check(value)
+        wanted = called(schema, defs)
+        raise PydanticCustomError("json_type", "This is to be {wanted}.", {"wanted": wanted})
 
     def said(self) -> dict[str, Any]:
         """The fields that were in it, by their names here."""
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+@cache
+def schema_of(body: type[Asked], field: str) -> tuple[Schema, Schema]:
+    """What is documented of a field, and what that refers to; nothing of one that is not."""
+    whole = body.model_json_schema()
+    alias = body.model_fields[field].alias or field
+    return whole["properties"].get(alias, {}), whole.get("$defs", {})
 
 
 class Shown(BaseModel):
@@ -41,7 +76,7 @@ class Shown(BaseModel):
     )
 
     def answer(self, status: int = 200) -> Response:
-        return Response(self.json_bytes(), status, media_type="application/json")
+        return json_answer(self.json_bytes(), status)
 
     def json_bytes(self) -> bytes:
         return self.model_dump_json(by_alias=True).encode()

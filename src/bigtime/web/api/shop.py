@@ -26,7 +26,7 @@ from bigtime.systems.shop.order import (
     view_order,
     view_order_of,
 )
-from bigtime.web.api.endpoint import Endpoint, May
+from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.paging import listed
 from bigtime.web.api.shop_shapes import (
     AddressWanted,
@@ -44,8 +44,6 @@ from bigtime.web.checkout import Checkout, check_out, customer_of, draw_key
 from bigtime.web.problems import NotAllowed
 from bigtime.web.site import Site
 from bigtime.web.visitor import Visitor
-
-CREATED: Final = 201
 
 
 class NoAddress(DomainError):

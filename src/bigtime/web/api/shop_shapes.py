@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from bigtime.systems.shop.design import Address, CustomerName, Line, OrderStatus
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.paging import Listed
-from bigtime.web.api.shapes import Amount, Asked, Shown
+from bigtime.web.api.shapes import Amount, Asked, Shown, example
 
 ORDER_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKm"
 CREATED: Final = "2026-11-15T10:30:00Z"
@@ -22,10 +22,6 @@ HOME: Final = {
     "postalCode": "68102",
     "country": "USA",
 }
-
-
-def example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 class AddressShown(Shown):

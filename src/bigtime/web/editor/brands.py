@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -10,12 +11,16 @@ from pydantic import AfterValidator, BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError
-from bigtime.systems.deals.errors import BrandExists, EmptyName, ForbiddenCharacter, NameTooLong
+from bigtime.model import DomainError, Steps
+from bigtime.systems.deals.brands import fetch_brand
+from bigtime.systems.deals.design import Brand
+from bigtime.systems.deals.errors import BrandExists, UnknownBrand
 from bigtime.systems.deals.values import brand_key, checked_link
 from bigtime.web.editor.actions import make_brand
+from bigtime.web.editor.deal_form import good
 from bigtime.web.editor.editor import Editor
 from bigtime.web.forms import Filled, empty, read_form
+from bigtime.web.shopper.one_spelling import key_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.tags import BRANDS, tags_shown
@@ -39,7 +44,27 @@ class NewBrand(BaseModel):
 @brands.get("/editor/brands/new")
 async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
     """The form; `made` is the brand that it has made just now."""
-    return await shown(request, empty(), made=made)
+    brand = await site_of(request).store.run(brand_called(made))
+    return await shown(request, empty(), made=brand)
+
+
+@brands.get("/editor/brands")
+@brands.get("/editor/brands/preview")
+async def leave_new_brand(who: Editor) -> Response:
+    """To the form, for whoever enters the address of an answer to it again."""
+    return going_on("/editor/brands/new")
+
+
+@brands.post("/editor/brands/preview")
+async def preview_new_brand(request: Request, who: Editor) -> Response:
+    """The same form, with the card that it would make; nothing is changed."""
+    site = site_of(request)
+    form = await read_form(request, site, NewBrand)
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    if form.value is not None and not is_typing:
+        if await site.store.run(brand_called(form.value.name)):
+            form.refuse(BrandExists(), "name")
+    return await shown(request, form, status=200 if form.value or is_typing else 422)
 
 
 @brands.post("/editor/brands")
@@ -58,22 +83,30 @@ async def create_brand(request: Request, who: Editor) -> Response:
     return going_on(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
+def brand_called(name: str) -> Steps[Brand | None]:
+    """The brand of that name, if there is one; the name may be anything."""
+    try:
+        return (yield from fetch_brand(key_of(name, brand_key, UnknownBrand)))
+    except UnknownBrand:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A brand as far as its form tells."""
+
+    name: str
+    logo: str
+
+
 async def shown(
-    request: Request, form: Filled[Any], *, status: int = 200, made: str = ""
+    request: Request, form: Filled[Any], *, status: int = 200, made: Brand | None = None
 ) -> Response:
     return await site_of(request).form_page(
         request,
         "editor/new_brand.html",
         status=status,
         form=form,
+        card=Preview(good(form, "name") or "A brand", good(form, "logo")),
         made=made,
-        made_key=key_of(made),
     )
-
-
-def key_of(name: str) -> str:
-    """The brand's name in its address; what came with the query may be anything."""
-    try:
-        return brand_key(name)
-    except (EmptyName, NameTooLong, ForbiddenCharacter):
-        return ""

@@ -7,6 +7,7 @@ the list has happened. The two tables are one transaction's, so no crash comes b
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import (
+    Buckets,
     Ksuid,
     Page,
     Position,
@@ -67,12 +69,16 @@ def noted(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
 
 def view_changes(*, after: Position | None = None, limit: int = PAGE) -> Steps[Page[EditorChange]]:
     """Newest first; those of a month lie together."""
-    months = buckets(EditorChange, "main")
     return (
         yield from newest_first(
-            months, limit=limit, after=after, since=FIRST_MONTH, patience=PATIENCE
+            months(), limit=limit, after=after, since=FIRST_MONTH, patience=PATIENCE
         )
     )
+
+
+@cache
+def months() -> Buckets[EditorChange]:
+    return buckets(EditorChange, "main")
 
 
 @changes.get("/editor/changes")

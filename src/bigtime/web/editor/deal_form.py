@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -21,8 +22,10 @@ from bigtime.systems.deals.values import (
     checked_title,
 )
 from bigtime.web.forms import Filled
+from bigtime.web.typed_price import TypedPrice
 
-FormPrice = Annotated[Decimal, BeforeValidator(checked_price)]
+typed_price = TypedPrice("$", checked_price)
+FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
 
 
 class DealFacts(BaseModel):
@@ -61,7 +64,9 @@ CATEGORY_NAMES: Final = {category_key(name): name for name in CATEGORIES}
 
 
 class DealChanged(Conflict):
-    """Somebody else has changed this deal meanwhile; compare it below, and send yours again."""
+    """Somebody else has changed this deal meanwhile; see both, then take theirs or keep yours."""
+
+    status = HTTPStatus.CONFLICT
 
 
 def refuse(form: Filled[Any], error: DomainError) -> None:
@@ -102,7 +107,7 @@ def good(form: Filled[Any], name: str) -> str:
 
 def amount(form: Filled[Any], name: str) -> Decimal | None:
     typed = good(form, name)
-    return checked_price(Decimal(typed)) if typed else None
+    return typed_price(typed) if typed else None
 
 
 def desk_path(deal: Deal) -> str:

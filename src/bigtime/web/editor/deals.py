@@ -1,12 +1,16 @@
 """Deals that are there, as editors change them.
 
-The form of a deal has a mark of what it showed. If the deal says something else by the time it is
-sent, nothing is changed, and its editor sees both: what they typed, and what the deal says now.
+The form of a deal has a mark of what it showed when it was opened, and keeps it through previews
+and faults. If the deal says something else by the time it is sent, nothing is changed, and its
+editor sees both: what the deal says now, and what they typed. From then on they know, so the form
+has the mark of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
@@ -22,6 +26,7 @@ from bigtime.systems.deals.values import deal_id_of, told
 from bigtime.web.editor.actions import change_deal
 from bigtime.web.editor.deal_form import ChangedDeal, DealChanged, desk_path, preview_of, refuse
 from bigtime.web.editor.editor import Editor
+from bigtime.web.editor.featured_place import Place, outdated_places
 from bigtime.web.forms import Filled, empty, read_form
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
@@ -34,8 +39,16 @@ deals = APIRouter(include_in_schema=False)
 @deals.get("/editor/deals/{deal_id}")
 async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
     """The form of a deal that is there."""
-    deal = await site_of(request).store.run(fetch_deal(deal_id_of(deal_id)))
-    return await shown(request, deal, form_of(deal), done=done)
+    store = site_of(request).store
+    deal = await store.run(fetch_deal(deal_id_of(deal_id)))
+    outdated = await store.run(outdated_places(deal))
+    return await shown(request, deal, form_of(deal), done=done, outdated=outdated)
+
+
+@deals.get("/editor/deals/{deal_id}/preview")
+async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
+    """Back to the form, for whoever enters the address of its preview again."""
+    return going_on(desk_path(await site_of(request).store.run(fetch_deal(deal_id_of(deal_id)))))
 
 
 @deals.post("/editor/deals/{deal_id}/preview")
@@ -62,12 +75,14 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
     if form.value is None:
         return await shown(request, deal, form, status=422)
+    facts = facts_of(form.value)
     try:
         await site.store.run(change(deal, form.value, who))
     except Conflict:
-        form.refuse(DealChanged())
         deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
-        return await shown(request, deal, form, status=409, is_overtaken=True)
+        if differing := differences(deal, facts):
+            form.refuse(DealChanged())
+            return await shown(request, deal, form, status=409, differing=differing)
     except DomainError as error:
         refuse(form, error)
         return await shown(request, deal, form, status=422)
@@ -82,6 +97,21 @@ def change(deal: Deal, form: ChangedDeal, who: Visitor) -> Steps[Deal]:
     return (yield from change_deal(who.username, deal, facts_of(form)))
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A fact of which a deal says one thing now, and an editor's form another."""
+
+    name: str
+    theirs: Any
+    yours: Any
+
+
+def differences(deal: Deal, facts: Mapping[str, Any]) -> list[Difference]:
+    """Where a form differs from the deal; a form that was sent twice does not."""
+    found = (Difference(name, getattr(deal, name), facts.get(name)) for name in FACTS)
+    return [one for one in found if one.theirs != one.yours]
+
+
 def facts_of(form: ChangedDeal) -> Mapping[str, Any]:
     return told(**form.model_dump(include=set(FACTS)))
 
@@ -94,8 +124,12 @@ def mark_of(deal: Deal) -> str:
 
 def form_of(deal: Deal) -> Filled[Any]:
     facts = {name: getattr(deal, name) for name in FACTS}
-    typed = {name: str(value) for name, value in facts.items() if value is not None}
-    return empty(**typed)
+    typed = {name: written(value) for name, value in facts.items() if value is not None}
+    return empty(**typed, seen=mark_of(deal))
+
+
+def written(fact: Decimal | str) -> str:
+    return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
 
 
 async def shown(
@@ -105,7 +139,8 @@ async def shown(
     *,
     status: int = 200,
     done: str = "",
-    is_overtaken: bool = False,
+    outdated: Sequence[Place] = (),
+    differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""
     return await site_of(request).form_page(
@@ -115,7 +150,8 @@ async def shown(
         deal=deal,
         form=form,
         card=preview_of(form, deal),
-        seen=mark_of(deal),
+        seen=mark_of(deal) if differing else form.typed.get("seen", ""),
         done=done,
-        is_overtaken=is_overtaken,
+        outdated=outdated,
+        differing=differing,
     )

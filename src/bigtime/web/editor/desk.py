@@ -19,6 +19,7 @@ from bigtime.web.editor.editor import Editor
 from bigtime.web.forms import Filled, empty
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.tags import LATEST
 
 CHANGES_SHOWN: Final = 5
 
@@ -49,10 +50,9 @@ async def shown(
     request: Request, form: Filled[Any], *, after: str | None = None, status: int = 200
 ) -> Response:
     site = site_of(request)
+    position, kept = site.cursors.read(after), site.kept_days(LATEST)
     (_, latest), changes = await site.store.run(
-        together(
-            fetch_front_page(after=site.cursors.read(after)), view_changes(limit=CHANGES_SHOWN)
-        )
+        together(fetch_front_page(after=position, kept=kept), view_changes(limit=CHANGES_SHOWN))
     )
     page = site.templates.page(
         "editor/desk.html",

@@ -2,14 +2,15 @@
 
 All deals of a place are sent up at once. Until then the choice is a draft, and the draft is in the
 address: each button leads to the page of another draft, which the browser's way back undoes, and
-nothing is written before "Publish". What is published then has to follow on what the editor saw:
-if somebody else has published meanwhile, they are told.
+nothing is written before "Publish". What is published then has to follow on what the draft was
+begun from, which stands in the address too: if somebody else has published meanwhile, the editor
+sees both choices, and goes on knowing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
@@ -17,19 +18,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, Steps, together
-from bigtime.systems.deals.deals import fetch_deal, fetch_deals
-from bigtime.systems.deals.design import Deal
-from bigtime.systems.deals.errors import (
-    FeaturedTwice,
-    TooManyFeatured,
-    UnknownCategory,
-    WrongCategory,
-)
-from bigtime.systems.deals.featured import copy_of
+from bigtime.systems.deals.design import FeaturedDeal
+from bigtime.systems.deals.errors import UnknownCategory
 from bigtime.systems.deals.values import deal_id_of
 from bigtime.web.editor.actions import feature
 from bigtime.web.editor.deal_form import CATEGORY_NAMES
 from bigtime.web.editor.editor import Editor
+from bigtime.web.editor.featured_draft import (
+    Step,
+    added,
+    focus_after,
+    ids_in,
+    joined,
+    mark_of,
+    moved,
+    parse,
+)
 from bigtime.web.editor.featured_place import (
     CHOICE,
     FRONT,
@@ -38,6 +42,7 @@ from bigtime.web.editor.featured_place import (
     Place,
     featuring,
     latest_for,
+    outdated,
     place_of_category,
 )
 from bigtime.web.forms import Filled, empty, read_form
@@ -45,39 +50,18 @@ from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.visitor import Visitor
 
-SEPARATOR: Final = "."
-MOST_DRAFTED: Final = 25
-
 featured = APIRouter(include_in_schema=False)
 
 
 class ChosenMeanwhile(Conflict):
-    """Somebody else has published another choice meanwhile; look at it, and publish yours again."""
-
-
-class Adding(BaseModel):
-    """One more deal."""
-
-    add: str
+    """Somebody else has published another choice meanwhile; see both, then take theirs or yours."""
 
 
 class Publishing(BaseModel):
-    """A draft, and the deals that were featured when it was begun."""
+    """A draft, and a mark of the deals that were featured when it was begun."""
 
     deals: str = ""
     seen: str = ""
-
-
-class Step(BaseModel):
-    """What a button does to a draft; `deals` is None where there is no draft yet."""
-
-    deals: str | None = None
-    add: str | None = None
-    up: str | None = None
-    down: str | None = None
-    remove: str | None = None
-    after: str | None = None
-    done: bool = False
 
 
 Asked = Annotated[Step, Query()]
@@ -139,8 +123,9 @@ async def draft(request: Request, place: Place, step: Step) -> Response:
     """The draft after a step; a deal that cannot be added is answered beside its field."""
     site = site_of(request)
     stored = await site.store.run(featuring(place))
-    ids = ids_in(stored) if step.deals is None else parse(step.deals)
-    form: Filled[Any] = empty(add=step.add or "")
+    if step.deals is None:
+        step = step.model_copy(update={"deals": joined(ids_in(stored)), "seen": mark_of(stored)})
+    ids, form = parse(step.deals or ""), empty(add=step.add or "")
     if step.add is not None:
         try:
             ids = await site.store.run(added(place, ids, step.add))
@@ -152,40 +137,6 @@ async def draft(request: Request, place: Place, step: Step) -> Response:
     return await shown(request, place, ids, stored, form, step=step, status=status)
 
 
-def added(place: Place, ids: list[str], text: str) -> Steps[list[str]]:
-    """A draft with one more deal; its id may come with the address of its page."""
-    deal = yield from fetch_deal(deal_id_of(text.strip().rstrip("/").rpartition("/")[2]))
-    if deal.deal_id in ids:
-        raise FeaturedTwice
-    if len(ids) >= place.limits.most:
-        raise TooManyFeatured(f"{place.limits.most} deals are enough here; remove one first.")
-    if place.category not in (None, deal.category):
-        raise WrongCategory(
-            f"{place.name} features only deals of its own; this one is in {deal.category_name}."
-        )
-    return [*ids, deal.deal_id]
-
-
-def moved(ids: list[str], step: Step) -> list[str]:
-    """A draft after a deal has been moved or removed; what is not in it stays out."""
-    ids = [one for one in ids if one != step.remove]
-    for moving, by in ((step.up, -1), (step.down, 1)):
-        if moving in ids:
-            here = ids.index(moving)
-            there = min(max(here + by, 0), len(ids) - 1)
-            ids[here], ids[there] = ids[there], ids[here]
-    return ids
-
-
-def parse(text: str) -> list[str]:
-    ids = dict.fromkeys(one for one in text.split(SEPARATOR) if one)
-    return list(ids)[:MOST_DRAFTED]
-
-
-def ids_in(stored: Featuring) -> list[str]:
-    return [one.deal_id for one in stored.featured_deals]
-
-
 # Publishing
 
 
@@ -195,21 +146,29 @@ async def publish(request: Request, place: Place, who: Visitor) -> Response:
     form = await read_form(request, site, Publishing)
     assert form.value is not None  # every field has a default
     wanted = form.value
+    ids, step = parse(wanted.deals), Step(seen=wanted.seen)
     try:
         await site.store.run(published(place, wanted, who))
-    except DomainError as error:
-        overtaken = isinstance(error, Conflict)
-        form.refuse(ChosenMeanwhile() if overtaken else error)
+    except Conflict:
         stored = await site.store.run(featuring(place))
-        status = 409 if overtaken else 422
-        return await shown(request, place, parse(wanted.deals), stored, form, status=status)
+        if ids_in(stored) != ids:  # else it is the same choice, sent twice
+            form.refuse(ChosenMeanwhile())
+            step = Step(seen=mark_of(stored))
+            theirs = stored.featured_deals
+            return await shown(
+                request, place, ids, stored, form, step=step, status=409, theirs=theirs
+            )
+    except DomainError as error:
+        form.refuse(error)
+        stored = await site.store.run(featuring(place))
+        return await shown(request, place, ids, stored, form, step=step, status=422)
     site.drop((place.tag,))
     return going_on(f"{place.path}?done=true")
 
 
 def published(place: Place, wanted: Publishing, who: Visitor) -> Steps[None]:
     stored = yield from featuring(place)
-    if wanted.seen != SEPARATOR.join(ids_in(stored)):
+    if wanted.seen != mark_of(stored):
         raise ChosenMeanwhile
     yield from feature(
         who.username, place, [deal_id_of(one) for one in parse(wanted.deals)], stored
@@ -223,14 +182,18 @@ async def shown(
     stored: Featuring,
     form: Filled[Any],
     *,
-    step: Step | None = None,
+    step: Step,
     status: int = 200,
+    theirs: Sequence[FeaturedDeal] = (),
 ) -> Response:
+    """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     site = site_of(request)
-    step = step or Step()
     after = site.cursors.read(step.after)
-    wanted: list[Any] = list(ids)
-    chosen, latest = await site.store.run(together(fetch_deals(wanted), latest_for(place, after)))
+    kept = site.kept_days(place.listed)
+    chosen, latest = await site.store.run(
+        together(site.deals_by_id(ids), latest_for(place, after, kept))
+    )
+    listed = {*ids, *(deal.deal_id for deal in theirs)}
     return await site.form_page(
         request,
         "editor/featured.html",
@@ -238,18 +201,14 @@ async def shown(
         place=place,
         chosen=chosen,
         old=outdated(chosen, stored),
-        draft=SEPARATOR.join(deal.deal_id for deal in chosen),
-        seen=SEPARATOR.join(ids_in(stored)),
-        latest=[deal for deal in latest if deal.deal_id not in ids],
+        theirs=theirs,
+        draft=joined([deal.deal_id for deal in chosen]),
+        published=joined(ids_in(stored)),
+        seen=step.seen,
+        focus="" if form.wrong else focus_after(step, ids, [deal.deal_id for deal in latest]),
+        latest=[deal for deal in latest if deal.deal_id not in listed],
         this=step.after,
         after=site.cursors.write(latest.position),
         form=form,
         done=step.done,
     )
-
-
-def outdated(chosen: Sequence[Deal], stored: Featuring) -> set[str]:
-    """Deals that have changed since they were published there."""
-    copies = {one.deal_id: one for one in stored.featured_deals}
-    there = (deal for deal in chosen if deal.deal_id in copies)
-    return {deal.deal_id for deal in there if copy_of(deal) != copies[deal.deal_id]}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Page, Position, Steps, Write, get
+from bigtime.model import Kept, Page, Position, Steps, Write, get, together
 from bigtime.systems.deals.categories import CATEGORIES, fetch_category
 from bigtime.systems.deals.design import Category, Deal, EditorsChoice, FrontPage
 from bigtime.systems.deals.errors import UnknownCategory
@@ -18,10 +18,17 @@ from bigtime.systems.deals.featured import (
     PageName,
     choosing_for_category,
     choosing_for_page,
+    copy_of,
 )
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.values import DealId, category_key
-from bigtime.web.tags import EDITORS_CHOICE, FRONT_PAGE, category_tag
+from bigtime.web.tags import (
+    EDITORS_CHOICE,
+    FRONT_PAGE,
+    LATEST,
+    category_deals_tag,
+    category_tag,
+)
 
 Featuring: TypeAlias = FrontPage | EditorsChoice | Category
 """What keeps featured deals."""
@@ -41,6 +48,11 @@ class Place:
     @property
     def category(self) -> str | None:
         return None if isinstance(self.of, PageName) else self.of
+
+    @property
+    def listed(self) -> str:
+        """The tag of the deals that could be featured there."""
+        return LATEST if self.category is None else category_deals_tag(self.category)
 
 
 FRONT: Final = Place(
@@ -79,6 +91,20 @@ def featuring(place: Place) -> Steps[Featuring]:
     return (yield from get(Category.key(place.of), missing=UnknownCategory, consistent=True))
 
 
+def outdated(chosen: Sequence[Deal], stored: Featuring) -> set[str]:
+    """Deals that have changed since they were published there."""
+    copies = {one.deal_id: one for one in stored.featured_deals}
+    there = (deal for deal in chosen if deal.deal_id in copies)
+    return {deal.deal_id for deal in there if copy_of(deal) != copies[deal.deal_id]}
+
+
+def outdated_places(deal: Deal) -> Steps[list[Place]]:
+    """Where a deal is featured as it was before it was changed."""
+    places = [place for place in PLACES if place.category in (None, deal.category)]
+    found = yield from together(*(featuring(place) for place in places))
+    return [place for place, one in zip(places, found, strict=True) if outdated([deal], one)]
+
+
 def choosing(place: Place, deal_ids: Sequence[DealId], seen: Featuring) -> Steps[Write[Any]]:
     """The write that features deals there instead of those that were seen."""
     if isinstance(seen, Category):
@@ -89,10 +115,10 @@ def choosing(place: Place, deal_ids: Sequence[DealId], seen: Featuring) -> Steps
     )
 
 
-def latest_for(place: Place, after: Position | None) -> Steps[Page[Deal]]:
+def latest_for(place: Place, after: Position | None, kept: Kept[Deal]) -> Steps[Page[Deal]]:
     """The latest deals that could be featured there."""
     if place.category is None:
-        _, latest = yield from fetch_front_page(after=after)
+        _, latest = yield from fetch_front_page(after=after, kept=kept)
     else:
-        _, latest = yield from fetch_category(place.category, after=after)
+        _, latest = yield from fetch_category(place.category, after=after, kept=kept)
     return latest

@@ -1,13 +1,16 @@
 """New deals, as editors make them.
 
 The form of a deal has a key, drawn when it is shown. Which deal came of it is written down with
-the deal, in the same transaction, so that a form that is sent twice makes one deal.
+the deal, in the same transaction, so that a form that is sent twice makes one deal. Somebody who
+goes back to a form that was sent, and writes another deal into it, is told so: that deal is not
+made before they send it again, under another key.
 """
 
 from __future__ import annotations
 
 import secrets
 from datetime import timedelta
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -41,11 +44,24 @@ new_deals = APIRouter(include_in_schema=False)
 class AlreadyMade(DomainError):
     """This form has made its deal already."""
 
+    status = HTTPStatus.CONFLICT
+
+
+class OtherMade(DomainError):
+    """This form has posted another deal already, and this one is not posted yet."""
+
 
 @new_deals.get("/editor/deals/new")
 async def show_new_deal(request: Request, who: Editor) -> Response:
     """The form of a deal that is not there yet."""
-    return await shown_new(request, empty(key=secrets.token_urlsafe(16)))
+    return await shown_new(request, empty(key=new_key()))
+
+
+@new_deals.get("/editor/deals")
+@new_deals.get("/editor/deals/preview")
+async def leave_new_deal(who: Editor) -> Response:
+    """To the form, for whoever enters the address of an answer to it again."""
+    return going_on("/editor/deals/new")
 
 
 @new_deals.post("/editor/deals/preview")
@@ -72,12 +88,25 @@ async def make_deal(request: Request, who: Editor) -> Response:
     try:
         deal = await site.store.run(make(form.value, who))
     except AlreadyMade:
-        return going_on(await site.store.run(made_by(form.value.key, who)))
+        return await answer_again(request, form, form.value, who)
     except DomainError as error:
         refuse(form, error)
         return await shown_new(request, form, status=422)
     site.drop(tags_shown(deal))
     return going_on(f"{desk_path(deal)}?done=made")
+
+
+async def answer_again(
+    request: Request, form: Filled[NewDeal], value: NewDeal, who: Visitor
+) -> Response:
+    """What a form is answered that was sent before: the same, unless it tells of another deal."""
+    made = await site_of(request).store.run(made_by(value.key, who))
+    path = made.body or "/editor"
+    if made.request == fingerprint(value):
+        return going_on(path)
+    anew = Filled[NewDeal]({**form.typed, "key": new_key()})
+    anew.refuse(OtherMade())
+    return await shown_new(request, anew, status=409, made=path.partition("?")[0])
 
 
 async def new_deal_form(request: Request, site: Site) -> Filled[NewDeal]:
@@ -107,7 +136,7 @@ def make(form: NewDeal, who: Visitor) -> Steps[Deal]:
     once = Once(
         who=who.login,
         idempotency_key=form_key(form.key),
-        request="",
+        request=fingerprint(form),
         seed=b"",
         begun_at=moment,
         held_until=moment,
@@ -118,10 +147,20 @@ def make(form: NewDeal, who: Visitor) -> Steps[Deal]:
     return (yield from post_deal(who.username, deal, create(once, unless_exists=AlreadyMade)))
 
 
-def made_by(key: str, who: Visitor) -> Steps[str]:
-    """The page of the deal that a form has made."""
-    once = yield from get(Once.key(who.login, form_key(key)), missing=UnknownDeal, consistent=True)
-    return once.body or "/editor"
+def fingerprint(form: NewDeal) -> str:
+    """What makes a deal the same: all that its form tells, however that is spelled."""
+    return sha256(form.model_dump_json(exclude={"key"}).encode()).hexdigest()
+
+
+def made_by(key: str, who: Visitor) -> Steps[Once]:
+    """What a form has made."""
+    return (
+        yield from get(Once.key(who.login, form_key(key)), missing=UnknownDeal, consistent=True)
+    )
+
+
+def new_key() -> str:
+    return secrets.token_urlsafe(16)
 
 
 def form_key(key: str) -> str:
@@ -130,8 +169,14 @@ def form_key(key: str) -> str:
 
 
 async def shown_new(
-    request: Request, form: Filled[Any], deal: Deal | None = None, *, status: int = 200
+    request: Request,
+    form: Filled[Any],
+    deal: Deal | None = None,
+    *,
+    status: int = 200,
+    made: str = "",
 ) -> Response:
+    """The form as it was typed; `made` is the page of another deal that it has made before."""
     site = site_of(request)
     brands = await site.store.run(fetch_all_brands())
     return await site.form_page(
@@ -142,4 +187,5 @@ async def shown_new(
         card=preview_of(form, deal),
         brands=brands[:MOST_LISTED],
         categories=CATEGORY_NAMES.items(),
+        made=made,
     )

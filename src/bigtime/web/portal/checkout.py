@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Steps
-from bigtime.systems.portal.design import MOST_PIECES, Product
+from bigtime.systems.portal.checkout import orderly
+from bigtime.systems.portal.design import MOST_PIECES, Product, Tenant
 from bigtime.systems.portal.errors import (
     CampaignElsewhere,
     CampaignNotValid,
@@ -34,15 +35,16 @@ from bigtime.systems.portal.errors import (
 from bigtime.systems.portal.orders import Quote, make_order_id, quote_order
 from bigtime.systems.portal.products import list_products
 from bigtime.systems.portal.values import BillingCycle, Email, OrderId, Total
-from bigtime.web.forms import Filled, check_form, read_fields, typed_in
+from bigtime.web.forms import Filled, check_form, read_fields, typed_in, waiting
+from bigtime.web.limits import TooManyTries
 from bigtime.web.portal.confirm import begin
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
 from bigtime.web.portal.letters import RAND
 from bigtime.web.portal.ordering import Ordering, Wanted, ordering_of
-from bigtime.web.problems import status_of
 from bigtime.web.rendering import money
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 
 checkout = APIRouter(include_in_schema=False)
 
@@ -108,7 +110,11 @@ async def give_address(request: Request) -> Response:
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
         return await shown(request, form, status=422)
-    return await begin(request, buyer.value.email, form.value.address, ordering=True)
+    try:
+        return await begin(request, buyer.value.email, form.value.address, ordering=True)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await shown(request, form, status=429), error)
 
 
 @checkout.post(f"{HERE}/order")
@@ -120,7 +126,11 @@ async def place_order(request: Request) -> Response:
     customer = await customer_of(request)
     if form.value is None or customer is None:
         return await shown(request, form, status=422)
-    site.count_try("plan checkout", request)
+    try:
+        site.count_try("plan checkout", request)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await shown(request, form, status=429), error)
     sent = form.value
     steps = ordering_of(site).order(
         customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
@@ -189,7 +199,17 @@ async def shown(
         choice=choice,
         tenant=tenant,
         has_account=customer is not None and customer.has_account,
+        is_closed=tenant is not None and is_closed(tenant),
     )
+
+
+def is_closed(tenant: Tenant) -> bool:
+    """Whether a customer cannot order."""
+    try:
+        orderly(tenant)
+    except (TenantSuspended, TenantDeleted):
+        return True
+    return False
 
 
 def named(product: Product) -> str:

@@ -23,9 +23,10 @@ from bigtime.systems.portal.errors import (
 from bigtime.systems.portal.values import Email
 from bigtime.web.cookies import SESSION, VISIT
 from bigtime.web.design import Proving
-from bigtime.web.forms import Filled, empty, read_fields, read_form
+from bigtime.web.forms import Filled, empty, read_fields, read_form, waiting
+from bigtime.web.limits import TooManyTries
 from bigtime.web.local_path import local_path
-from bigtime.web.portal.customer import customer_of
+from bigtime.web.portal.customer import HOME, customer_of
 from bigtime.web.portal.ordering import codes_of
 from bigtime.web.portal.proving import (
     begin_again,
@@ -34,14 +35,15 @@ from bigtime.web.portal.proving import (
     prove,
     remember,
     send_code,
+    session_holder,
+    visit_holder,
 )
-from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_in_form
 
 confirm = APIRouter(include_in_schema=False)
 
-HOME = "/portal"
 REFUSED: tuple[type[DomainError], ...] = (
     CodeWrong,
     CodeSpent,
@@ -83,7 +85,11 @@ async def send(request: Request) -> Response:
     if form.value is None:
         return await address_asked(request, form, status=422)
     then = local_path(form.value.next, default=HOME)
-    return await begin(request, form.value.email, then)
+    try:
+        return await begin(request, form.value.email, then)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await address_asked(request, form, status=429), error)
 
 
 async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Response:
@@ -126,12 +132,16 @@ async def check(request: Request, proving_id: str) -> Response:
     proving = await site.store.run(open_proving(proving_id))
     if form.value is None:
         return await code_asked(request, proving, form, status=422)
-    site.count_try("try code", request)
     try:
+        site.count_try("try code", request)
         tenant_id = await site.store.run(prove(codes_of(site), proving_id, form.value.code))
+    except TooManyTries as error:
+        form.refuse(error, "code")
+        return waiting(await code_asked(request, proving, form, status=429), error)
     except REFUSED as error:
         form.refuse(error, "code")
-        return await code_asked(request, proving, form, status=refused_with(error))
+        status = 422 if isinstance(error, CodeSpent) else status_in_form(error)
+        return await code_asked(request, proving, form, status=status)
     return await shown_to_be(request, tenant_id, proving.next)
 
 
@@ -141,7 +151,12 @@ async def again(request: Request, proving_id: str) -> Response:
     site = site_of(request)
     await read_fields(request, site)
     proving = await site.store.run(open_proving(proving_id))
-    count_code(request, proving.email)
+    try:
+        count_code(request, proving.email)
+    except TooManyTries as error:
+        form = empty()
+        form.refuse(error)
+        return waiting(await code_asked(request, proving, form, status=429), error)
     proving = await site.store.run(begin_again(proving_id))
     return sending(request, proving, told="?sent=again")
 
@@ -153,19 +168,15 @@ async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
     """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
     site = site_of(request)
     response = going_on(then)
-    cookie = site.cookies.read(SESSION, request.scope["headers"])
-    if cookie is None or await site.visitor(request) is None:
-        cookie = secrets.token_urlsafe(32)
-        response.raw_headers.append(site.cookies.setting(VISIT, cookie))
-        response.raw_headers.append(site.cookies.clearing(SESSION))
-    await site.store.run(remember(cookie, tenant_id))
+    visitor = await site.visitor(request)
+    if visitor is not None:
+        await site.store.run(remember(session_holder(visitor.cookie), tenant_id))
+        return response
+    visit = secrets.token_urlsafe(32)
+    response.raw_headers.append(site.cookies.setting(VISIT, visit))
+    response.raw_headers.append(site.cookies.clearing(SESSION))
+    await site.store.run(remember(visit_holder(visit), tenant_id))
     return response
-
-
-def refused_with(error: DomainError) -> int:
-    """A code that will not do is a wrong field, whatever is wrong with it."""
-    is_wrong = isinstance(error, CodeWrong | CodeSpent | UnknownCode)
-    return 422 if is_wrong else status_of(error)
 
 
 async def address_asked(request: Request, form: Filled[Any], *, status: int = 200) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Final
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -11,9 +12,12 @@ from starlette.responses import RedirectResponse, Response
 
 from bigtime.systems.portal.design import Tenant
 from bigtime.systems.portal.tenants import get_tenant
-from bigtime.web.portal.proving import proven
+from bigtime.web.cookies import VISIT
+from bigtime.web.portal.proving import proven, session_holder, visit_holder
 from bigtime.web.site import site_of
 from bigtime.web.visitor import Visitor
+
+HOME: Final = "/portal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +38,19 @@ async def customer_of(request: Request) -> Customer | None:
     visitor = await site.visitor(request)
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
-    cookie = site.form_holder(request)
-    tenant_id = await site.store.run(proven(cookie)) if cookie else None
+    holder = await proof_holder(request)
+    tenant_id = await site.store.run(proven(holder)) if holder else None
     return None if tenant_id is None else Customer(tenant_id)
+
+
+async def proof_holder(request: Request) -> str | None:
+    """What a proof belongs to: the session, if it lives, or the visit."""
+    site = site_of(request)
+    visitor = await site.visitor(request)
+    if visitor is not None:
+        return session_holder(visitor.cookie)
+    visit = site.cookies.read(VISIT, request.scope["headers"])
+    return visit_holder(visit) if visit else None
 
 
 async def tenant_of_customer(request: Request, customer: Customer) -> Tenant:
@@ -45,8 +59,16 @@ async def tenant_of_customer(request: Request, customer: Customer) -> Tenant:
     return await site_of(request).store.run(steps)
 
 
+def as_typed(tenant: Tenant) -> dict[str, str]:
+    """What a tenant tells of itself, as its forms have it."""
+    return {
+        "organization_name": tenant.organization_name or "",
+        "destination_email": tenant.destination_email or "",
+    }
+
+
 def to_confirm(request: Request) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
     asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    then = quote(asked if request.method == "GET" else "/portal")
+    then = quote(asked if request.method == "GET" else HOME)
     return RedirectResponse(f"/portal/confirm?next={then}", status_code=HTTPStatus.SEE_OTHER)

@@ -18,15 +18,20 @@ from bigtime.systems.portal.tenants import get_tenant, update_tenant
 from bigtime.web.cookies import VISIT
 from bigtime.web.design import Proof
 from bigtime.web.forms import Filled, empty, read_fields, read_form
-from bigtime.web.portal.customer import Customer, customer_of, to_confirm
-from bigtime.web.portal.proving import holder_of
+from bigtime.web.portal.customer import (
+    HOME,
+    Customer,
+    as_typed,
+    customer_of,
+    proof_holder,
+    to_confirm,
+)
 from bigtime.web.portal.register import Connecting
-from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 
 NEWEST = 3
-HOME = "/portal"
 
 home = APIRouter(include_in_schema=False)
 
@@ -70,9 +75,9 @@ async def leave(request: Request) -> Response:
     site = site_of(request)
     await read_fields(request, site)
     response = going_on("/pricing")
-    cookie = site.form_holder(request)
-    if cookie is not None:
-        await site.store.run(delete(Proof.key(holder_of(cookie))))
+    holder = await proof_holder(request)
+    if holder is not None:
+        await site.store.run(delete(Proof.key(holder)))
         response.raw_headers.append(site.cookies.clearing(VISIT))
     return response
 
@@ -113,10 +118,3 @@ async def shown(
         form=form or empty(**as_typed(tenant)),
         seen=mark_of(tenant),
     )
-
-
-def as_typed(tenant: Tenant) -> dict[str, str]:
-    return {
-        "organization_name": tenant.organization_name or "",
-        "destination_email": tenant.destination_email or "",
-    }

@@ -1,4 +1,4 @@
-"""The letters of the portal: a code, a confirmation, a reminder, an account that is closed."""
+"""The letters of the portal: a code, a confirmation, a reminder, what happened to an account."""
 
 from __future__ import annotations
 
@@ -77,6 +77,19 @@ def saved(order: Order) -> Sequence[str]:
         return ()
     percent = order.campaign.discount_percentage.normalize()
     return (f"With {order.campaign.code}: {percent:f} percent off.",)
+
+
+def password_letter(tenant: Tenant) -> Letter:
+    return Letter(
+        "Your password with Bigtime was set anew",
+        (
+            f"Somebody who gets the mail of {tenant.email} has set a new password for the account"
+            " with this address. Whoever was logged in with the old one is logged out.",
+            "",
+            "If it was not you, somebody reads your mail: change the password of your mailbox, and"
+            " write to us.",
+        ),
+    )
 
 
 def reminder_letter(tenant: Tenant, url: str) -> Letter:

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.web.design import Mail
-from bigtime.web.mail import view_outbox
+from bigtime.web.mail import text_of, view_outbox
 from bigtime.web.problems import NoSuchPage
-from bigtime.web.site import site_of
+from bigtime.web.site import Site, site_of
 
 LINK: Final = re.compile(r"(https?://\S+)")
 
@@ -37,11 +37,15 @@ async def show_outbox(request: Request, after: str | None = None) -> Response:
     found = await site.store.run(view_outbox(after=site.cursors.read(after)))
     page = site.templates.page(
         "portal/outbox.html",
-        letters=[ShownMail(one, in_parts(one.text, site.settings.base_url)) for one in found],
+        letters=[shown(site, one) for one in found],
         after=site.cursors.write(found.position),
         sent=bool(site.settings.smtp),
     )
     return await site.answer(request, page)
+
+
+def shown(site: Site, mail: Mail) -> ShownMail:
+    return ShownMail(mail, in_parts(text_of(mail, site.pepper), site.settings.base_url))
 
 
 def in_parts(text: str, base_url: str) -> list[str]:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.systems.portal.campaigns import get_campaign
+from bigtime.systems.portal.errors import UnknownCampaign
 from bigtime.systems.portal.products import list_products
 from bigtime.systems.portal.values import asked_campaign_code
 from bigtime.web.page import Page
@@ -41,19 +42,27 @@ async def show_pricing(request: Request, after: str | None = None) -> Response:
 
 @pricing.get("/campaigns/{code}")
 async def show_campaign(request: Request, code: str) -> Response:
-    """A campaign, and what its product costs with it; or that it is over."""
+    """A campaign, and what its product costs with it; or that it is over, or still to come.
+
+    One that was archived is like one that never was: it cannot be had.
+    """
     site = site_of(request)
-    key = asked_campaign_code(code)
-    if key != code:
-        return spelled_otherwise("/campaigns/", key)
     zone = ordering_of(site).zone
 
     async def make() -> tuple[Page, Collection[str]]:
-        offer = await site.store.run(get_campaign(key, zone=zone))
-        page = site.templates.page("portal/campaign.html", offer=offer, campaign=offer.campaign)
-        return page, (campaign_tag(key), product_tag(offer.campaign.product_id))
+        offer = await site.store.run(get_campaign(code, zone=zone))
+        is_to_come = site.store.clock().astimezone(zone).date() < offer.campaign.from_date
+        page = site.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
+        return page, (campaign_tag(code), product_tag(offer.campaign.product_id))
 
-    return await site.cached(request, make, seconds=seconds_of_today(site, zone))
+    try:
+        key = asked_campaign_code(code)
+        if key != code:
+            return spelled_otherwise("/campaigns/", key)
+        return await site.cached(request, make, seconds=seconds_of_today(site, zone))
+    except UnknownCampaign:
+        page = site.templates.page("portal/campaign.html", status=404, offer=None)
+        return await site.answer(request, page)
 
 
 def seconds_of_today(site: Site, zone: tzinfo) -> float:

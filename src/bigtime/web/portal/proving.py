@@ -10,8 +10,9 @@ Whoever asks learns nothing of who is a customer here:
 3. Who orders is made a tenant by that; who only wants to see their orders is not.
 4. To whom no code can be sent, because their account is closed, that is written instead.
 
-What was shown is remembered for an hour as a proof. It belongs to a cookie: that of the session,
-or that of the visit, which is drawn anew at that moment, so that nobody can have planted it.
+What was shown is remembered for an hour as a proof. It belongs to a session, and counts while that
+lives; or to a visit, whose cookie is drawn anew at that moment, so that nobody can have planted it.
+The one is never taken for the other: the cookie of a session that is over proves nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +22,29 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Final
 
-from bigtime.model import Add, DomainError, Steps, create, get, now, put, random_bytes, update
+from bigtime.model import (
+    Add,
+    DomainError,
+    Steps,
+    create,
+    delete,
+    get,
+    now,
+    put,
+    random_bytes,
+    update,
+)
 from bigtime.systems.portal.checkout import orderly, tenant_at_checkout, tenant_of
-from bigtime.systems.portal.codes import MOST_TRIES, VALID_FOR, issue_code, redeem_code
+from bigtime.systems.portal.codes import (
+    MOST_TRIES,
+    SEED_BYTES,
+    VALID_FOR,
+    issue_code,
+    redeem_code,
+)
 from bigtime.systems.portal.design import Purpose, Tenant
 from bigtime.systems.portal.errors import (
     CodeSpent,
@@ -41,7 +60,7 @@ from bigtime.systems.portal.registration import validate_tenant
 from bigtime.systems.portal.tenants import get_tenant
 from bigtime.systems.portal.values import Status, checked_email
 from bigtime.web.design import Proof, Proving
-from bigtime.web.mail import write_mail
+from bigtime.web.mail import CODE, write_mail
 from bigtime.web.portal.letters import closed_letter, code_letter
 
 LASTS: Final = timedelta(hours=1)
@@ -51,6 +70,8 @@ CLOSED: Final = (TenantDeleted, TenantSuspended)
 
 class UnknownProving(DomainError):
     """This page is no longer good; give your e-mail address once more."""
+
+    status = HTTPStatus.NOT_FOUND
 
 
 class CodeRefused(DomainError):
@@ -109,22 +130,29 @@ def customer_at(address: str, *, ordering: bool) -> Steps[Tenant | None]:
 
 
 def mail_code(codes: Codes, proving: Proving, tenant: Tenant) -> Steps[None]:
+    """Stores the hash of a code, and a letter with what the code is made of, not the code."""
     drawn = (yield from random_bytes(16)).hex()
+    seed = yield from random_bytes(SEED_BYTES)
     try:
-        code = yield from issued(codes, orderly(tenant))
+        yield from issue(codes, orderly(tenant), seed)
     except CLOSED:
         told, mail_id = closed_letter(), f"closed {tenant.id} {proving.sent_at:%Y-%m-%d}"
-    else:
-        told, mail_id = code_letter(code, codes.link(proving, code)), f"code {drawn}"
-    yield from write_mail(mail_id, tenant.email, told.subject, told.text)
+        yield from write_mail(mail_id, tenant.email, told.subject, told.text)
+        return
+    told = code_letter(CODE, codes.link(proving, CODE))
+    yield from write_mail(
+        f"code {drawn}", tenant.email, told.subject, told.text, seed=seed, kept=VALID_FOR
+    )
 
 
-def issued(codes: Codes, tenant: Tenant) -> Steps[str]:
+def issue(codes: Codes, tenant: Tenant, seed: bytes) -> Steps[None]:
     """A code for what it will prove: that an address is a tenant's, or who wants to come in."""
+    made: dict[str, bytes] = {"pepper": codes.pepper, "seed": seed}
     if tenant.status == Status.UNVALIDATED:
         with suppress(MoveRefused):  # somebody else has validated it just now
-            return (yield from issue_code(Purpose.VALIDATE, tenant.id, pepper=codes.pepper))
-    return (yield from issue_code(Purpose.SIGN_IN, tenant.id, pepper=codes.pepper))
+            yield from issue_code(Purpose.VALIDATE, tenant.id, **made)
+            return
+    yield from issue_code(Purpose.SIGN_IN, tenant.id, **made)
 
 
 # Typing it in
@@ -198,19 +226,44 @@ def show_mailbox(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
 # What was shown
 
 
-def remember(cookie: str, tenant_id: str) -> Steps[None]:
-    """Notes that whoever has this cookie has shown whose mailbox it is."""
+def remember(holder: str, tenant_id: str) -> Steps[None]:
+    """Notes that a session or a visit has shown whose mailbox it is."""
     until = (yield from now()) + LASTS
-    yield from put(Proof(holder=holder_of(cookie), tenant_id=tenant_id, expires_at=until))
+    yield from put(Proof(holder=holder, tenant_id=tenant_id, expires_at=until))
 
 
-def proven(cookie: str) -> Steps[str | None]:
-    """The tenant whose mailbox the bearer of a cookie has shown to be theirs."""
-    proof = yield from get(Proof.key(holder_of(cookie)), consistent=True)
-    if proof is None or proof.expires_at <= (yield from now()):
-        return None
-    return proof.tenant_id
+def proven(holder: str) -> Steps[str | None]:
+    """The tenant whose mailbox a session or a visit has shown to be theirs."""
+    proof = yield from living_proof(holder)
+    return None if proof is None else proof.tenant_id
 
 
-def holder_of(cookie: str) -> str:
-    return sha256(f"proof\0{cookie}".encode()).hexdigest()
+def carry_over(visit: str, session: str, login: str) -> Steps[None]:
+    """What a visit has shown counts for the session that it becomes, if the login is that address.
+
+    Who logs in as somebody else goes on as somebody else.
+    """
+    proof = yield from living_proof(visit_holder(visit))
+    if proof is None:
+        return
+    tenant = yield from get(Tenant.key(proof.tenant_id), consistent=True)
+    if tenant is not None and tenant.email == login:
+        yield from put(proof.model_copy(update={"holder": session_holder(session)}))
+    yield from delete(proof.own_key())
+
+
+def living_proof(holder: str) -> Steps[Proof | None]:
+    proof = yield from get(Proof.key(holder), consistent=True)
+    return None if proof is None or proof.expires_at <= (yield from now()) else proof
+
+
+def session_holder(cookie: str) -> str:
+    return holder_of("session", cookie)
+
+
+def visit_holder(cookie: str) -> str:
+    return holder_of("visit", cookie)
+
+
+def holder_of(kind: str, cookie: str) -> str:
+    return sha256(f"proof of a {kind}\0{cookie}".encode()).hexdigest()

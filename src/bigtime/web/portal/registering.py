@@ -1,9 +1,12 @@
 """Registration: a customer who has shown whose mailbox it is opens an account, or connects theirs.
 
 The account and the tenant's new status are one transaction, over the tables of both: nobody ends
-up with one and not the other. Where there is an account of that address already, mailbox and
-account must both be in one hand: whoever signed up with somebody else's address has not shown that
-it is theirs, and whoever has shown it does not get into an account that somebody else made.
+up with one and not the other.
+
+Anybody can sign up with any address, and nobody asks whose it is. So where there is an account of
+the tenant's address, who knows its password connects it; and who does not, but has shown that the
+mailbox is theirs, sets a new password. That ends every session of whoever knew the old one, and a
+letter says so. An account that may do more than shop is not to be had in that way.
 """
 
 from __future__ import annotations
@@ -12,15 +15,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bigtime.model import Steps, Write, now, random_bytes, transact
-from bigtime.systems.accounts.account import linking
+from bigtime.model import Steps, Write, create, now, random_bytes, transact
+from bigtime.systems.accounts.account import linking, regaining
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.portal.checkout import orderly
 from bigtime.systems.portal.design import Tenant
 from bigtime.systems.portal.registration import register_tenant
 from bigtime.systems.portal.tenants import get_tenant, update_tenant
 from bigtime.systems.portal.values import Status
+from bigtime.web.mail import letter
 from bigtime.web.members import joining
+from bigtime.web.portal.letters import password_letter
 from bigtime.web.visitor import Visitor
 
 
@@ -55,6 +60,17 @@ def connect_account(tenant_id: str, visitor: Visitor, details: Details) -> Steps
     """An account that is there becomes the tenant's."""
     tenant = yield from get_tenant(tenant_id, include_inactive=True)
     yield from registering(tenant, details, (linking(visitor.login, tenant.id),))
+
+
+def regain_account(tenant_id: str, password: str, details: Details) -> Steps[Identity]:
+    """An account with the tenant's address becomes theirs who have shown that it is."""
+    tenant = yield from get_tenant(tenant_id, include_inactive=True)
+    identity, write = yield from regaining(tenant.email, password, tenant.id)
+    told = password_letter(tenant)
+    mail_id = f"password {identity.login} {identity.password_version}"
+    mail = yield from letter(mail_id, tenant.email, told.subject, told.text)
+    yield from registering(tenant, details, (write, create(mail)))
+    return identity
 
 
 def registering(tenant: Tenant, details: Details, writes: tuple[Write[Any], ...]) -> Steps[None]:

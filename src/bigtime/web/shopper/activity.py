@@ -12,7 +12,7 @@ from starlette.responses import Response
 from bigtime.model import Position, Steps
 from bigtime.systems.catalog.activities import get_user_activities
 from bigtime.systems.catalog.design import UserActivity
-from bigtime.systems.deals.deals import fetch_deals
+from bigtime.web.kept_deals import DealsById
 from bigtime.web.site import site_of
 
 activity = APIRouter(include_in_schema=False)
@@ -39,7 +39,7 @@ async def show_activity(request: Request, after: str | None = None) -> Response:
     """Activities, newest first."""
     site = site_of(request)
     visitor = await site.signed_in(request)
-    steps = activity_of(visitor.username, site.cursors.read(after))
+    steps = activity_of(visitor.username, site.cursors.read(after), site.deals_by_id)
     noted, position = await site.store.run(steps)
     page = site.templates.page(
         "shopper/activity.html", noted=noted, after=site.cursors.write(position)
@@ -48,12 +48,12 @@ async def show_activity(request: Request, after: str | None = None) -> Response:
 
 
 def activity_of(
-    username: str, after: Position | None
+    username: str, after: Position | None, deals_by_id: DealsById
 ) -> Steps[tuple[list[Noted], Position | None]]:
     """The titles are those that deals have now, or else had then."""
     found = yield from get_user_activities(username, after=after)
     told = [deal_in(one) for one in found]
-    deals = yield from fetch_deals([one for one in told if one])
+    deals = yield from deals_by_id([one for one in told if one])
     titles = {str(deal.deal_id): deal.title for deal in deals}
     return [noted(one, titles) for one in found], found.position
 

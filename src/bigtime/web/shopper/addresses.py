@@ -122,13 +122,15 @@ async def kept_of(request: Request, visitor: Visitor) -> dict[str, Address]:
 async def shown(
     request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
 ) -> Response:
+    """All addresses; the form stays, with what is wrong, when somebody has sent it."""
     kept = await kept_of(request, visitor)
+    has_room = len(kept) < MOST_ADDRESSES
     return await site_of(request).form_page(
         request,
         "orders/addresses.html",
         status=status,
         addresses=dict(sorted(kept.items())),
-        has_room=len(kept) < MOST_ADDRESSES,
+        shows_form=has_room or bool(form.typed),
         form=form,
     )
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import groupby
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import together
+from bigtime.model import Page as Deals
+from bigtime.model import Position, Steps, together
 from bigtime.systems.deals.brands import fetch_all_brands, fetch_brand
 from bigtime.systems.deals.deals import fetch_brand_deals
+from bigtime.systems.deals.design import Brand, Deal
 from bigtime.systems.deals.errors import UnknownBrand
+from bigtime.systems.deals.first_deal import fetch_first_deal, of_brand
 from bigtime.systems.deals.values import brand_key
+from bigtime.web.kept_days import KeptDays
 from bigtime.web.page import Page
-from bigtime.web.shopper.one_spelling import key_of, spelled_otherwise
+from bigtime.web.shopper.one_spelling import behind_button, key_of, spelled_otherwise
+from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.tags import BRANDS, brand_deals_tag, brand_tag
 
 DAYS_PATIENT = 14
 """A brand has a new deal now and then, so its page looks further back than others."""
+MOST_DAYS = 31
+"""So far back goes one page, however few deals it has found."""
+NO_LETTER = "0-9"
+"""What stands over brands whose names begin with no letter."""
 
 brands = APIRouter(include_in_schema=False)
 
@@ -48,12 +56,8 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         return spelled_otherwise("/brands/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position = site.cursors.read(after)
-        brand, latest = await site.store.run(
-            together(
-                fetch_brand(key), fetch_brand_deals(key, after=position, patience=DAYS_PATIENT)
-            )
-        )
+        position, kept = site.cursors.read(after), site.kept_days(brand_deals_tag(key))
+        brand, latest = await site.store.run(what_to_show(key, position, kept))
         page = site.templates.page(
             "shopper/brand.html",
             brand=brand,
@@ -63,14 +67,32 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         )
         return page, (brand_tag(key), brand_deals_tag(key))
 
-    return await site.cached(request, make, after=after)
+    try:
+        return await site.cached(request, make, after=after)
+    except UnknownBrand:
+        if page := behind_button("/brands/", key):
+            return going_on(page)
+        raise
+
+
+def what_to_show(
+    key: str, after: Position | None, kept: KeptDays
+) -> Steps[tuple[Brand, Deals[Deal]]]:
+    """One page, which has a deal if there is any more of them."""
+    first = yield from fetch_first_deal(of_brand(key))
+    latest = fetch_brand_deals(
+        key, after=after, patience=DAYS_PATIENT, most_days=MOST_DAYS, kept=kept, first=first
+    )
+    return (yield from together(fetch_brand(key), latest))
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Names in the order of their keys, each with its key, under the letters they begin with."""
-    keyed = [(name, brand_key(name)) for name in names]
-    return [(letter, list(some)) for letter, some in groupby(keyed, lambda one: letter_of(one[1]))]
+    """Names in the order of their keys, each with its key, under the letters they begin with.
 
-
-def letter_of(key: str) -> str:
-    return key[0] if key[0].isalpha() else "0-9"
+    Those that begin with none stand together, before all others.
+    """
+    letters: dict[str, list[tuple[str, str]]] = {NO_LETTER: []}
+    for name in names:
+        key = brand_key(name)
+        letters.setdefault(key[0] if key[0].isalpha() else NO_LETTER, []).append((name, key))
+    return [(letter, some) for letter, some in letters.items() if some]

@@ -3,14 +3,15 @@
 Everything here is done to the cart of whoever is signed in: no form says whose it is. Nor does a
 form say what something costs; that is the deal's to say.
 
-What was removed can be put back as it was. The page after a removal has all that takes: the line,
-sealed like a cursor, so that nobody can put back what never was there, nor somebody else's, nor
-next year what something cost today.
+What was removed can be put back as it was, at the price that it had, for a line keeps its price.
+The page after a removal has all that takes: the line, sealed like a cursor, so that nobody can put
+back what never was there, nor somebody else's. It is offered for an hour: a page that somebody
+finds in their history next year is about nothing that they did just now.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -24,9 +25,11 @@ from bigtime.model import CursorError, DomainError, Position, Steps
 from bigtime.systems.cart.design import CartLine, Count, ItemSku, Status
 from bigtime.systems.cart.errors import InvalidCount, InvalidPrice
 from bigtime.systems.cart.line import (
+    Noting,
     move_line,
     put_back,
     put_in_cart,
+    put_in_cart_noting,
     remove_line,
     set_count,
     set_price,
@@ -34,15 +37,18 @@ from bigtime.systems.cart.line import (
 from bigtime.systems.deals.deals import fetch_deal
 from bigtime.systems.deals.values import deal_id_of
 from bigtime.web.checkout import MOST_PRODUCTS
+from bigtime.web.filling import user_tag
 from bigtime.web.forms import read_form
-from bigtime.web.problems import Malformed, status_of
+from bigtime.web.problems import Malformed
 from bigtime.web.shown_cart import deals_of, view_cart
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import Site, site_of
+from bigtime.web.statuses import status_of
 from bigtime.web.visitor import Visitor
 
 CART = "/cart"
 UNDO_LASTS = timedelta(hours=1)
+"""How long it is offered; the price of a line has no end of its own."""
 MOST_DIGITS = 9
 
 cart = APIRouter(include_in_schema=False)
@@ -104,7 +110,7 @@ class Undoing(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What could not be done, and to which line; `typed` is the count that was meant."""
+    """What could not be done, and to which line, if that is there; `typed` is the count meant."""
 
     fault: str
     status: int
@@ -193,6 +199,7 @@ async def remove(request: Request) -> Response:
         line = await site.store.run(remove_line(visitor.username, sk))
     except DomainError as error:
         return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    site.drop((user_tag(visitor.username),))
     return going_on(f"{CART}?undo={quote(undo_text(site, line))}")
 
 
@@ -226,17 +233,23 @@ async def line_named(request: Request) -> str:
 
 async def did(request: Request, visitor: Visitor, steps: Steps[Any]) -> Response:
     """On to the cart when it went well; or the cart, and what is wrong."""
+    site = site_of(request)
     try:
-        await site_of(request).store.run(steps)
+        await site.store.run(steps)
     except DomainError as error:
         return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    site.drop((user_tag(visitor.username),))
     return going_on(CART)
 
 
-def adding(visitor: Visitor, wanted: Adding) -> Steps[CartLine]:
+def adding(visitor: Visitor, wanted: Adding, noting: Noting | None = None) -> Steps[CartLine]:
+    """Puts a deal's product in the cart, with what notes it in the same transaction."""
     deal = yield from fetch_deal(deal_id_of(wanted.deal_id))
+    told = (visitor.username, deal.deal_id, deal.price, wanted.count)
     try:
-        return (yield from put_in_cart(visitor.username, deal.deal_id, deal.price, wanted.count))
+        if noting is None:
+            return (yield from put_in_cart(*told))
+        return (yield from put_in_cart_noting(*told, noting=noting))
     except InvalidPrice:
         raise NotForSale from None
 
@@ -256,6 +269,8 @@ async def shown(
 ) -> Response:
     site = site_of(request)
     found = await site.store.run(view_cart(visitor.username, after=after))
+    if wrong is not None and not found.has(wrong.item_sku):
+        wrong = replace(wrong, item_sku=None)
     return await site.form_page(
         request,
         "cart/cart.html",

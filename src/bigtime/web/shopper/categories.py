@@ -8,11 +8,17 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import Page as Deals
+from bigtime.model import Position, Steps
 from bigtime.systems.deals.categories import CATEGORIES, fetch_all_categories, fetch_category
+from bigtime.systems.deals.design import Category, Deal
 from bigtime.systems.deals.errors import UnknownCategory
+from bigtime.systems.deals.first_deal import fetch_first_deal, of_category
 from bigtime.systems.deals.values import category_key
+from bigtime.web.kept_days import KeptDays
 from bigtime.web.page import Page
-from bigtime.web.shopper.one_spelling import key_of, spelled_otherwise
+from bigtime.web.shopper.one_spelling import behind_button, key_of, spelled_otherwise
+from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.tags import category_deals_tag, category_tag
 
@@ -40,8 +46,8 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         return spelled_otherwise("/categories/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position = site.cursors.read(after)
-        category, latest = await site.store.run(fetch_category(key, after=position))
+        position, kept = site.cursors.read(after), site.kept_days(category_deals_tag(key))
+        category, latest = await site.store.run(what_to_show(key, position, kept))
         page = site.templates.page(
             "shopper/category.html",
             category=category,
@@ -51,4 +57,17 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         )
         return page, (category_tag(key), category_deals_tag(key))
 
-    return await site.cached(request, make, after=after)
+    try:
+        return await site.cached(request, make, after=after)
+    except UnknownCategory:
+        if page := behind_button("/categories/", key):
+            return going_on(page)
+        raise
+
+
+def what_to_show(
+    key: str, after: Position | None, kept: KeptDays
+) -> Steps[tuple[Category, Deals[Deal]]]:
+    """One page, which has a deal if there is any more of them."""
+    first = yield from fetch_first_deal(of_category(key))
+    return (yield from fetch_category(key, after=after, kept=kept, first=first))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -11,7 +12,7 @@ from starlette.responses import Response
 
 from bigtime.model import Ksuid, Steps
 from bigtime.systems.cart.errors import EmptyCart
-from bigtime.systems.shop.design import ADDRESS_NAME, Address
+from bigtime.systems.shop.design import Address
 from bigtime.systems.shop.errors import (
     EmailTaken,
     InvalidAddressName,
@@ -24,17 +25,19 @@ from bigtime.web.checkout import (
     Checkout,
     NotAsReviewed,
     OldCheckout,
+    OrderedBefore,
     TooManyProducts,
     check_out,
     customer_of,
     draw_key,
-    keep_address,
+    ordered_before,
 )
+from bigtime.web.filling import user_tag
 from bigtime.web.forms import Filled, check_form, empty, read_fields, typed_in
-from bigtime.web.problems import status_of
 from bigtime.web.shown_cart import ShownCart, view_cart
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 from bigtime.web.visitor import Visitor
 
 NEW = "new"
@@ -44,11 +47,16 @@ SAVED = "saved "
 checkout = APIRouter(include_in_schema=False)
 
 
-class Sent(BaseModel):
-    """What every checkout says: its key, what was seen, and which address it is."""
+class Marked(BaseModel):
+    """What tells a checkout from others: its key, and what was seen."""
 
     key: Ksuid
     reviewed: Annotated[str, Field(max_length=100)]
+
+
+class Sent(Marked):
+    """What every checkout says; also which address it is."""
+
     ship_to: Annotated[str, Field(max_length=100)]
 
 
@@ -64,6 +72,10 @@ async def place_order(request: Request) -> Response:
     site = site_of(request)
     visitor = await site.signed_in(request)
     typed = typed_in(await read_fields(request, site))
+    before = await sent_before(request, visitor, check_form(Marked, typed))
+    if before is not None:
+        told = "yes" if before.is_as_reviewed else "before"
+        return going_on(f"/orders/{before.order_id}?placed={told}")
     sent = check_form(Sent, typed)
     address = await address_in(request, visitor, sent)
     if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
@@ -71,8 +83,8 @@ async def place_order(request: Request) -> Response:
     if sent.value is None or address is None:
         return await shown(request, visitor, sent, status=422)
     try:
-        await keep(request, visitor, sent, address)
-        order_id = await site.store.run(check_out(asked(request, visitor, sent.value, address)))
+        steps = check_out(asked(request, visitor, sent.value, address, name_for(typed)))
+        order_id = await site.store.run(steps)
     except (InvalidAddressName, AddressNameTaken, TooManyAddresses) as error:
         sent.refuse(error, "save_as")
         return await shown(request, visitor, sent, status=422)
@@ -81,6 +93,7 @@ async def place_order(request: Request) -> Response:
         return await shown(request, visitor, sent, status=status_of(error))
     except EmptyCart:
         return going_on("/cart")
+    site.drop((user_tag(visitor.username),))
     return going_on(f"/orders/{order_id}?placed=yes")
 
 
@@ -110,15 +123,26 @@ async def kept_address(
     return found
 
 
-async def keep(request: Request, visitor: Visitor, sent: Filled[Sent], address: Address) -> None:
-    """Keeps an address that was typed, where it was given a name."""
-    name = sent.typed.get("save_as", "").strip()
-    if name and sent.typed.get("ship_to") == NEW:
-        steps = keep_address(visitor, ADDRESS_NAME(name), address)
-        await site_of(request).store.run(steps)
+async def sent_before(
+    request: Request, visitor: Visitor, marked: Filled[Marked]
+) -> OrderedBefore | None:
+    """The order that came of this very page, whatever else is wrong with what it says now."""
+    if marked.value is None:
+        return None
+    told = marked.value
+    steps = ordered_before(visitor.username, told.key, told.reviewed)
+    return await site_of(request).store.run(steps)
 
 
-def asked(request: Request, visitor: Visitor, sent: Sent, address: Address) -> Checkout:
+def name_for(typed: Mapping[str, str]) -> str | None:
+    """What an address that was typed is to be kept as, where it was given a name."""
+    name = typed.get("save_as", "").strip()
+    return name if name and typed.get("ship_to") == NEW else None
+
+
+def asked(
+    request: Request, visitor: Visitor, sent: Sent, address: Address, keep_as: str | None
+) -> Checkout:
     return Checkout(
         username=visitor.username,
         email=visitor.login,
@@ -126,6 +150,7 @@ def asked(request: Request, visitor: Visitor, sent: Sent, address: Address) -> C
         ship_to=address,
         reviewed=sent.reviewed,
         orders_url=f"{site_of(request).settings.base_url}/orders",
+        keep_as=keep_as,
     )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from bigtime.systems.deals.deals import fetch_deal
 from bigtime.systems.deals.values import deal_id_of
+from bigtime.web.front import HEAD
 from bigtime.web.page import Page
 from bigtime.web.site import site_of
 from bigtime.web.tags import deal_tag
@@ -35,6 +36,7 @@ async def go_to_offer(request: Request, deal_id: str) -> Response:
     """On to where the deal is offered; each time anew, so that it can be counted."""
     site = site_of(request)
     deal = await site.store.run(fetch_deal(deal_id_of(deal_id)))
-    await site.engagement.click(deal, await site.visitor(request))
+    if HEAD not in request.scope:  # whoever asks for that only looks where the link leads
+        await site.engagement.click(deal, await site.visitor(request), request.scope)
     uncached = {"cache-control": "no-store"}
     return RedirectResponse(deal.link, status_code=HTTPStatus.SEE_OTHER, headers=uncached)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigtime.model import Steps
+from bigtime.model import Steps, together
 from bigtime.systems.accounts.design import Role
+from bigtime.systems.cart.design import Status
+from bigtime.systems.cart.view import count_products
 from bigtime.systems.deals.interest import (
     Interest,
     fetch_brand_interest,
@@ -24,11 +26,13 @@ def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
     def token_of(visitor: Visitor | None) -> str:
         return tokens.token(visitor.cookie) if visitor else ""
 
-    def header(visitor: Visitor | None, words: Words, count: Any) -> bytes:
+    def header(visitor: Visitor | None, words: Words, counts: Any) -> bytes:
+        unread, in_cart = counts or (0, 0)
         return templates.bytes(
             "header.html",
             visitor=visitor,
-            unread=count or 0,
+            unread=unread,
+            in_cart=in_cart,
             token=token_of(visitor),
             is_editor=visitor is not None and visitor.has(Role.EDITOR),
             is_admin=visitor is not None and visitor.has(Role.ADMIN),
@@ -51,7 +55,7 @@ def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
         )
 
     return {
-        "header": Filler(header, unread),
+        "header": Filler(header, unread_and_in_cart),
         "buy": Filler(buy),
         "interest": Filler(interest, interest_of),
     }
@@ -60,8 +64,10 @@ def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
 FOLDERS = {"brand": "/brands", "category": "/categories"}
 
 
-def unread(visitor: Visitor, words: Words) -> Steps[int]:
-    return count_unread_messages(visitor.username)
+def unread_and_in_cart(visitor: Visitor, words: Words) -> Steps[tuple[int, int]]:
+    return together(
+        count_unread_messages(visitor.username), count_products(visitor.username, Status.ACTIVE)
+    )
 
 
 def interest_of(visitor: Visitor, words: Words) -> Steps[Interest]:

@@ -67,6 +67,12 @@ async def show_inbox(
     )
 
 
+@inbox.get("/inbox/read")
+async def leave_marking() -> Response:
+    """To the inbox, for whoever enters the address again that its form is sent to."""
+    return going_on("/inbox")
+
+
 @inbox.get("/inbox/{message_id}")
 async def show_message(request: Request, message_id: str) -> Response:
     """One message and the deal that it tells of."""

@@ -16,10 +16,11 @@ from bigtime.systems.accounts.account import verify_password
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import WrongCredentials
 from bigtime.systems.sessions.session import delete_sessions
-from bigtime.web.forms import Filled, empty, read_fields, read_form
+from bigtime.web.forms import Filled, empty, read_fields, read_form, waiting
+from bigtime.web.limits import TooManyTries
 from bigtime.web.local_path import local_path
-from bigtime.web.signing_in import going_on, sign_in, sign_out
-from bigtime.web.site import Site, site_of
+from bigtime.web.signing_in import count_log_in, going_on, sign_in, sign_out
+from bigtime.web.site import site_of
 
 log_in = APIRouter(include_in_schema=False)
 
@@ -44,19 +45,23 @@ async def begin(request: Request) -> Response:
     """Begins a session for whoever knows the password."""
     site = site_of(request)
     form = await read_form(request, site, LogIn)
-    site.count_try("log in", request)
-    identity = await known(site, form)
+    try:
+        identity = await known(request, form)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await asked(request, form, status=429), error)
     if identity is None:
         return await asked(request, form, status=422)
-    return await sign_in(site, request, identity.login, then=local_path(form.typed.get("next")))
+    return await sign_in(site, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def known(site: Site, form: Filled[LogIn]) -> Identity | None:
-    """Who it is; None if there is something wrong with the form."""
+async def known(request: Request, form: Filled[LogIn]) -> Identity | None:
+    """Who it is; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
-    login, password = form.value.email.lower(), form.value.password.get_secret_value()
-    site.limits.take("log in as", login)
+    site = site_of(request)
+    login = count_log_in(site, request, form.value.email)
+    password = form.value.password.get_secret_value()
     try:
         return await site.apart.run(verify_password(login, password))
     except WrongCredentials as error:

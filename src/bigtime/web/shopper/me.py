@@ -11,13 +11,15 @@ from starlette.responses import Response
 
 from bigtime.model import together
 from bigtime.systems.accounts.account import change_password
+from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import WrongCredentials
 from bigtime.systems.deals.messages import count_unread_messages
 from bigtime.systems.sessions.session import delete_sessions, view_sessions
-from bigtime.web.forms import Filled, empty, read_form
+from bigtime.web.forms import Filled, empty, read_form, waiting
+from bigtime.web.limits import TooManyTries
 from bigtime.web.shopper.sign_up import a_new_password
-from bigtime.web.signing_in import going_on
-from bigtime.web.site import site_of
+from bigtime.web.signing_in import sign_in
+from bigtime.web.site import Site, site_of
 from bigtime.web.visitor import Visitor
 
 me = APIRouter(include_in_schema=False)
@@ -42,29 +44,36 @@ async def show_me(request: Request, changed: bool = False) -> Response:
 
 @me.post("/me/password")
 async def change(request: Request) -> Response:
-    """Changes the password, and ends every other session: somebody may have known the old one."""
+    """Changes the password, which ends every session: somebody may have known the old one.
+
+    Whoever changed it goes on in a new one.
+    """
     site = site_of(request)
     visitor = await site.signed_in(request)
     form = await read_form(request, site, NewPassword)
-    if form.value is not None:
-        site.limits.take("log in as", visitor.login)
-        await try_changing(request, visitor, form)
-    if form.value is None:
-        return await shown(request, visitor, form, status=422)
-    await site.store.run(delete_sessions(visitor.login, but=visitor.session))
-    site.visitors.forget_all()
-    return going_on("/me?changed=true")
-
-
-async def try_changing(request: Request, visitor: Visitor, form: Filled[NewPassword]) -> None:
-    assert form.value is not None
-    old, new = form.value.password, form.value.new_password
     try:
-        await site_of(request).apart.run(
-            change_password(visitor.login, old.get_secret_value(), new.get_secret_value())
-        )
+        identity = await changed_by(site, visitor, form)
+    except TooManyTries as error:
+        form.refuse(error, "password")
+        return waiting(await shown(request, visitor, form, status=429), error)
+    if identity is None:
+        return await shown(request, visitor, form, status=422)
+    site.visitors.forget_all()
+    await site.store.run(delete_sessions(visitor.login))
+    return await sign_in(site, request, identity, then="/me?changed=true")
+
+
+async def changed_by(site: Site, visitor: Visitor, form: Filled[NewPassword]) -> Identity | None:
+    """Who has a new password now; None if there is something wrong with the form."""
+    if form.value is None:
+        return None
+    site.limits.take("log in as", visitor.login)
+    old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
+    try:
+        return await site.apart.run(change_password(visitor.login, old, new))
     except WrongCredentials:
         form.refuse(WrongPassword(), "password")
+    return None
 
 
 async def shown(
@@ -84,7 +93,7 @@ async def shown(
         "shopper/me.html",
         status=status,
         visitor=visitor,
-        sessions=sessions,
+        sessions=[one for one in sessions if one.began_with(visitor.password_version)],
         unread=unread,
         form=form,
         changed=changed,

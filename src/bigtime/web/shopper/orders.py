@@ -11,12 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Position, Steps
+from bigtime.systems.cart.design import Status
+from bigtime.systems.cart.view import view_products
 from bigtime.systems.deals.deals import fetch_deals
 from bigtime.systems.shop.customer import view_customer
 from bigtime.systems.shop.design import Order, OrderItem, OrderStatus, order_id_of
 from bigtime.systems.shop.errors import InvalidOrderId, UnknownCustomer, UnknownOrder
 from bigtime.systems.shop.order import view_order, view_order_of
-from bigtime.web.site import site_of
+from bigtime.web.site import Site, site_of
+from bigtime.web.visitor import Visitor
 
 WORDS = {
     OrderStatus.PLACED: "Placed",
@@ -60,7 +63,11 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
 
 @orders.get("/orders/{order_id}")
 async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
-    """One order; another's is as unknown as none."""
+    """One order; another's is as unknown as none.
+
+    `placed` says how somebody comes here: from the page that ordered it, or from one that was sent
+    after it had ordered something else.
+    """
     site = site_of(request)
     visitor = await site.signed_in(request)
     try:
@@ -68,9 +75,18 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
     except InvalidOrderId:
         raise UnknownOrder from None
     page = site.templates.page(
-        "orders/order.html", shown=found, is_new=placed == "yes", words=WORDS
+        "orders/order.html",
+        shown=found,
+        placed=placed,
+        has_more_to_buy=bool(placed) and await has_more_to_buy(site, visitor),
+        words=WORDS,
     )
     return await site.answer(request, page)
+
+
+async def has_more_to_buy(site: Site, visitor: Visitor) -> bool:
+    left = await site.store.run(view_products(visitor.username, Status.ACTIVE, limit=1))
+    return bool(left.items)
 
 
 def orders_of(username: str, after: Position | None) -> Steps[Page[Order]]:

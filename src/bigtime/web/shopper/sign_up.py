@@ -9,16 +9,18 @@ from pydantic import AfterValidator, BaseModel, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.systems.accounts.design import Login
+from bigtime.systems.accounts.design import Identity, Login
 from bigtime.systems.accounts.errors import LoginTaken
 from bigtime.systems.accounts.password import check_new
 from bigtime.systems.deals.errors import UsernameTaken
 from bigtime.systems.deals.values import Username, checked_email
-from bigtime.web.forms import Filled, empty, read_form
+from bigtime.systems.shop.errors import EmailTaken
+from bigtime.web.forms import Filled, empty, read_form, waiting
+from bigtime.web.limits import TooManyTries
 from bigtime.web.local_path import local_path
 from bigtime.web.members import join
 from bigtime.web.signing_in import going_on, sign_in
-from bigtime.web.site import Site, site_of
+from bigtime.web.site import site_of
 
 sign_up = APIRouter(include_in_schema=False)
 
@@ -49,27 +51,30 @@ async def join_in(request: Request) -> Response:
     """Makes a member of somebody, and signs them in."""
     site = site_of(request)
     form = await read_form(request, site, SignUp)
-    site.count_try("sign up", request)
-    login = await made(site, form)
-    if login is None:
+    try:
+        identity = await made(request, form)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await asked(request, form, status=429), error)
+    if identity is None:
         return await asked(request, form, status=422)
-    return await sign_in(site, request, login, then=local_path(form.typed.get("next")))
+    return await sign_in(site, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def made(site: Site, form: Filled[SignUp]) -> str | None:
-    """The login of the new member; None if there is something wrong with the form."""
+async def made(request: Request, form: Filled[SignUp]) -> Identity | None:
+    """The new member; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
+    site = site_of(request)
+    site.count_try("sign up", request)
     wanted, name = form.value, form.typed["username"].strip()
     password = wanted.password.get_secret_value()
     try:
-        identity = await site.apart.run(join(wanted.email, password, wanted.username, name=name))
-    except LoginTaken as error:
+        return await site.apart.run(join(wanted.email, password, wanted.username, name=name))
+    except (LoginTaken, EmailTaken) as error:
         form.refuse(error, "email")
     except UsernameTaken as error:
         form.refuse(error, "username")
-    else:
-        return identity.login
     return None
 
 

@@ -20,10 +20,10 @@ from bigtime.model import Position, Steps, together
 from bigtime.systems.catalog.design import TrendingDeal
 from bigtime.systems.catalog.trending import get_highly_engaged_deals, get_trending_by_category
 from bigtime.systems.deals.categories import CATEGORIES
-from bigtime.systems.deals.deals import fetch_deals
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.errors import UnknownCategory
 from bigtime.systems.deals.values import category_key
+from bigtime.web.kept_deals import DealsById
 from bigtime.web.page import Page
 from bigtime.web.shopper.one_spelling import key_of, spelled_otherwise
 from bigtime.web.site import site_of
@@ -60,7 +60,8 @@ async def show_trending(request: Request) -> Response:
     site = site_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        trends = [one for one in await site.store.run(trends_of_all()) if one.deals]
+        found = await site.store.run(trends_of_all(site.deals_by_id))
+        trends = [one for one in found if one.deals]
         return site.templates.page("shopper/trending.html", trends=trends), ()
 
     return await site.cached(request, make, seconds=SECONDS_KEPT)
@@ -81,7 +82,8 @@ async def show_trend(
         return spelled_otherwise("/trending/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        trend, position = await site.store.run(trend_of(key, least, site.cursors.read(after)))
+        steps = trend_of(key, least, site.cursors.read(after), site.deals_by_id)
+        trend, position = await site.store.run(steps)
         page = site.templates.page(
             "shopper/trend.html",
             trend=trend,
@@ -98,21 +100,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def trends_of_all() -> Steps[list[Trend]]:
+def trends_of_all(deals_by_id: DealsById) -> Steps[list[Trend]]:
     found = yield from together(
         *(get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
     )
-    deals = yield from fetch_deals([place.deal_id for page in found for place in page])
+    deals = yield from deals_by_id([place.deal_id for page in found for place in page])
     return [shown(key, page, deals) for key, page in zip(SHOWN_NAMES, found, strict=True)]
 
 
-def trend_of(key: str, least: int, after: Position | None) -> Steps[tuple[Trend, Position | None]]:
+def trend_of(
+    key: str, least: int, after: Position | None, deals_by_id: DealsById
+) -> Steps[tuple[Trend, Position | None]]:
     found: Found[TrendingDeal]
     if least:
         found = yield from get_highly_engaged_deals(key, least, after=after)
     else:
         found = yield from get_trending_by_category(key, after=after)
-    deals = yield from fetch_deals([place.deal_id for place in found])
+    deals = yield from deals_by_id([place.deal_id for place in found])
     return shown(key, found, deals), found.position
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import tzinfo
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,6 +29,7 @@ from bigtime.systems.portal.errors import (
     CampaignDeleted,
     CampaignExists,
     DatesReversed,
+    DiscountRefused,
     DiscountTooHigh,
     ProductUnavailable,
     RecordMoved,
@@ -46,12 +48,13 @@ from bigtime.systems.portal.values import (
 )
 from bigtime.web.forms import Filled, check_form, empty, read_fields, read_form
 from bigtime.web.portal.admin.admin import Admin
+from bigtime.web.portal.admin.choosing import check_choice, refuse_choice
 from bigtime.web.portal.admin.entries import shown_entries
 from bigtime.web.portal.admin.products import Lines
 from bigtime.web.portal.ordering import ordering_of
-from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_in_form, status_of
 from bigtime.web.tags import campaign_tag
 
 campaigns = APIRouter(include_in_schema=False)
@@ -68,6 +71,7 @@ WHICH: Final = (
     ("all", "Active and archived"),
     ("archived", "Archived"),
 )
+PERCENTAGE: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 OF_ONE_PRODUCT: Final = ("", "valid", "all")
 FIELDS: Final[dict[type[DomainError], str]] = {
     CampaignExists: "code",
@@ -102,11 +106,21 @@ class Filters(BaseModel):
         return list_campaigns(**chosen, **asked)
 
 
+def typed_percentage(text: Any) -> Any:
+    """`12.5`, also with its sign; what a program would read as a number is not always one."""
+    if not isinstance(text, str):
+        return text
+    typed = text.strip().removesuffix("%").strip()
+    if not PERCENTAGE.fullmatch(typed):
+        raise DiscountRefused
+    return typed
+
+
 class CampaignFacts(BaseModel):
     """What can be changed of a campaign."""
 
     description: Lines
-    discount_percentage: Discount
+    discount_percentage: Annotated[Discount, BeforeValidator(typed_percentage)]
     terms_conditions_link: Link
     from_date: Day
     to_date: Day
@@ -133,7 +147,8 @@ async def show_campaigns(request: Request, admin: Admin, after: str | None = Non
     """Campaigns by when they run, or of one product."""
     site = site_of(request)
     form = check_form(Filters, dict(request.query_params))
-    check_which(form)
+    check_choice(form, "which", WHICH)
+    check_of_one(form)
     found: Page[Offer] = Page([])
     if form.value is not None:
         zone = ordering_of(site).zone
@@ -150,14 +165,11 @@ async def show_campaigns(request: Request, admin: Admin, after: str | None = Non
     return await site.answer(request, page)
 
 
-def check_which(form: Filled[Filters]) -> None:
-    which, product = form.typed.get("which", ""), form.typed.get("product", "")
-    if which not in dict(WHICH):
-        form.value = None
-        form.wrong["which"] = "Choose one of these."
-    elif product and which not in OF_ONE_PRODUCT:
-        form.value = None
-        form.wrong["which"] = "Of one product, choose active ones, running ones, or all."
+def check_of_one(form: Filled[Filters]) -> None:
+    """Not every choice is there for the campaigns of one product."""
+    which = form.typed.get("which", "")
+    if form.typed.get("product") and which in dict(WHICH) and which not in OF_ONE_PRODUCT:
+        refuse_choice(form, "which", "Of one product, choose active ones, running ones, or all.")
 
 
 async def choices(request: Request) -> list[tuple[str, str]]:
@@ -186,14 +198,9 @@ async def make(request: Request, admin: Admin) -> Response:
         made = await site.store.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
-        return await new_shown(request, form, status=refused_with(error))
+        return await new_shown(request, form, status=status_in_form(error))
     site.drop((campaign_tag(made.code),))
     return going_on(f"{HERE}/{made.code}?done=made")
-
-
-def refused_with(error: DomainError) -> int:
-    """A product that is not there is a wrong field of the form, not a missing page."""
-    return 422 if isinstance(error, UnknownProduct) else status_of(error)
 
 
 async def new_shown(request: Request, form: Filled[Any], *, status: int = 200) -> Response:

@@ -30,15 +30,24 @@ from bigtime.systems.portal.products import (
     soft_delete_product,
     update_product,
 )
-from bigtime.systems.portal.values import Billing, BillingCycle, Description, Features, Name, Price
+from bigtime.systems.portal.values import (
+    Billing,
+    BillingCycle,
+    Description,
+    Features,
+    Name,
+    checked_price,
+)
 from bigtime.web.forms import Filled, empty, read_fields, read_form
 from bigtime.web.portal.admin.admin import Admin
 from bigtime.web.portal.admin.entries import shown_entries
+from bigtime.web.portal.letters import RAND
 from bigtime.web.portal.ordering import ordering_of
-from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import Site, site_of
+from bigtime.web.statuses import status_of
 from bigtime.web.tags import PRICING, product_tag
+from bigtime.web.typed_price import TypedPrice
 
 products = APIRouter(include_in_schema=False)
 
@@ -63,6 +72,7 @@ def one_newline(text: Any) -> Any:
 
 
 Lines = Annotated[Description, BeforeValidator(one_newline)]
+RandPrice = Annotated[Decimal, BeforeValidator(TypedPrice(RAND, checked_price))]
 
 
 class ProductForm(BaseModel):
@@ -70,7 +80,7 @@ class ProductForm(BaseModel):
 
     name: Name
     description: Lines
-    price: Price
+    price: RandPrice
     billing_cycle: Billing
     features: Annotated[Features, BeforeValidator(by_line)] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 from bigtime.model import DomainError, Position, Steps, create, get_many, now, transact
@@ -20,6 +21,8 @@ KEPT: Final = timedelta(days=30)
 
 class RemindedAlready(DomainError):
     """This tenant was reminded today; do so again tomorrow."""
+
+    status = HTTPStatus.CONFLICT
 
 
 class NothingToRemind(DomainError):

@@ -16,9 +16,9 @@ from bigtime.systems.portal.values import Reason, TenantStatus
 from bigtime.web.forms import Filled, read_form
 from bigtime.web.portal.admin.admin import Admin
 from bigtime.web.portal.admin.tenants import HERE, shown_tenant
-from bigtime.web.problems import status_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 
 statuses = APIRouter(include_in_schema=False)
 

@@ -36,10 +36,12 @@ from bigtime.systems.portal.tenants import (
 from bigtime.systems.portal.values import Day, Email, Name, Status
 from bigtime.web.forms import Filled, check_form, empty, read_fields, read_form
 from bigtime.web.portal.admin.admin import Admin
+from bigtime.web.portal.admin.choosing import check_choice
 from bigtime.web.portal.admin.entries import shown_entries
-from bigtime.web.problems import status_of
+from bigtime.web.portal.customer import as_typed
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
+from bigtime.web.statuses import status_of
 
 tenants = APIRouter(include_in_schema=False)
 
@@ -102,7 +104,7 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
     """Tenants, newest first, by status and by when they came."""
     site = site_of(request)
     form = check_form(Filters, dict(request.query_params))
-    check_which(form)
+    check_choice(form, "which", WHICH)
     found: Page[Tenant] = Page([])
     if form.value is not None:
         try:
@@ -120,12 +122,6 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
         after=site.cursors.write(found.position),
     )
     return await site.answer(request, page)
-
-
-def check_which(form: Filled[Filters]) -> None:
-    if form.typed.get("which", "") not in dict(WHICH):
-        form.value = None
-        form.wrong["which"] = "Choose one of these."
 
 
 @tenants.get(f"{HERE}/find")
@@ -243,13 +239,6 @@ async def shown_tenant(
         others=[(one, one.capitalize()) for one in Status if one != tenant.status],
         done=done,
     )
-
-
-def as_typed(tenant: Tenant) -> dict[str, str]:
-    return {
-        "organization_name": tenant.organization_name or "",
-        "destination_email": tenant.destination_email or "",
-    }
 
 
 # Its orders

@@ -1,0 +1,131 @@
+"""What it costs to make a page that is kept: after a change to it, and with nothing in memory.
+
+Such a page is made once, and then answered from memory until something on it changes. So this is
+measured in the bench's own process, where one can tell what is in memory: the site over the same
+file, called as a server calls it.
+
+1. After a change: deals get other prices, and so on; the site hears of it from the data, as it does
+   in a server, and forgets what has changed. Then every page is asked for, and has to show it.
+2. With nothing in memory: all that the site keeps is forgotten before each page. There is no bar
+   for it: where deals are rare, a list looks through a month of days, with a request for each, and
+   it does so once in the life of a process.
+
+Each is judged by the round that was disturbed least.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from bench.figure import Figure
+from bench.scale import Scale
+from bench.site_changes import Changes
+from bench.site_pages import UNCACHED
+from bench.site_scene import PageOf
+from bigtime.engine import Engine
+from bigtime.store import AsyncStore
+from bigtime.web.app import follower, make_app
+from bigtime.web.meter import Meters
+from bigtime.web.metered_store import metering
+from bigtime.web.settings import Settings
+from bigtime.web.site import Site
+
+LEAST_ROUNDS: Final = 8
+
+
+class Maker:
+    """The site in this process."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        meters = Meters()
+        store = AsyncStore(engine, **metering(meters.spent))
+        settings = Settings(data=folder)
+        self.front = make_app(settings, store, version=engine.version, meters=meters)
+        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
+        self.following = follower(self.site, engine.version)
+
+    async def after_changes(
+        self, changes: Changes, pages: Sequence[PageOf], rounds: int
+    ) -> dict[PageOf, float]:
+        await self.following.catch_up()
+        best = dict.fromkeys(pages, float("inf"))
+        for number in range(rounds + 1):  # the first one warms up
+            changes.make()
+            await self.following.catch_up()
+            for page in turned(pages, number):
+                seen, shown = await self.made(page)
+                assert changes.is_on(page, shown), f"{page.path} does not show a change"
+                if number:
+                    best[page] = min(best[page], seen)
+        return best
+
+    async def from_nothing(self, pages: Sequence[PageOf], rounds: int) -> dict[PageOf, float]:
+        best = dict.fromkeys(pages, float("inf"))
+        for _ in range(rounds):
+            for page in pages:
+                for cache in self.site.caches:
+                    cache.clear()
+                best[page] = min(best[page], (await self.made(page))[0])
+        return best
+
+    async def made(self, page: PageOf) -> tuple[float, bytes]:
+        """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
+        self.site.pages.clear()
+        began = time.process_time()
+        shown = await self.answered(page.path)
+        return (time.process_time() - began) * 1e6, shown
+
+    async def answered(self, address: str) -> bytes:
+        path, _, query = address.partition("?")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": "GET",
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": [(b"host", b"127.0.0.1")],
+            "scheme": "http",
+            "http_version": "1.1",
+            "server": ("127.0.0.1", 80),
+            "client": ("127.0.0.1", 1),
+            "root_path": "",
+        }
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.front(scope, receive, send)
+        assert sent[0]["status"] == 200, f"{address} is answered with {sent[0]['status']}"
+        return b"".join(one["body"] for one in sent[1:])
+
+
+def turned(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:
+    """In another order each time, for the first one pays for what was done before it."""
+    start = number % len(pages)
+    return [*pages[start:], *pages[:start]]
+
+
+def made(
+    engine: Engine, folder: Path, changes: Changes, pages: Sequence[PageOf], scale: Scale
+) -> Iterator[Figure]:
+    rounds = max(scale.rounds, LEAST_ROUNDS)
+
+    async def measured() -> tuple[dict[PageOf, float], dict[PageOf, float]]:
+        maker = Maker(engine, folder)
+        changed = await maker.after_changes(changes, pages, rounds)
+        return changed, await maker.from_nothing(pages, rounds)
+
+    changed, empty = asyncio.run(measured())
+    for page, seen in changed.items():
+        yield Figure(f"{page.name}, made anew after a change", seen, "us", bar=UNCACHED)
+    for page, seen in empty.items():
+        yield Figure(f"{page.name}, made with nothing in memory", seen, "us")

@@ -1,0 +1,262 @@
+"""A site with something on every page, and the way to each of its pages.
+
+The demo's people begin with empty hands. So its shopper gets as much as fits on one page: messages,
+a cart, orders, activities; and the desk gets a list of changes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from bigtime.model import create, load_many, put_many
+from bigtime.store import Store
+from bigtime.systems.accounts.demo import login_of
+from bigtime.systems.cart.line import put_in_cart
+from bigtime.systems.deals.delivery import message_for
+from bigtime.systems.deals.design import PAGE, Deal, MessageKind
+from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched
+from bigtime.systems.deals.first_deal import ALL_DEALS, fetch_first_deal
+from bigtime.systems.deals.front_page import fetch_front_page
+from bigtime.systems.deals.likes import like_brand
+from bigtime.systems.deals.watches import watch_brand
+from bigtime.systems.shop.design import Address
+from bigtime.web.checkout import Checkout, check_out, draw_key, keep_address
+from bigtime.web.design import EditorAction
+from bigtime.web.editor.changes import new_change
+from bigtime.web.engagement import VIEW, activity_of
+from bigtime.web.portal.proving import remember, session_holder
+from bigtime.web.shown_cart import view_cart
+from bigtime.web.visitor import Visitor
+
+SHOPPER: Final = "shopper"
+EDITOR: Final = "editor"
+ADMIN: Final = "admin"
+LOOK_SECONDS: Final = 0.5
+QUIET_LOOKS: Final = 6
+LONGEST_SECONDS: Final = 120
+LINES: Final = 10
+ITEMS: Final = 3
+HOME: Final = Address(
+    recipient="Sam Shopper",
+    street="1 Main Street",
+    city="Springfield",
+    region="NE",
+    postal_code="12345",
+    country="US",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf:
+    """A page, where it is, and who looks at it."""
+
+    name: str
+    path: str
+    who: str | None = None
+
+
+Read = Callable[[str, str | None], bytes]
+"""A page by its path, for somebody of the demo or for nobody."""
+
+
+def asking(path: str, cookie: str = "") -> bytes:
+    sent = f"Cookie: {cookie}\r\n" if cookie else ""
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{sent}\r\n".encode()
+
+
+# Something on every page
+
+
+def furnish(store: Store) -> None:
+    deals = newest_deals(store, 2 * PAGE)
+    store.run(load_many([message_for(one, MessageKind.HOT, SHOPPER) for one in deals[:PAGE]]))
+    moment = datetime.now(UTC)
+    store.run(put_many(activity_of(VIEW, SHOPPER, one, moment) for one in deals[:PAGE]))
+    for deal in deals[:LINES]:
+        with suppress(AlreadyLiked, AlreadyWatched):
+            store.run(like_brand(deal.brand, SHOPPER))
+            store.run(watch_brand(deal.brand, SHOPPER))
+    for number in range(PAGE):
+        order(store, deals[number : number + ITEMS])
+    fill_cart(store, deals[:LINES])
+    for deal in deals[:PAGE]:
+        link = f"/deals/{deal.deal_id}"
+        change = store.run(new_change(EDITOR, EditorAction.CREATED_DEAL, deal.title, link))
+        store.run(create(change))
+
+
+def wait_for_worker(store: Store) -> None:
+    """Until the second process has heard of all demo data: the last it hears of are old deals."""
+    seen, deadline = [""] * QUIET_LOOKS, time.monotonic() + LONGEST_SECONDS
+    while len(set(seen)) > 1 or not seen[0]:
+        assert time.monotonic() < deadline, "the worker does not come to an end"
+        time.sleep(LOOK_SECONDS)
+        seen = [*seen[1:], store.run(fetch_first_deal(ALL_DEALS))]
+
+
+def newest_deals(store: Store, count: int) -> list[Deal]:
+    found: list[Deal] = []
+    position = None
+    while len(found) < count:
+        _, page = store.run(fetch_front_page(after=position))
+        found += page.items
+        position = page.position
+    return found[:count]
+
+
+def fill_cart(store: Store, deals: list[Deal]) -> None:
+    for deal in deals:
+        store.run(put_in_cart(SHOPPER, deal.deal_id, deal.price))
+
+
+def order(store: Store, deals: list[Deal]) -> None:
+    """Orders some deals, as the checkout does."""
+    fill_cart(store, deals)
+    login = login_of(SHOPPER)
+    who = Visitor("", "", login, SHOPPER, frozenset())
+    store.run(keep_address(who, "Home", HOME))
+    reviewed = store.run(view_cart(SHOPPER)).mark
+    key = store.run(draw_key())
+    store.run(check_out(Checkout(SHOPPER, login, key, HOME, reviewed, "http://127.0.0.1/orders")))
+
+
+def make_customer(store: Store, read: Read, session: str) -> None:
+    """The shopper has shown whose mailbox is theirs: that of a tenant with orders."""
+    for tenant in records_of(read, "tenants"):
+        store.run(remember(session_holder(session), tenant))
+        if b"/portal/orders/" in read("/portal/orders", SHOPPER):
+            return
+    raise AssertionError("no tenant of the first page has an order")
+
+
+# The way to each
+
+
+def kept_pages(read: Read) -> Iterator[PageOf]:
+    """Pages that everybody reads, and that are kept until something on them changes."""
+    front = read("/", None)
+    deal = first(rb'"(/deals/\w{27})"', front)
+    brands = by_length(read)
+    many, more = with_more(read, reversed(brands))
+    yield PageOf("front page", "/")
+    yield PageOf("front page, more", first(rb'"(/\?after=[^"]+)"', front))
+    yield PageOf("deal", deal)
+    yield PageOf("categories", "/categories")
+    yield PageOf("category", "/categories/HOME")
+    yield PageOf("category, more", next_page(read, "/categories/HOME"))
+    yield PageOf("brands", "/brands")
+    yield PageOf("brand with many deals", many)
+    yield PageOf("brand with few deals", brands[len(brands) // 2])
+    yield PageOf("brand, more", more)
+    yield PageOf("editor's choice", "/editors-choice")
+    yield PageOf("trending", "/trending")
+    yield PageOf("trending in a category", "/trending/HOME")
+    yield PageOf("hosting plans", "/pricing")
+    codes = records_of(read, "campaigns")
+    offered = (f"/campaigns/{one}" for one in codes)
+    yield PageOf("campaign", next(one for one in offered if b"Order with" in read(one, None)))
+
+
+def own_pages(read: Read) -> Iterator[PageOf]:
+    """Pages that are one person's, and are made each time."""
+    yield PageOf("log in", "/log-in")
+    yield PageOf("sign up", "/sign-up")
+    yield from of(SHOPPER, SHOPPERS)
+    yield PageOf("message", first(rb'"(/inbox/\w{27})"', read("/inbox", SHOPPER)), SHOPPER)
+    yield PageOf("order", first(rb'"(/orders/\w{27})"', read("/orders", SHOPPER)), SHOPPER)
+    placed = first(rb'"(/portal/orders/[^"?]+)"', read("/portal/orders", SHOPPER))
+    yield PageOf("customer's order", placed, SHOPPER)
+    plan = first(rb'"(/portal/checkout\?product=[^"]+)"', read("/pricing", None))
+    yield PageOf("checkout of a plan", plan, SHOPPER)
+    deal = first(rb'"/deals/(\w{27})"', read("/", None))
+    more = first(rb'"/(\?after=[^"]+)"', read("/", None))
+    yield from of(EDITOR, EDITORS)
+    yield PageOf("desk, more", f"/editor{more}", EDITOR)
+    yield PageOf("deal at the desk", f"/editor/deals/{deal}", EDITOR)
+    yield PageOf("hot deal", f"/editor/deals/{deal}/hot", EDITOR)
+    yield from of(ADMIN, ADMINS)
+    for noun in ("tenant", "product", "campaign"):
+        here = f"/admin/{noun}s/{record_of(read, f'{noun}s')}"
+        yield PageOf(f"{noun}, for an admin", here, ADMIN)
+    tenant = record_of(read, "tenants")
+    yield PageOf("a tenant's orders", f"/admin/tenants/{tenant}/orders", ADMIN)
+    yield PageOf("a tenant's history", f"/admin/history/tenants/{tenant}", ADMIN)
+
+
+def of(who: str, paths: dict[str, str]) -> Iterator[PageOf]:
+    return (PageOf(name, path, who) for name, path in paths.items())
+
+
+SHOPPERS: Final = {
+    "inbox": "/inbox",
+    "likes and watches": "/me/interests",
+    "activity": "/me/activity",
+    "account": "/me",
+    "cart": "/cart",
+    "checkout": "/checkout",
+    "orders": "/orders",
+    "addresses": "/me/addresses",
+    "outbox": "/outbox",
+    "customer's page": "/portal",
+    "customer's orders": "/portal/orders",
+    "customer's registration": "/portal/register",
+}
+EDITORS: Final = {
+    "desk": "/editor",
+    "new deal": "/editor/deals/new",
+    "new brand": "/editor/brands/new",
+    "places for featured deals": "/editor/featured",
+    "featured on the front page": "/editor/featured/front-page",
+    "featured in the editor's choice": "/editor/featured/editors-choice",
+    "featured in a category": "/editor/featured/categories/HOME",
+    "changes": "/editor/changes",
+}
+ADMINS: Final = {
+    "overview": "/admin",
+    "tenants": "/admin/tenants",
+    "new tenant": "/admin/tenants/new",
+    "products": "/admin/products",
+    "new product": "/admin/products/new",
+    "campaigns": "/admin/campaigns",
+    "new campaign": "/admin/campaigns/new",
+    "tenants to remind": "/admin/reminders",
+}
+
+
+def first(pattern: bytes, page: bytes) -> str:
+    found = re.search(pattern, page)
+    assert found, f"a page has no {pattern!r}"
+    return found[1].decode()
+
+
+def next_page(read: Read, path: str) -> str:
+    return first(rb'"([^"]+\?after=[^"]+)"', read(path, None))
+
+
+def with_more(read: Read, paths: Iterable[str]) -> tuple[str, str]:
+    """A page of deals that is not all of them, and the one that goes on from there."""
+    for path in paths:
+        if b"?after=" in read(path, None) and b'class="card"' in read(next_page(read, path), None):
+            return path, next_page(read, path)
+    raise AssertionError("every page has all deals there are")
+
+
+def by_length(read: Read) -> list[str]:
+    """The pages of all brands, those with few deals first."""
+    paths = [one.decode() for one in re.findall(rb'"(/brands/[^"]+)"', read("/brands", None))]
+    return sorted(paths, key=lambda path: read(path, None).count(b'class="card"'))
+
+
+def record_of(read: Read, noun: str) -> str:
+    return records_of(read, noun)[0]
+
+
+def records_of(read: Read, noun: str) -> list[str]:
+    listed = re.findall(rf'"/admin/{noun}/([^"/?]+)"'.encode(), read(f"/admin/{noun}", ADMIN))
+    return [one.decode() for one in dict.fromkeys(listed) if one not in (b"new", b"find")]

@@ -1,0 +1,104 @@
+"""The demo data: what one system has follows from what another has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from random import Random
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.model import load_many, setup
+from bigtime.store import Exchange, Store
+from bigtime.systems.accounts.demo import ROLES, demo_accounts
+from bigtime.systems.catalog.design import TrendingDeal
+from bigtime.systems.shop.customer import view_customer
+from bigtime.web.demo import beside, load_demo, wants_demo
+from bigtime.web.design import DEMO_DATA, SITE
+from bigtime.web.shown_cart import view_cart
+from bigtime.web.systems import SYSTEMS
+from bigtime.wire import Request
+from tests.web.conftest import old_deal
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+class Always(Random):
+    """Draws what makes a deal trend."""
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        return 0
+
+
+def test_a_deal_that_costs_next_to_nothing_is_below_a_hundred_percent_off() -> None:
+    deal = old_deal(NOW, 0).model_copy(
+        update={"price": Decimal("0.01"), "list_price": Decimal("999.99")}
+    )
+    _, place = beside(deal, NOW, Always())
+    assert isinstance(place, TrendingDeal)
+    assert place.discount_percentage == Decimal("99.99")
+
+
+class Cut(Exception):
+    """The process was killed."""
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Engine.memory() as engine:
+        store = Store(engine)
+        store.run(setup(*SYSTEMS, SITE))
+        yield store
+
+
+def everything(store: Store) -> dict[str, int]:
+    """How many items each table has."""
+    tables = store.send(Request("ListTables", {}))["TableNames"]
+    return {
+        name: store.send(Request("Scan", {"TableName": name, "Select": "COUNT"}))["Count"]
+        for name in tables
+    }
+
+
+def test_a_load_that_was_cut_short_is_done_again(store: Store) -> None:
+    chunks = 0
+
+    def cut(exchange: Exchange) -> None:
+        nonlocal chunks
+        chunks += exchange.request.operation == "BatchWriteItem"
+        if chunks > 30:
+            raise Cut
+
+    assert wants_demo(store)
+    with pytest.raises(Cut):
+        load_demo(Store(store.transport, hooks=[cut]), until=NOW)
+    assert wants_demo(store)
+
+    load_demo(store, until=NOW + timedelta(days=1))
+    assert not wants_demo(store)
+    assert store.run(DEMO_DATA.get()).until == NOW
+    again = everything(store)
+    load_demo(store, until=NOW)
+    assert everything(store) == again
+
+
+def test_nothing_is_loaded_where_somebody_is(store: Store) -> None:
+    store.run(load_many(islice(demo_accounts(dict.fromkeys(ROLES, "x" * 12), Random(1)), 1)))
+    assert not wants_demo(store)
+
+
+def test_carts_and_orders_are_the_shoppers_and_of_deals(store: Store) -> None:
+    load_demo(store, until=NOW)
+    cart = store.run(view_cart("shopper"))
+    assert len(cart.lines) == 3 and len(cart.saved) == 1
+    assert all(one.deal for one in (*cart.lines, *cart.saved))
+    assert len(store.run(view_customer("shopper")).orders) == 2
+    carts = store.send(Request("Scan", {"TableName": "CartTable"}))["Items"]
+    customers = store.send(Request("Scan", {"TableName": "EcommerceTable"}))["Items"]
+    assert {item["AccountID"]["S"] for item in carts} == {"shopper"}
+    assert {item["PK"]["S"] for item in customers if "CUSTOMER#" in item["PK"]["S"]} == {
+        "CUSTOMER#shopper"
+    }

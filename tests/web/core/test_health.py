@@ -1,0 +1,140 @@
+"""What whoever watches the site is told, also while the store or the worker is away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from bigtime.engine import Engine
+from bigtime.model import setup
+from bigtime.store import AsyncStore, Store
+from bigtime.store.errors import unreachable
+from bigtime.systems.deals.categories import create_categories
+from bigtime.web.app import make_app
+from bigtime.web.design import SITE, WORKER
+from bigtime.web.meter import Meters
+from bigtime.web.metered_store import metering
+from bigtime.web.settings import Settings
+from bigtime.web.systems import SYSTEMS
+from bigtime.wire import Request, Response
+from tests.web.browsing import SECRET
+
+
+class Scene:
+    """A site whose store can go away, and whose meters have a clock that somebody turns."""
+
+    served: TestClient
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine = engine
+        self.is_away = False
+        self.now = datetime.now(UTC)
+        self.meters = Meters(clock=lambda: self.now)
+        self.store = Store(engine)
+        self.store.run(setup(*SYSTEMS, SITE))
+        self.store.run(create_categories())
+        settings = Settings(data=folder, secret=SECRET)  # type: ignore[arg-type]
+        store = AsyncStore(self.ask, **metering(self.meters.spent))
+        self.front = make_app(settings, store, meters=self.meters)
+
+    async def ask(self, request: Request) -> Response:
+        if self.is_away:
+            raise unreachable("http://127.0.0.1:1", OSError("refused"))
+        return self.engine(request)
+
+    def tell(self, **told: Any) -> None:
+        """As the worker does."""
+        self.store.run(WORKER.update(seen_at=self.now, **told))
+
+    def metric(self, name: str) -> float | None:
+        text = self.served.get("/metrics").text
+        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else None
+
+
+@pytest.fixture
+def scene(engine: Engine, tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(engine, tmp_path)
+    with TestClient(made.front, raise_server_exceptions=False) as made.served:
+        yield made
+
+
+LAG = 'bigtime_stream_lag_seconds{consumer="deals.tell"}'
+
+
+def test_it_is_ready_while_the_store_answers(scene: Scene) -> None:
+    assert scene.served.get("/readyz").text == "ready\n"
+    scene.is_away = True
+    away = scene.served.get("/readyz")
+    assert away.status_code == 503
+    assert away.headers["content-type"] == "application/json"
+    assert away.json()["error"] == "store-away" and away.json()["details"] == []
+    assert scene.served.get("/healthz").text == "ok\n"
+
+
+def test_while_the_store_is_away_metrics_tell_what_is_known(scene: Scene) -> None:
+    scene.tell(lag_seconds={"deals.tell": Decimal(2)}, handled={"deals.tell": 5})
+    assert scene.metric(LAG) == 2
+    scene.is_away = True
+    scene.now += timedelta(seconds=60)
+    assert scene.metric(LAG) == 62
+    assert scene.metric("bigtime_worker_seen_seconds") == 60
+    assert scene.served.get("/metrics").status_code == 200
+
+
+def test_a_worker_that_is_silent_is_as_far_behind_as_it_may_be(scene: Scene) -> None:
+    scene.tell(lag_seconds={"deals.tell": Decimal(0)})
+    scene.now += timedelta(seconds=5)
+    assert scene.metric(LAG) == 0
+    scene.now += timedelta(seconds=20)
+    assert scene.metric(LAG) == 25
+    assert scene.metric("bigtime_worker_seen_seconds") == 25
+    scene.tell(lag_seconds={"deals.tell": Decimal(0)})
+    assert scene.metric(LAG) == 0
+
+
+def test_a_worker_that_never_came_up_has_not_been_seen_since_the_start(scene: Scene) -> None:
+    scene.now += timedelta(seconds=30)
+    assert scene.metric("bigtime_worker_seen_seconds") == 30
+
+
+def test_what_the_worker_spent_is_told(scene: Scene) -> None:
+    scene.tell(spent={"deals.fetch_deal": Decimal("2.5")})
+    assert scene.metric('bigtime_worker_capacity_units_total{pattern="deals.fetch_deal"}') == 2.5
+
+
+def test_capacity_goes_by_the_names_of_patterns(scene: Scene) -> None:
+    for path in ("/", "/brands", "/pricing", "/log-in", "/categories/HOME"):
+        assert scene.served.get(path).status_code == 200, path
+    text = scene.served.get("/metrics").text
+    named = re.findall(r'^bigtime_capacity_units_total{pattern="([^"]+)"}', text, re.MULTILINE)
+    patterns = {f"{system.name}.{name}" for system in SYSTEMS for name in system.patterns}
+    assert named and set(named) <= patterns | {"site"}
+    assert {"portal.list_products", "deals.fetch_all_brands"} <= set(named)
+
+
+def test_a_page_that_is_never_kept_is_no_miss(scene: Scene) -> None:
+    misses = "bigtime_page_cache_misses_total"
+    for _ in range(3):
+        scene.served.get("/log-in")
+        scene.served.get("/nowhere")
+        scene.served.get("/healthz")
+    assert scene.metric(misses) == 0
+    scene.served.get("/pricing")
+    scene.served.get("/pricing")
+    assert scene.metric(misses) == 1
+    assert scene.metric("bigtime_page_cache_hits_total") == 1
+
+
+def test_a_method_that_is_not_there_tells_those_that_are(scene: Scene) -> None:
+    for path in ("/healthz", "/readyz", "/metrics"):
+        refused = scene.served.post(path)
+        assert refused.status_code == 405
+        assert refused.headers["allow"] == "GET, HEAD", path
