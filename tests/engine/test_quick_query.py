@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,13 @@ from bigtime.engine.quick_query import MOST_KEPT
 from bigtime.wire import DynamoDBError, ResourceNotFoundException, Response
 from tests.engine.calls import b, call, drop_index, index, key_schema, make_table, n, s
 
+COMPARED = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 PARTITIONS = ("a", "b", "ü")
 BY_KIND = {
     "IndexName": "ByKind",
@@ -69,11 +77,20 @@ odd = st.sampled_from(
     [s(""), s("x" * 3000), n(1), n("1e999"), b(b"a"), {"S": "a", "N": "1"}, {}, {"S": None}]
 )
 values = st.one_of(partitions, odd)
+sorts = st.one_of(st.integers(-1, 31).map(n), st.sampled_from([n("7.0"), n("7.5")]), odd)
+SORTS = [
+    *(f"sk {sign} :sk" for sign in ("=", "<", "<=", ">", ">=", "<>")),
+    ":sk < sk",
+    "sk BETWEEN :sk AND :to",
+    "begins_with(sk, :sk)",
+    "weight > :sk",
+]
 OPTIONS: dict[str, list[Any]] = {
     "ScanIndexForward": [True, False],
     "ConsistentRead": [True, False],
     "Select": ["COUNT", "ALL_ATTRIBUTES"],
     "Limit": [1, 4, 100, 0],
+    "ProjectionExpression": ["sk", "weight, kind", "weight.more", "weight, weight"],
     "ReturnConsumedCapacity": ["TOTAL", "INDEXES"],
 }
 
@@ -87,6 +104,11 @@ def queries(draw: st.DrawFn) -> dict[str, Any]:
     }
     if key == "#p":
         asked["ExpressionAttributeNames"] = {"#p": draw(st.sampled_from(["pk", "kind", "weight"]))}
+    if draw(st.booleans()):
+        asked["KeyConditionExpression"] += f" AND {draw(st.sampled_from(SORTS))}"
+        asked["ExpressionAttributeValues"] |= {":sk": draw(sorts)}
+    if ":to" in asked["KeyConditionExpression"]:
+        asked["ExpressionAttributeValues"] |= {":to": draw(sorts)}
     if draw(st.booleans()):
         asked["IndexName"] = draw(st.sampled_from(["ByKind", "Nothing"]))
     if draw(st.booleans()):
@@ -113,6 +135,25 @@ def test_a_query_is_answered_as_if_none_had_come_before(
     forget(shared)
     for _ in range(2):
         assert [outcome(shared, one) for one in asked] == first
+
+
+@given(st.sampled_from(["=", "<", "<=", ">", ">="]), st.integers(-1, 31), st.integers(-1, 31))
+def test_another_bound_of_the_same_text_is_heeded(
+    shared: Engine, sign: str, before: int, bound: int
+) -> None:
+    forget(shared)
+    for number in (before, bound):
+        found = outcome(
+            shared,
+            {
+                "KeyConditionExpression": f"pk = :pk AND sk {sign} :sk",
+                "ExpressionAttributeValues": {":pk": s("a"), ":sk": n(number)},
+            },
+        )
+        assert is_known(shared)
+    meant = [one for one in range(0, 30, 3) if COMPARED[sign](one, bound)]
+    assert not isinstance(found, str)
+    assert [int(one["sk"]["N"]) for one in found["Items"]] == meant
 
 
 @given(partitions, partitions, st.integers(0, 4), st.integers(0, 4))

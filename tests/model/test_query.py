@@ -141,6 +141,16 @@ class TestCount:
         assert store.run(count(INBOX)) == 8
         assert {one.params["Select"] for one in requests(store)} == {"COUNT"}
 
+    def test_a_count_is_a_value_that_can_be_run_again(self, engine: Engine) -> None:
+        store = opened(engine, SHOP)
+        orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(4)]
+        fill(store, orders[:3])
+        stretch = Order.within("main", username="alex", order_id=less_than(orders[3].order_id))
+        counts = [count(Order.within("main", username="alex")), count(stretch)]
+        assert [store.run(one) for one in counts] == [3, 3]
+        fill(store, orders[3:])
+        assert [store.run(one) for one in counts] == [4, 3]
+
     def test_with_a_filter(self, store: Store) -> None:
         fill(store, [message(n, "hot" if n % 3 else "cold") for n in range(9)])
         assert store.run(count(INBOX, filter=attr("subject") == "hot")) == 6

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from time import thread_time
 from typing import Any
 
@@ -40,47 +41,47 @@ class Walk:
     forward: bool = True
 
     def statement(self, limit: int) -> tuple[str, list[Any]]:
-        where: list[str] = []
-        values: list[Any] = []
-        if self.partition is not None:
-            where.append("pk = ?")
-            values.append(self.partition)
-        self._bound(where, values, "pk", self.partitions)
-        self._bound(where, values, "sk", self.sorts)
-        columns = self._order_columns()
+        given = (self.partition, *self.partitions, *self.sorts)
+        values: list[Any] = [one for one in given if one is not None]
         if self.start is not None:
-            names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-            where.append(f"({names}) {'>' if self.forward else '<'} ({marks})")
             values.extend(self.start)
-        direction = "" if self.forward else " DESC"
-        order = ", ".join(column + direction for column in columns)
-        clause = f" WHERE {' AND '.join(where)}" if where else ""
         values.append(limit)
-        return f"{self._select()}{clause} ORDER BY {order} LIMIT ?", values
+        bounds = tuple(mark for mark, one in zip(BOUNDS, given, strict=True) if one is not None)
+        index = self.index.rows if self.index else None
+        started = self.start is not None
+        return statement_of(self.table.rows, index, bounds, started, self.forward), values
 
-    def _order_columns(self) -> list[str]:
-        columns = ["sk"] if self.partition is not None else ["pk", "sk"]
-        return [*columns, "base_key"] if self.index else columns
 
-    def _select(self) -> str:
-        rows = self.table.rows
-        if self.index is None:
-            return f"SELECT size, item FROM {rows}"
-        # The index leads and the item follows by row number: CROSS JOIN keeps that order.
-        return (
-            "SELECT entry.size, base.item, base.size"
-            " FROM (SELECT pk, sk, base_key, base, size FROM "
-            f"{self.index.rows}) AS entry CROSS JOIN (SELECT id, size, item FROM {rows}) AS base"
-            " ON base.id = entry.base"
-        )
+BOUNDS = ("pk = ?", "pk >= ?", "pk < ?", "sk >= ?", "sk < ?")
 
-    def _bound(self, where: list[str], values: list[Any], column: str, bounds: SortRange) -> None:
-        if bounds.low is not None:
-            where.append(f"{column} >= ?")
-            values.append(bounds.low)
-        if bounds.high is not None:
-            where.append(f"{column} < ?")
-            values.append(bounds.high)
+
+@lru_cache(maxsize=4096)
+def statement_of(
+    rows: str, index: str | None, bounds: tuple[str, ...], started: bool, forward: bool
+) -> str:
+    """The text of a walk, which is the same for all values of its bounds."""
+    columns = ["sk"] if BOUNDS[0] in bounds else ["pk", "sk"]
+    if index is not None:
+        columns.append("base_key")
+    where = [*bounds]
+    if started:
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        where.append(f"({names}) {'>' if forward else '<'} ({marks})")
+    direction = "" if forward else " DESC"
+    order = ", ".join(column + direction for column in columns)
+    clause = f" WHERE {' AND '.join(where)}" if where else ""
+    return f"{selecting(rows, index)}{clause} ORDER BY {order} LIMIT ?"
+
+
+def selecting(rows: str, index: str | None) -> str:
+    if index is None:
+        return f"SELECT size, item FROM {rows}"
+    # The index leads and the item follows by row number: CROSS JOIN keeps that order.
+    return (
+        "SELECT entry.size, base.item, base.size"
+        f" FROM (SELECT pk, sk, base_key, base, size FROM {index}) AS entry"
+        f" CROSS JOIN (SELECT id, size, item FROM {rows}) AS base ON base.id = entry.base"
+    )
 
 
 @dataclass(slots=True)

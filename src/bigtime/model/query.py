@@ -17,12 +17,12 @@ from bigtime.model.condition import Condition, Placeholders, attr, check_conditi
 from bigtime.model.errors import DesignError
 from bigtime.model.layout import Layout
 from bigtime.model.neighbours import is_alone
-from bigtime.model.op import Steps
-from bigtime.model.page import PATIENCE, Page, Position, Reading, check_number
+from bigtime.model.op import Op, Steps
+from bigtime.model.page import PATIENCE, Page, Position, Reading, Taken, check_number
 from bigtime.model.reader import Reader, key_of, projected
 from bigtime.model.table import MAIN, Index
 from bigtime.model.within import Within, check_within
-from bigtime.wire import Item
+from bigtime.wire import Item, Request, Response
 
 if TYPE_CHECKING:
     from bigtime.model.view import View
@@ -209,6 +209,63 @@ def all_of(within: Within[Any], **asked: Any) -> Steps[list[Any]]:
             return found
 
 
+class Count(Op[int]):
+    """How many items a query finds: a value, whose text is made once however often it is run."""
+
+    __slots__ = ("made", "most", "query")
+
+    def __init__(self, query: Query[Any], most: int | None) -> None:
+        self.query = query
+        self.most = most
+        self.made: dict[str, Any] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        if self.made is None:
+            self.made = {**self.query.parameters(), "Select": "COUNT"}
+        return self.made
+
+    def request(self) -> Request:
+        return self.query.asking(self.parameters, self.most, None)
+
+    def decode(self, response: Response) -> int:
+        total: int = response["Count"]
+        return total
+
+    def __iter__(self) -> Steps[int]:
+        response = yield self.request()
+        total = self.decode(response)
+        while (start := response.get("LastEvaluatedKey")) is not None and total != self.most:
+            missing = None if self.most is None else self.most - total
+            response = yield self.query.asking(self.parameters, missing, start)
+            total += self.decode(response)
+        return total
+
+
+class ReadCount(Op[int]):
+    """The same of items that have to be read to be told from others."""
+
+    __slots__ = ("query",)
+
+    def __init__(self, query: Query[Any]) -> None:
+        self.query = query
+
+    def request(self) -> Request:
+        return self.query.request()
+
+    def decode(self, response: Response) -> int:
+        return len(self.query.decode(response))
+
+    def __iter__(self) -> Steps[int]:
+        if self.query.limit is not None:
+            return len((yield from self.query))
+        total, taken = 0, Taken[Any](None)
+        while not taken.ended:
+            taken = yield from self.query.taking(taken.last, None)
+            total += len(taken.found)
+        return total
+
+
 def count(
     within: Within[Any],
     *,
@@ -216,7 +273,7 @@ def count(
     consistent: bool = False,
     deleted: bool = False,
     most: int | None = None,
-) -> Steps[int]:
+) -> Op[int]:
     """How many items are within a stretch; only numbers cross the network, where they can tell.
 
     Whoever does not care how many more there are says how far to count: `most`.
@@ -226,26 +283,13 @@ def count(
         check_number("most", "items to count", most)
     layout, index, kinds = within.layout, within.index, within.reader.kinds
     alone = is_alone(layout, index.name)
+    asked: Any = {"consistent": consistent, "deleted": deleted}
     if within.dropped or not (alone or is_told(layout, index)):
-        asked: Any = {"filter": filter, "consistent": consistent, "deleted": deleted}
-        if most is not None:
-            return len((yield from query(within, limit=most, **asked)))
-        return len((yield from all_of(within, **asked)))
-    counted = query(
-        within.read_as(Reader(kinds, within.reader.read)),
-        filter=filter if alone else both(of_kinds(layout, kinds), filter),
-        consistent=consistent,
-        deleted=deleted,
+        return ReadCount(query(within, limit=most, filter=filter, **asked))
+    told = filter if alone else both(of_kinds(layout, kinds), filter)
+    return Count(
+        query(within.read_as(Reader(kinds, within.reader.read)), filter=told, **asked), most
     )
-    parameters = {**counted.parameters(), "Select": "COUNT"}
-    total: int = 0
-    start: Item | None = None
-    while True:
-        response = yield counted.asking(parameters, None if most is None else most - total, start)
-        total += response["Count"]
-        start = response.get("LastEvaluatedKey")
-        if start is None or total == most:
-            return total
 
 
 def living(layout: Layout, index: Index, filter: Condition | None) -> Condition | None:

@@ -56,9 +56,10 @@ def reader_of(
             f" {lacking[0].entity.__name__}; declare a View with the fields it has, or let it"
             " project ALL"
         )
+    decoders = {one: decoder(one, deleted=deleted) for one in layouts}
     return Reader(
         tuple(one.entity.__name__ for one in layouts),
-        recognising(layouts[0].table, {one: decoder(one, deleted=deleted) for one in layouts}),
+        recognising(layouts[0].table, decoders, name),
         fetches=bool(lacking),
     )
 
@@ -74,9 +75,12 @@ def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
     return living
 
 
-def recognising(table: Table, decoders: Mapping[Layout, Decode[T]]) -> Decode[T | None]:
+def recognising(
+    table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
+) -> Decode[T | None]:
     """Decodes an item as the entity that it is; None when it is none of these."""
-    if len(table.entities) == 1 and table.type_attribute is None:
+    held = sum(index in entity.layout.keys for entity in table.entities)
+    if held == 1 and table.type_attribute is None:
         return next(iter(decoders.values()))
     by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}
     type_attribute = table.type_attribute or ""

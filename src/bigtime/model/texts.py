@@ -18,12 +18,14 @@ import re
 from pydantic_core import PydanticCustomError
 
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-LINES = str.maketrans("", "", "\t\n\r")
+UNREADABLE_IN_LINES = re.compile(r"(?![\t\n\r])" + UNREADABLE.pattern)
 
 
 def is_readable(text: str, *, lines: bool = False) -> bool:
     """Whether all of a text can be read; `lines` allows several, and tabs."""
-    return UNREADABLE.search(text.translate(LINES) if lines else text) is None
+    if text.isprintable():  # nearly every text is, and to see that costs next to nothing
+        return True
+    return (UNREADABLE_IN_LINES if lines else UNREADABLE).search(text) is None
 
 
 def one_line(text: str) -> str:

@@ -116,12 +116,17 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
     """Compiled once; again when the table has got another entity, which may change its keys."""
     layout = view.view_of.entity.layout
     sources = {name: source_of(view, layout, index, name) for name in view.model_fields}
+    reads = [(name, read) for name, (_, read) in sources.items()]
     validate = view.__pydantic_validator__.validate_python
 
     def decode(item: Item) -> Any:
         try:
-            fields = {name: read(item) for name, (_, read) in sources.items()}
-            return validate({name: value for name, value in fields.items() if value is not None})
+            fields: dict[str, Any] = {}
+            for name, read in reads:
+                value = read(item)
+                if value is not None:
+                    fields[name] = value
+            return validate(fields)
         except (KeyError, ValueError, DomainError) as error:
             if isinstance(error, (ValidationError, DomainError)):
                 raise layout.mismatch(item, error) from None
@@ -133,7 +138,7 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
     wanted = dict.fromkeys([*keys, *told, *(attribute for attribute, _ in sources.values())])
     return Reader(
         (layout.entity.__name__,),
-        recognising(layout.table, {layout: decode}),
+        recognising(layout.table, {layout: decode}, index.name),
         tuple(name for name in wanted if held is None or name in held),
     )
 
@@ -143,7 +148,8 @@ def source_of(view: type[View], layout: Layout, index: Index, name: str) -> tupl
     stored, form = layout.names[name], layout.forms[name]
     held = projected(layout.table, index)
     if held is None or stored in held:
-        return stored, lambda item: form.reading(item[stored]) if stored in item else None
+        reading = form.reading
+        return stored, lambda item: reading(item[stored]) if stored in item else None
     for key in (layout.keys[MAIN], key_in(layout, index.name)):
         for part in key.parts:
             if name in part.template.fields and name not in part.template.lossy:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
@@ -142,6 +143,20 @@ def fingerprint(*facts: Any) -> str:
 
 def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
     """The stretch that these fields describe, or an error that says what else it takes."""
+    if all(type(value) is str for value in given.values()):
+        return remembered(layout, reader, index, tuple(given.items()))
+    return made(layout, reader, index, given)
+
+
+@lru_cache(maxsize=1024)
+def remembered(
+    layout: Layout, reader: Reader[T], index: str, given: tuple[tuple[str, str], ...]
+) -> Within[T]:
+    """The same few partitions are asked again and again. Of other types, equals may differ."""
+    return made(layout, reader, index, dict(given))
+
+
+def made(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
     question = Question(layout, index, given)
     question.check_names()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -13,10 +14,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from bigtime.model import DomainError, ValueRefused
+from bigtime.store import TransportError
 from bigtime.web.api.errors import faults_of
 from bigtime.web.health import health
 from bigtime.web.json_answer import json_answer
 from bigtime.web.limits import TooManyTries
+from bigtime.web.page import Page
 from bigtime.web.problems import (
     FieldFault,
     NotSignedIn,
@@ -25,10 +28,13 @@ from bigtime.web.problems import (
     status_of_faults,
 )
 from bigtime.web.routers import ROUTERS
-from bigtime.web.site import site_of
+from bigtime.web.site import Site, site_of
 from bigtime.web.statuses import status_of
 
+log = logging.getLogger("bigtime.web")
+
 PROGRAMS = ("/api/", "/v1.0/")
+AWAY_SECONDS = "5"
 HUNG_UP = 499
 """What is counted where nobody waits for an answer any more."""
 TITLES = {
@@ -40,6 +46,7 @@ TITLES = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "This will not do",
     HTTPStatus.TOO_MANY_REQUESTS: "Too often",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Back in a moment",
 }
 """What a person reads over a problem."""
 
@@ -50,6 +57,7 @@ def handle_problems(application: FastAPI) -> None:
     application.add_exception_handler(RequestValidationError, answer_invalid_request)
     application.add_exception_handler(HTTPException, answer_http_error)
     application.add_exception_handler(ClientDisconnect, answer_nobody)
+    application.add_exception_handler(TransportError, answer_away)
     application.add_exception_handler(Exception, answer_failure)
 
 
@@ -132,6 +140,19 @@ def methods_at(path: str) -> set[str]:
     return found | {"HEAD"} if "GET" in found else found
 
 
+async def answer_away(request: Request, error: Exception) -> Response:
+    """The store does not answer. So nobody is looked up there, and the page is as for anybody."""
+    log.warning("%s: the store is away: %s", request.state.request_id, error)
+    status, message = HTTPStatus.SERVICE_UNAVAILABLE, "The data cannot be reached; try again soon."
+    if is_program(request):
+        response: Response = json_answer(problem_body("store-away", message, ()), status)
+    else:
+        site = site_of(request)
+        response = await site.answer_for(None, problem_page(site, status, message))
+    response.headers["retry-after"] = AWAY_SECONDS
+    return response
+
+
 async def answer_failure(request: Request, error: Exception) -> Response:
     """Nothing of the error is told: it is in the log, under the request's id."""
     status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -150,7 +171,10 @@ async def told(
         body = problem_body(code, message, faults or ())
         return json_answer(body, status)
     site = site_of(request)
-    title = TITLES.get(status, status.phrase)
     said = "There is no such page." if message == HTTPStatus.NOT_FOUND.phrase else message
-    page = site.templates.page("problem.html", status=status, title=title, message=said)
-    return await site.answer(request, page)
+    return await site.answer(request, problem_page(site, status, said))
+
+
+def problem_page(site: Site, status: HTTPStatus, message: str) -> Page:
+    title = TITLES.get(status, status.phrase)
+    return site.templates.page("problem.html", status=status, title=title, message=message)

@@ -13,6 +13,7 @@ import bigtime
 from bigtime.model import Cursors
 from bigtime.store import AsyncStore
 from bigtime.systems.cart.design import CART
+from bigtime.systems.catalog.design import TRENDING_DEALS
 from bigtime.systems.deals.design import BIG_TIME_DEALS
 from bigtime.systems.portal.design import CAMPAIGNS, PRODUCTS
 from bigtime.web.answers import handle_problems
@@ -47,7 +48,7 @@ FILES = MarkedFiles()
 SECONDS_ON_AWS = 1.0
 """How long a page lives where nobody tells of changes."""
 
-FOLLOWED = (BIG_TIME_DEALS, CART, PRODUCTS, CAMPAIGNS)
+FOLLOWED = (BIG_TIME_DEALS, CART, PRODUCTS, CAMPAIGNS, TRENDING_DEALS)
 """The tables that pages show which are kept."""
 
 LIMITS = {
@@ -84,6 +85,7 @@ def make_app(
     meters.watch_cache("fact", lambda: (site.facts.hits, site.facts.misses))
     meters.watch_cache("day", lambda: (site.days.hits, site.days.misses))
     meters.watch_cache("deal", lambda: (site.deals.hits, site.deals.misses))
+    meters.watch_cache("place", lambda: (site.places.hits, site.places.misses))
     application = FastAPI(
         title="Bigtime",
         version=bigtime.__version__,
@@ -134,6 +136,7 @@ def make_site(
         facts=facts,
         days=TaggedCache(seconds=seconds),
         deals=TaggedCache(seconds=seconds),
+        places=TaggedCache(seconds=seconds),
         visitors=Visitors(store),
         fillings=Fillings(store, fillers(templates, form_tokens), facts),
         templates=templates,

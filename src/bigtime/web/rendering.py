@@ -14,6 +14,7 @@ from jinja2.utils import url_quote
 
 from bigtime.web.bounds import BOUNDS
 from bigtime.web.escaping import ShowingEnvironment
+from bigtime.web.kept_pieces import kept_pieces
 from bigtime.web.page import Page, slot
 
 FOLDER = Path(__file__).parent / "templates"
@@ -36,6 +37,7 @@ def environment() -> Environment:
     templates.filters |= {
         "urlencode": urlencode,
         "money": money,
+        "percent": percent,
         "day": day,
         "moment": moment,
         "saving": saving,
@@ -51,6 +53,7 @@ class Templates:
     def __init__(self, shared: Mapping[str, Any]) -> None:
         self._environment = environment()
         self._environment.globals.update(shared)
+        self._environment.filters.update(kept_pieces(self._environment))
 
     def page(self, name: str, /, *, status: int = 200, **values: Any) -> Page:
         return Page.rendered(self.text(name, **values), status=status)
@@ -90,6 +93,11 @@ def initials(name: str) -> str:
 @lru_cache(maxsize=4_096)
 def money(amount: Decimal, currency: str = "$") -> str:
     return f"{currency}{amount:,.2f}"
+
+
+@lru_cache(maxsize=4_096)
+def percent(number: Decimal) -> str:
+    return f"{number.normalize():f} %"
 
 
 @lru_cache(maxsize=4_096)

@@ -4,23 +4,25 @@ A line costs what the deal cost when it was put in the cart, and stays so, also 
 later, or removed and put back: nobody is asked for a price that they have not seen. Where the deal
 costs something else by now, that is said beside the line, and whoever wants the new price takes it.
 To put more of a product in the cart takes the new price for all of it.
+
+Pages show deals as the site keeps them, which may be a moment old; whoever orders asks the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
 
-from bigtime.model import Position, Steps
+from bigtime.model import Page, Position, Steps
 from bigtime.systems.cart.design import MOST_LINES, MOST_PRICE, CartLine, Status
 from bigtime.systems.cart.purchase import complete_purchase
 from bigtime.systems.cart.view import view_products
 from bigtime.systems.deals.deals import fetch_deals
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.shop.design import OrderItem
+from bigtime.web.kept_deals import DealsById
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ class ShownLine:
     @property
     def title(self) -> str:
         return self.deal.title if self.deal else self.line.item_sku
+
+    @property
+    def category(self) -> str:
+        """That of the deal; what is no deal has none."""
+        return self.deal.category if self.deal else ""
 
     @property
     def amount(self) -> Decimal:
@@ -51,8 +58,8 @@ class ShownCart:
     """What somebody wants to buy, newest first, and what they saved for later."""
 
     lines: Sequence[ShownLine]
-    saved: Sequence[ShownLine]
-    more_saved: Position | None
+    saved: Sequence[ShownLine] = ()
+    more_saved: Position | None = None
 
     @property
     def total(self) -> Decimal:
@@ -67,27 +74,38 @@ class ShownCart:
         return mark_of(one.line for one in self.lines)
 
 
-def view_cart(username: str, *, after: Position | None = None) -> Steps[ShownCart]:
-    """The cart; of what is saved a page, that after a position.
-
-    Whatever a checkout has left undone is done first.
-    """
-    yield from complete_purchase(username)
-    active = yield from view_products(username, Status.ACTIVE, limit=MOST_LINES)
+def view_cart(
+    username: str, *, after: Position | None = None, deals_by_id: DealsById = fetch_deals
+) -> Steps[ShownCart]:
+    """The cart; of what is saved a page, that after a position."""
+    active = yield from active_lines(username)
     saved = yield from view_products(username, Status.SAVED, after=after)
-    deals = yield from deals_of([*active, *saved])
-    return ShownCart(
-        [ShownLine(one, deals.get(one.item_sku)) for one in active],
-        [ShownLine(one, deals.get(one.item_sku)) for one in saved],
-        saved.position,
-    )
+    deals = yield from deals_of([*active, *saved], deals_by_id)
+    return ShownCart(beside(active, deals), beside(saved, deals), saved.position)
 
 
-def deals_of(lines: Iterable[CartLine]) -> Steps[dict[str, Deal]]:
+def view_order_to_place(username: str, *, deals_by_id: DealsById = fetch_deals) -> Steps[ShownCart]:
+    """The cart without what is saved for later, which nobody orders."""
+    active = yield from active_lines(username)
+    return ShownCart(beside(active, (yield from deals_of(active, deals_by_id))))
+
+
+def active_lines(username: str) -> Steps[Page[CartLine]]:
+    """What is in the cart, after whatever a checkout has left undone is done."""
+    yield from complete_purchase(username)
+    return (yield from view_products(username, Status.ACTIVE, limit=MOST_LINES))
+
+
+def deals_of(
+    lines: Iterable[CartLine], deals_by_id: DealsById = fetch_deals
+) -> Steps[dict[str, Deal]]:
     """The deals that lines are of, by SKU, which is the deal's id."""
-    skus: list[Any] = [line.item_sku for line in lines]
-    found = yield from fetch_deals(skus)
+    found = yield from deals_by_id([line.item_sku for line in lines])
     return {deal.deal_id: deal for deal in found}
+
+
+def beside(lines: Iterable[CartLine], deals: Mapping[str, Deal]) -> list[ShownLine]:
+    return [ShownLine(one, deals.get(one.item_sku)) for one in lines]
 
 
 def mark_of(lines: Iterable[CartLine]) -> str:

@@ -24,6 +24,7 @@ from bigtime.web.front import NO_STORE, PRIVATE, address_of, page_headers
 from bigtime.web.headers import Header
 from bigtime.web.kept_days import KeptDays
 from bigtime.web.kept_deals import DealsById, kept_deals
+from bigtime.web.kept_places import FirstPlaces, Places, kept_places
 from bigtime.web.limits import Limits
 from bigtime.web.page import Page
 from bigtime.web.problems import NotAllowed, NotSignedIn
@@ -44,6 +45,7 @@ class Site:
     facts: TaggedCache[Any]
     days: TaggedCache[Sequence[Deal]]
     deals: TaggedCache[Deal]
+    places: TaggedCache[Places]
     visitors: Visitors
     fillings: Fillings
     templates: Templates
@@ -109,7 +111,7 @@ class Site:
     @property
     def caches(self) -> tuple[TaggedCache[Any], ...]:
         """All that shows what is in the tables, and so has to follow them."""
-        return self.pages, self.facts, self.days, self.deals
+        return self.pages, self.facts, self.days, self.deals, self.places
 
     def kept_days(self, group: str) -> KeptDays:
         """The days of a list of deals, for one page of it."""
@@ -120,9 +122,19 @@ class Site:
         """For pages that show deals; whoever changes something asks the store."""
         return kept_deals(self.deals)
 
+    @property
+    def first_places(self) -> FirstPlaces:
+        """For the page of all that is trending."""
+        return kept_places(self.places)
+
     async def answer(self, request: Request, page: Page, *, keeping: Header = NO_STORE) -> Response:
         """A page as an answer, its gaps filled for whoever asks."""
-        body = await self.fillings.fill(page, await self.visitor(request))
+        return await self.answer_for(await self.visitor(request), page, keeping=keeping)
+
+    async def answer_for(
+        self, visitor: Visitor | None, page: Page, *, keeping: Header = NO_STORE
+    ) -> Response:
+        body = await self.fillings.fill(page, visitor)
         response = Response(status_code=page.status)
         response.body = body
         response.raw_headers = page_headers(page, body, keeping)

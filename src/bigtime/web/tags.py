@@ -8,6 +8,7 @@ from typing import Any
 
 from bigtime.model import Change, Entity
 from bigtime.systems.cart.design import CartLine
+from bigtime.systems.catalog.design import TrendingDeal
 from bigtime.systems.deals.design import (
     Brand,
     BrandLike,
@@ -31,6 +32,7 @@ FRONT_PAGE = "front page"
 EDITORS_CHOICE = "editors choice"
 BRANDS = "brands"
 PRICING = "pricing"
+CAMPAIGNS = "campaigns"
 
 # The front page may have been read from a copy of deals that did not know the newest yet.
 ALWAYS: Mapping[type[Entity], str] = {
@@ -68,6 +70,11 @@ def day_tag(group: str, moment: datetime) -> str:
     return f"{group} {moment.isoformat()[:10]}"
 
 
+def trending_tag(category: str) -> str:
+    """The places of a category's deals among the trending ones."""
+    return f"trending {category}"
+
+
 def product_tag(product_id: str) -> str:
     return f"product {product_id}"
 
@@ -97,10 +104,13 @@ def tags_shown(entity: Entity) -> Iterator[str]:
             yield category_tag(entity.category)
         case Brands() | DealsCache() | EditorsChoice() | FrontPage():
             yield ALWAYS[type(entity)]
+        case TrendingDeal():
+            yield trending_tag(entity.category_id)
         case Product():
             yield PRICING
             yield product_tag(entity.id)
         case Campaign():
+            yield CAMPAIGNS
             yield campaign_tag(entity.code)
         case Message() | BrandLike() | BrandWatch() | CategoryLike() | CategoryWatch():
             yield user_tag(entity.username)

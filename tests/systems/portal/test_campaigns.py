@@ -20,6 +20,7 @@ from bigtime.systems.portal.campaigns import (
     list_campaigns_by_product,
     list_deleted_campaigns,
     list_expired_campaigns,
+    list_next_and_last_campaigns,
     list_upcoming_campaigns,
     restore_campaign,
     soft_delete_campaign,
@@ -145,6 +146,8 @@ def test_lists_by_time(place: Place) -> None:
     assert codes(list_upcoming_campaigns()) == ["NEXT", "LATER"]
     assert codes(list_expired_campaigns()) == ["OLD"]
     assert codes(list_deleted_campaigns()) == ["GONE"]
+    coming, over = place.run(list_next_and_last_campaigns(limit=1))
+    assert [one.campaign.code for one in (*coming, *over)] == ["NEXT", "OLD"]
     both = codes(list_campaigns(include_inactive=True))
     assert both[:2] == ["LATER", "NEXT"] and sorted(both[2:4]) == ["GONE", "NOW"]
     assert sorted(codes(list_campaigns_by_creation())) == ["LATER", "LONG", "NEXT", "NOW", "OLD"]
@@ -167,6 +170,20 @@ def test_a_page_of_offers_reads_each_product_once(alone: Place) -> None:
     assert alone.sent == ["Query", "BatchGetItem"]
     asked = alone.exchanges[1].request.params["RequestItems"]["products"]["Keys"]
     assert len(asked) == 2
+
+
+def test_next_and_last_campaigns_read_each_product_once(alone: Place) -> None:
+    product = new_product(alone)
+    for number, dates in enumerate((OCTOBER, NOVEMBER, DECEMBER, DECEMBER)):
+        new_campaign(alone, product.id, code=f"CODE_{number}", **dates)
+    alone.exchanges.clear()
+
+    coming, over = alone.run(list_next_and_last_campaigns(limit=3))
+
+    assert [one.product_name for one in (*coming, *over)] == [product.name] * 3
+    assert alone.sent == ["Query", "Query", "BatchGetItem"]
+    asked = alone.exchanges[2].request.params["RequestItems"]["products"]["Keys"]
+    assert len(asked) == 1
 
 
 def test_a_code_is_one_campaigns_even_a_deleted_ones(place: Place) -> None:

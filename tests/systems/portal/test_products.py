@@ -22,6 +22,7 @@ from bigtime.systems.portal.products import (
     count_products,
     get_product,
     list_deleted_products,
+    list_product_names,
     list_products,
     restore_product,
     soft_delete_product,
@@ -59,6 +60,9 @@ def test_the_pricing_page_is_oldest_first_and_has_active_ones(place: Place) -> N
     assert place.run(list_products(include_inactive=True)).items == everything
     assert place.run(list_deleted_products()).items == [gone]
     assert place.run(count_products()) == Counts(active=3, inactive=1)
+    named = [(one.id, one.active) for one in place.run(list_product_names())]
+    assert named == [(one.id, one.active) for one in (made[0], made[2], made[3], gone)]
+    assert len(place.run(list_product_names(limit=2))) == 3
 
 
 def test_every_field_that_may_change_changes(place: Place) -> None:

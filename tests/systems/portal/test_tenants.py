@@ -19,8 +19,10 @@ from bigtime.systems.portal.errors import (
 from bigtime.systems.portal.paging import Counts
 from bigtime.systems.portal.statuses import suspend_tenant
 from bigtime.systems.portal.tenants import (
+    count_deleted_tenants,
     count_tenants,
     count_tenants_by_status,
+    count_tenants_to_remind,
     create_tenant,
     get_tenant,
     get_tenant_by_email,
@@ -260,6 +262,7 @@ def test_counts_by_status_count_active_ones(place: Place) -> None:
     }
     assert place.run(count_tenants_by_status(include_inactive=True))[Status.UNVALIDATED] == 2
     assert place.run(count_tenants()) == Counts(active=3, inactive=1)
+    assert place.run(count_deleted_tenants()) == 1
     counting = [one.request.params for one in place.exchanges if one.request.operation == "Query"]
     assert {one["Select"] for one in counting if one["TableName"] == "tenants"} == {"COUNT"}
 
@@ -279,8 +282,10 @@ def test_those_to_remind_came_in_the_last_day_and_have_not_validated(place: Plac
         first.id,
         late.id,
     ]
+    assert place.run(count_tenants_to_remind()) == 3
     place.time.now += timedelta(hours=2)
     assert [one.id for one in place.run(list_tenants_to_remind())] == [second.id, first.id]
+    assert place.run(count_tenants_to_remind()) == 2
 
 
 def test_pages_of_those_to_remind_join_up_while_time_passes(place: Place) -> None:

@@ -26,7 +26,7 @@ from bigtime.systems.deals.design import Brand, Deal
 from bigtime.systems.deals.users import create_user
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
-from bigtime.web.app import make_app
+from bigtime.web.app import follower, make_app
 from bigtime.web.design import SITE
 from bigtime.web.settings import Settings
 from bigtime.web.site import Site
@@ -67,12 +67,23 @@ class Scene:
         settings = Settings(secret=SecretStr(SECRET), public_url="http://site.example")
         self.front = make_app(settings, self.store, version=engine.version)
         self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
+        self.following = follower(self.site, engine.version)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(coroutine)
 
     def run(self, steps: Runnable[T]) -> T:
         return self.wait(self.store.run(steps))
+
+    def catch_up(self) -> None:
+        """Lets the site hear what has changed since the last time, as it soon does by itself."""
+        self.wait(self.following.catch_up())
+
+    def asked(self) -> list[str]:
+        """The operations since the last time that somebody wanted to know."""
+        told = [one.request.operation for one in self.exchanges]
+        self.exchanges.clear()
+        return told
 
     def browser(self, username: str | None = None, *roles: Role) -> Browser:
         """That of a user who has signed in, or of nobody."""

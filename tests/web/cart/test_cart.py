@@ -217,7 +217,9 @@ def test_only_what_was_removed_here_and_not_long_ago_is_put_back(
 def test_a_new_price_is_told_and_taken_only_when_it_is_wanted(scene: Scene, liz: Browser) -> None:
     liz.send("/cart/add", deal_id=LAMP.deal_id, count="2")
     assert "now." not in liz.get("/cart").text
+    scene.catch_up()
     scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
+    scene.catch_up()
     page = liz.get("/cart")
     assert "It costs $24.99 now." in page.text
     assert "Total $39.98" in words_of(page.text)
@@ -225,6 +227,29 @@ def test_a_new_price_is_told_and_taken_only_when_it_is_wanted(scene: Scene, liz:
     page = liz.follow(liz.submit(page, "/cart/price", price="0.01"))
     assert "Total $49.98" in words_of(page.text)
     assert [line.price for line in scene.lines("liz")] == [Decimal("24.99")]
+
+
+def test_what_was_put_in_just_now_does_not_cost_less_on_the_page_that_follows(
+    scene: Scene, liz: Browser
+) -> None:
+    """Though the site has the deal in memory, and has not heard yet that it changed."""
+    liz.send("/cart/add", deal_id=LAMP.deal_id)
+    liz.get("/cart")
+    scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
+    page = liz.follow(liz.send("/cart/add", deal_id=LAMP.deal_id))
+    assert "Total $49.98" in words_of(page.text)
+    assert "now." not in page.text
+
+
+def test_a_cart_that_is_looked_at_again_asks_for_lines_and_not_for_deals(
+    scene: Scene, liz: Browser
+) -> None:
+    scene.fill("liz", 3)
+    liz.get("/cart")
+    scene.asked()
+    page = liz.get("/cart").text
+    assert scene.asked() == ["GetItem", "Query", "Query"]
+    assert all(deal(number).title in page for number in range(3))
 
 
 def test_a_product_that_is_no_deal_is_shown_by_its_sku(scene: Scene, liz: Browser) -> None:

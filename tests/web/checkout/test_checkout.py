@@ -13,6 +13,7 @@ from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
 from bigtime.systems.shop.design import Address
+from bigtime.systems.shop.order import view_order
 from tests.web.cart.page_forms import form_of, words_of
 from tests.web.cart.scene import PRICE, Browser, Scene, deal
 from tests.web.checkout.ordering import HOME, TYPED, check_all_agrees, key, orders_of
@@ -250,6 +251,25 @@ def test_a_new_price_is_told_and_the_old_one_ordered(scene: Scene, liz: Browser)
     liz.follow(liz.submit(page, "/checkout", **TYPED))
     (order,) = scene.run(orders_of("liz"))
     assert order.total == Decimal("39.98")
+
+
+def test_an_order_has_the_title_of_its_time_and_not_that_of_the_page(
+    scene: Scene, liz: Browser
+) -> None:
+    """The site has the deal in memory, and has not heard yet that it changed."""
+    page = liz.get("/checkout")
+    scene.run(update_deal(deal(0).deal_id, title="A brass lamp"))
+    liz.follow(liz.submit(page, "/checkout", **TYPED))
+    (order,) = scene.run(orders_of("liz"))
+    items = scene.run(view_order(order.order_id)).items
+    assert "A brass lamp" in [item.title for item in items]
+
+
+def test_the_page_does_not_ask_for_what_is_saved_for_later(scene: Scene, liz: Browser) -> None:
+    liz.get("/checkout")
+    scene.asked()
+    assert liz.get("/checkout").status_code == 200
+    assert scene.asked() == ["GetItem", "GetItem", "Query"]
 
 
 def test_more_than_an_order_takes_is_said_before_and_after(scene: Scene) -> None:

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
-from bigtime.store import AsyncStore, Store
+from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.categories import create_categories
 from bigtime.web.app import make_app
@@ -41,7 +41,7 @@ class Scene:
         self.store.run(setup(*SYSTEMS, SITE))
         self.store.run(create_categories())
         settings = Settings(data=folder, secret=SECRET)  # type: ignore[arg-type]
-        store = AsyncStore(self.ask, **metering(self.meters.spent))
+        store = AsyncStore(self.ask, retries=Retries(attempts=1), **metering(self.meters.spent))
         self.front = make_app(settings, store, meters=self.meters)
 
     async def ask(self, request: Request) -> Response:
@@ -138,3 +138,18 @@ def test_a_method_that_is_not_there_tells_those_that_are(scene: Scene) -> None:
         refused = scene.served.post(path)
         assert refused.status_code == 405
         assert refused.headers["allow"] == "GET, HEAD", path
+
+
+def test_while_the_store_is_away_people_and_programs_are_told_to_come_back(scene: Scene) -> None:
+    scene.is_away = True
+    scene.served.headers["cookie"] = f"session={'x' * 43}"
+    for path in ("/", "/deals/2bJqXVHPbyPZtvzOdAHo1AsGWZl", "/cart"):
+        page = scene.served.get(path)
+        assert page.status_code == 503 and "Back in a moment" in page.text
+        assert page.headers["retry-after"] == "5"
+    program = scene.served.get("/api/v1/brands")
+    assert program.status_code == 503
+    assert program.json()["error"] == "store-away"
+
+    scene.is_away = False
+    assert scene.served.get("/").status_code == 200

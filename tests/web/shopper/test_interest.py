@@ -17,7 +17,9 @@ from bigtime.systems.deals.interest import (
 from bigtime.systems.deals.likes import like_brand, like_category
 from bigtime.systems.deals.watches import watch_brand
 from bigtime.web.shopper import interest as interest_pages
+from bigtime.wire import Request, Response
 from tests.web.browsing import Browser, Reader, Web, words
+from tests.web.portal.waiting import eventually
 
 PAGES = ("/brands/APPLE", "/brands/CAST%20%26%20CRUMB", "/categories/HOME")
 
@@ -99,10 +101,17 @@ def test_one_is_sent_back_to_a_page_of_this_site_only(alex: Browser, back: str, 
 
 def test_the_list_has_what_one_likes_and_watches(web: Web, alex: Browser) -> None:
     assert words(alex.get("/me/interests").text).count("None yet.") == 2
+    alex.submit("/brands/APPLE", "/brands/APPLE/like")
+    assert "Apple Like no more : Apple" in words(alex.get("/me/interests").text)
+
+
+def test_the_list_has_what_others_did_for_one_soon_after(web: Web, alex: Browser) -> None:
+    assert words(alex.get("/me/interests").text).count("None yet.") == 2
     web.run(like_brand("Apple", "alex"))
     web.run(watch_brand("Cast & Crumb", "alex"))
     web.run(like_category("Home", "alex"))
     web.run(like_category("Toys", "bo"))
+    eventually(lambda: "Home Like no more" in words(alex.get("/me/interests").text))
     page = alex.get("/me/interests").text
     said = words(page)
     assert "Home Like no more : Home" in said
@@ -120,6 +129,33 @@ def test_the_list_takes_one_batch_after_the_names(web: Web, alex: Browser) -> No
     found = store.run(interest_pages.interests_of("alex", None))
     assert [one.request.operation for one in exchanges] == ["GetItem", "BatchGetItem"]
     assert [one.name for one in (*found.brands, *found.categories)] == ["Apple", "Home"]
+
+
+def test_a_list_that_is_looked_at_again_is_not_read_again(
+    web: Web, alex: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    transport = web.site.store.transport
+
+    async def noted(request: Request) -> Response:
+        asked.append(request.operation)
+        return await transport(request)
+
+    def is_read() -> bool:
+        asked.clear()
+        assert "Like no more : Apple" in words(alex.get("/me/interests").text)
+        return "BatchGetItem" in asked
+
+    monkeypatch.setattr(web.site.store, "transport", noted)
+    web.run(like_brand("Apple", "alex"))
+    assert is_read()
+    eventually(lambda: not is_read())
+
+
+def test_a_list_is_its_own_and_nobody_else_s(web: Web, alex: Browser) -> None:
+    alex.submit("/brands/APPLE", "/brands/APPLE/watch")
+    assert "Apple Watch no more" in words(alex.get("/me/interests").text)
+    assert "Apple" not in words(web.signed_in("bo").get("/me/interests").text)
 
 
 def test_from_the_list_one_can_like_no_more_and_is_back_there(web: Web, alex: Browser) -> None:

@@ -10,7 +10,7 @@ BRANDS: Final = {
         "Brightfield",
     ),
     "Computers": (
-        "Keystead", "Quantiq", "Nimbus Labs", "Framewright", "Datumworks", "Bytehaven",
+        "Keystead", "Apple", "Nimbus Labs", "Framewright", "Datumworks", "Bytehaven",
         "Corepoint",
     ),
     "Home": (

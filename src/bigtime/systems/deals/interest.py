@@ -12,7 +12,14 @@ from typing import Any, TypeAlias
 
 from bigtime.model import Key, Steps, get_many, pattern
 from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
-from bigtime.systems.deals.values import BrandName, CategoryName, Username
+from bigtime.systems.deals.values import (
+    BrandName,
+    CategoryName,
+    Username,
+    brand_key,
+    category_key,
+    username_key,
+)
 
 Pair: TypeAlias = tuple[Key[Any], Key[Any]]
 """Of a like and of a watch."""
@@ -69,11 +76,16 @@ def interests_in_both(
 
 
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
-    return [(BrandLike.key(one, username), BrandWatch.key(one, username)) for one in names]
+    """Each name is spelled once for both, and the user's once for all: they may be hundreds."""
+    who = username_key(username)
+    told = [{"brand": brand_key(one), "username": who} for one in names]
+    return [(Key(BrandLike, one), Key(BrandWatch, one)) for one in told]
 
 
 def category_keys(names: Iterable[str], username: str) -> list[Pair]:
-    return [(CategoryLike.key(one, username), CategoryWatch.key(one, username)) for one in names]
+    who = username_key(username)
+    told = [{"category": category_key(one), "username": who} for one in names]
+    return [(Key(CategoryLike, one), Key(CategoryWatch, one)) for one in told]
 
 
 def interests_at(keys: list[Pair]) -> Steps[list[Interest]]:

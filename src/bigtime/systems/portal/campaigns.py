@@ -48,10 +48,17 @@ from bigtime.systems.portal.offers import (
     Offer,
     offer_of,
     offer_page,
+    offers_of,
     rounded_discount,
     today,
 )
-from bigtime.systems.portal.paging import IS_ACTIVE, PAGE, activity_page, checked_size
+from bigtime.systems.portal.paging import (
+    IS_ACTIVE,
+    MOST_ON_A_PAGE,
+    PAGE,
+    activity_page,
+    checked_size,
+)
 from bigtime.systems.portal.values import (
     CENT,
     Actor,
@@ -155,15 +162,7 @@ def list_upcoming_campaigns(
 ) -> Steps[Page[Offer]]:
     """active ones that start after today, the next one first, paged"""
     day = yield from today(zone)
-    page = yield from activity_page(
-        Campaign,
-        "CampaignActiveIndex",
-        from_date=more_than(day),
-        limit=limit,
-        after=after,
-        newest_first=False,
-    )
-    return (yield from offer_page(page, day))
+    return (yield from offer_page((yield from upcoming(day, limit, after)), day))
 
 
 @pattern("List Expired Campaigns", index="CampaignActiveIndex, products")
@@ -172,7 +171,38 @@ def list_expired_campaigns(
 ) -> Steps[Page[Offer]]:
     """active ones that ended before today, filtered by end date; newest first, paged"""
     day = yield from today(zone)
-    page = yield from activity_page(
+    return (yield from offer_page((yield from expired(day, limit, after)), day))
+
+
+@pattern("List Next and Last Campaigns", index="CampaignActiveIndex, products")
+def list_next_and_last_campaigns(
+    *, limit: int = PAGE, zone: tzinfo = UTC
+) -> Steps[tuple[list[Offer], list[Offer]]]:
+    """the first of the upcoming ones and of the expired ones; each product is read once
+
+    Of those that have begun some still run. So twice as many are looked at, or a second look would
+    nearly always be needed.
+    """
+    day = yield from today(zone)
+    coming = yield from upcoming(day, limit)
+    over = yield from expired(day, min(2 * limit, MOST_ON_A_PAGE))
+    offers = yield from offers_of([*coming, *over.items[:limit]], day)
+    return offers[: len(coming)], offers[len(coming) :]
+
+
+def upcoming(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
+    return activity_page(
+        Campaign,
+        "CampaignActiveIndex",
+        from_date=more_than(day),
+        limit=limit,
+        after=after,
+        newest_first=False,
+    )
+
+
+def expired(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
+    return activity_page(
         Campaign,
         "CampaignActiveIndex",
         from_date=less_than(day),
@@ -181,7 +211,6 @@ def list_expired_campaigns(
         after=after,
         newest_first=True,
     )
-    return (yield from offer_page(page, day))
 
 
 @pattern("List Campaigns by Creation", index="ActiveIndex, products")

@@ -10,6 +10,7 @@ from bigtime.model import (
     Page,
     Position,
     Steps,
+    View,
     count,
     get,
     now,
@@ -23,6 +24,7 @@ from bigtime.systems.portal.errors import ProductDeleted, UnknownProduct
 from bigtime.systems.portal.history import created, edit
 from bigtime.systems.portal.paging import PAGE, Counts, activity_page, checked_size
 from bigtime.systems.portal.values import (
+    Active,
     Actor,
     BillingCycle,
     Description,
@@ -35,6 +37,18 @@ from bigtime.systems.portal.values import (
 CHANGEABLE: Final = frozenset(
     {"name", "description", "price", "features", "billing_cycle", "active"}
 )
+ARE_ACTIVE: Final = Product.within("ProductActiveIndex", active=True)
+ARE_DELETED: Final = Product.within("ProductActiveIndex", active=False)
+ACTIVE: Final = count(ARE_ACTIVE)
+DELETED: Final = count(ARE_DELETED)
+
+
+class ProductName(View, of=Product):
+    """What a product is called, and whether it is to be had."""
+
+    id: ProductId
+    name: Name
+    active: Active = True
 
 
 @pattern("Get Product by ID", index="Main table")
@@ -76,17 +90,20 @@ def list_deleted_products(
     return (yield from query(deleted, newest_first=True, limit=checked_size(limit), after=after))
 
 
+@pattern("List Product Names", index="ProductActiveIndex")
+def list_product_names(*, limit: int = PAGE) -> Steps[list[ProductName]]:
+    """to choose from; up to so many active ones, and as many soft deleted ones after them"""
+    size = checked_size(limit)
+    active, deleted = yield from together(
+        *(query(one, only=ProductName, limit=size) for one in (ARE_ACTIVE, ARE_DELETED))
+    )
+    return [*active, *deleted]
+
+
 @pattern("Count Products", index="ProductActiveIndex")
 def count_products() -> Steps[Counts]:
     """active and soft deleted ones; only numbers are read"""
-    return Counts(
-        *(
-            yield from together(
-                count(Product.within("ProductActiveIndex", active=True)),
-                count(Product.within("ProductActiveIndex", active=False)),
-            )
-        )
-    )
+    return Counts(*(yield from together(ACTIVE, DELETED)))
 
 
 @pattern("Create Product", index="Main table", takes="N/A")

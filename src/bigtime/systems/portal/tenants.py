@@ -10,6 +10,7 @@ from bigtime.model import (
     Page,
     Position,
     Steps,
+    at_least,
     count,
     get,
     now,
@@ -42,6 +43,12 @@ from bigtime.systems.portal.values import (
 
 CHANGEABLE: Final = frozenset({"organization_name", "destination_email", "active"})
 REMINDED: Final = timedelta(days=1)
+
+OF_STATUS: Final = [Tenant.within("TenantStatusIndex", status=one) for one in Status]
+ALL_OF_STATUS: Final = [count(one) for one in OF_STATUS]
+ACTIVE_OF_STATUS: Final = [count(one, filter=IS_ACTIVE) for one in OF_STATUS]
+ACTIVE: Final = count(Tenant.within("ActiveIndex", active=True))
+DELETED: Final = count(Tenant.within("ActiveIndex", active=False))
 
 
 # Reading
@@ -154,24 +161,30 @@ def list_tenants_to_remind(
 @pattern("Count Tenants by Status", index="TenantStatusIndex")
 def count_tenants_by_status(*, include_inactive: bool = False) -> Steps[dict[Status, int]]:
     """only numbers are read"""
-    filter = None if include_inactive else IS_ACTIVE
-    counts = yield from together(
-        *(count(Tenant.within("TenantStatusIndex", status=one), filter=filter) for one in Status)
-    )
+    counts = yield from together(*(ALL_OF_STATUS if include_inactive else ACTIVE_OF_STATUS))
     return dict(zip(Status, counts, strict=True))
 
 
 @pattern("Count Tenants", index="ActiveIndex")
 def count_tenants() -> Steps[Counts]:
     """active and soft deleted ones; only numbers are read"""
-    return Counts(
-        *(
-            yield from together(
-                count(Tenant.within("ActiveIndex", active=True)),
-                count(Tenant.within("ActiveIndex", active=False)),
-            )
-        )
+    return Counts(*(yield from together(ACTIVE, DELETED)))
+
+
+@pattern("Count Soft Deleted Tenants", index="ActiveIndex")
+def count_deleted_tenants() -> Steps[int]:
+    """only a number is read"""
+    return (yield from DELETED)
+
+
+@pattern("Count Tenants to Remind", index="TenantStatusIndex")
+def count_tenants_to_remind() -> Steps[int]:
+    """UNVALIDATED ones of the last day; only a number is read"""
+    start = checked_moment((yield from now()) - REMINDED)
+    fresh = Tenant.within(
+        "TenantStatusIndex", status=Status.UNVALIDATED, date_created=at_least(start)
     )
+    return (yield from count(fresh, filter=IS_ACTIVE))
 
 
 # Writing

@@ -34,7 +34,7 @@ from bigtime.web.api.paging import (
 from bigtime.web.api.portal_shapes import CampaignChanged, CampaignShown, NewCampaign
 from bigtime.web.portal.ordering import ordering_of
 from bigtime.web.site import Site, site_of
-from bigtime.web.tags import campaign_tag
+from bigtime.web.tags import CAMPAIGNS, campaign_tag
 
 campaigns = APIRouter(prefix="/v1.0/campaigns", tags=["campaigns"], route_class=JsonRoute)
 
@@ -53,7 +53,7 @@ async def create(
 
     async def make(turn: Turn) -> Answer:
         made = await turn.store.run(created(site, wanted.model_dump(), caller.login))
-        site.drop((campaign_tag(wanted.code),))
+        site.drop((CAMPAIGNS, campaign_tag(wanted.code)))
         return Answer.of(CampaignShown.of(made, to_admin=True))
 
     return await once(request, key, caller, make)
@@ -126,6 +126,6 @@ async def change(request: Request, caller: Admin, code: str, wanted: CampaignCha
     """Changes a campaign; `active` archives and restores it. Orders keep what it was."""
     site = site_of(request)
     changed = await site.store.run(update_campaign(code, wanted.said(), by=caller.login))
-    site.drop((campaign_tag(changed.code),))
+    site.drop((CAMPAIGNS, campaign_tag(changed.code)))
     offer = await site.store.run(shown(site, changed.code))
     return CampaignShown.of(offer, to_admin=True).answer()

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from bigtime.model import together
 from bigtime.systems.deals.deals import fetch_deal
 from bigtime.systems.deals.errors import UnknownDeal
-from bigtime.systems.deals.front_page import fetch_front_page
+from bigtime.systems.deals.front_page import all_days
+from bigtime.systems.deals.latest import latest
 from bigtime.systems.deals.values import deal_id_of
 from bigtime.web.editor.changes import view_changes
 from bigtime.web.editor.deal_form import desk_path
@@ -51,15 +52,17 @@ async def shown(
 ) -> Response:
     site = site_of(request)
     position, kept = site.cursors.read(after), site.kept_days(LATEST)
-    (_, latest), changes = await site.store.run(
-        together(fetch_front_page(after=position, kept=kept), view_changes(limit=CHANGES_SHOWN))
+    deals, changes = await site.store.run(
+        together(
+            latest(all_days(), None, after=position, kept=kept), view_changes(limit=CHANGES_SHOWN)
+        )
     )
     page = site.templates.page(
         "editor/desk.html",
         status=status,
         form=form,
-        latest=latest.items,
-        after=site.cursors.write(latest.position),
+        latest=deals.items,
+        after=site.cursors.write(deals.position),
         changes=changes.items,
         is_first=after is None,
     )

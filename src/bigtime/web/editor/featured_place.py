@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from bigtime.model import Kept, Page, Position, Steps, Write, get, together
-from bigtime.systems.deals.categories import CATEGORIES, fetch_category
+from bigtime.systems.deals.categories import CATEGORIES
 from bigtime.systems.deals.design import Category, Deal, EditorsChoice, FrontPage
 from bigtime.systems.deals.errors import UnknownCategory
 from bigtime.systems.deals.featured import (
@@ -20,7 +20,8 @@ from bigtime.systems.deals.featured import (
     choosing_for_page,
     copy_of,
 )
-from bigtime.systems.deals.front_page import fetch_front_page
+from bigtime.systems.deals.front_page import all_days
+from bigtime.systems.deals.latest import category_days, latest
 from bigtime.systems.deals.values import DealId, category_key
 from bigtime.web.tags import (
     EDITORS_CHOICE,
@@ -117,8 +118,5 @@ def choosing(place: Place, deal_ids: Sequence[DealId], seen: Featuring) -> Steps
 
 def latest_for(place: Place, after: Position | None, kept: Kept[Deal]) -> Steps[Page[Deal]]:
     """The latest deals that could be featured there."""
-    if place.category is None:
-        _, latest = yield from fetch_front_page(after=after, kept=kept)
-    else:
-        _, latest = yield from fetch_category(place.category, after=after, kept=kept)
-    return latest
+    days = all_days() if place.category is None else category_days(place.category)
+    return (yield from latest(days, None, after=after, kept=kept))

@@ -44,6 +44,7 @@ from bigtime.web.shown_cart import deals_of, view_cart
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import Site, site_of
 from bigtime.web.statuses import status_of
+from bigtime.web.tags import deal_tag
 from bigtime.web.visitor import Visitor
 
 CART = "/cart"
@@ -231,14 +232,18 @@ async def line_named(request: Request) -> str:
     return form.value.sk
 
 
-async def did(request: Request, visitor: Visitor, steps: Steps[Any]) -> Response:
-    """On to the cart when it went well; or the cart, and what is wrong."""
+async def did(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
+    """On to the cart when it went well; or the cart, and what is wrong.
+
+    The line may have a price that its deal, as it is kept here, does not have yet.
+    """
     site = site_of(request)
     try:
-        await site.store.run(steps)
+        line = await site.store.run(steps)
     except DomainError as error:
         return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
     site.drop((user_tag(visitor.username),))
+    site.deals.drop((deal_tag(line.item_sku),))
     return going_on(CART)
 
 
@@ -268,7 +273,9 @@ async def shown(
     after: Position | None = None,
 ) -> Response:
     site = site_of(request)
-    found = await site.store.run(view_cart(visitor.username, after=after))
+    found = await site.store.run(
+        view_cart(visitor.username, after=after, deals_by_id=site.deals_by_id)
+    )
     if wrong is not None and not found.has(wrong.item_sku):
         wrong = replace(wrong, item_sku=None)
     return await site.form_page(
@@ -314,6 +321,6 @@ async def what_was_removed(site: Site, visitor: Visitor, text: str | None) -> Re
     line = line_in(site, visitor, text) if text else None
     if line is None or text is None:
         return None
-    deals = await site.store.run(deals_of([line]))
+    deals = await site.store.run(deals_of([line], site.deals_by_id))
     deal = deals.get(line.item_sku)
     return Removed(deal.title if deal else line.item_sku, text)

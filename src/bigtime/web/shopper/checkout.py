@@ -34,7 +34,8 @@ from bigtime.web.checkout import (
 )
 from bigtime.web.filling import user_tag
 from bigtime.web.forms import Filled, check_form, empty, read_fields, typed_in
-from bigtime.web.shown_cart import ShownCart, view_cart
+from bigtime.web.kept_deals import DealsById
+from bigtime.web.shown_cart import ShownCart, view_order_to_place
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.statuses import status_of
@@ -154,9 +155,11 @@ def asked(
     )
 
 
-def what_to_show(visitor: Visitor) -> Steps[tuple[ShownCart, dict[str, Address], Ksuid]]:
+def what_to_show(
+    visitor: Visitor, deals_by_id: DealsById
+) -> Steps[tuple[ShownCart, dict[str, Address], Ksuid]]:
     customer = yield from customer_of(visitor.username, visitor.login)
-    cart = yield from view_cart(visitor.username)
+    cart = yield from view_order_to_place(visitor.username, deals_by_id=deals_by_id)
     return cart, customer.addresses, (yield from draw_key())
 
 
@@ -165,7 +168,7 @@ async def shown(
 ) -> Response:
     """The page of a checkout, which has a key of its own, also when it is shown again."""
     site = site_of(request)
-    cart, addresses, key = await site.store.run(what_to_show(visitor))
+    cart, addresses, key = await site.store.run(what_to_show(visitor, site.deals_by_id))
     if not cart.lines:
         return going_on("/cart")
     return await site.form_page(

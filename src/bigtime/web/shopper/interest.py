@@ -40,11 +40,12 @@ from bigtime.web.local_path import local_path
 from bigtime.web.problems import NoSuchPage
 from bigtime.web.shopper.one_spelling import key_of
 from bigtime.web.signing_in import going_on
-from bigtime.web.site import site_of
-from bigtime.web.tags import brand_tag, category_tag
+from bigtime.web.site import Site, site_of
+from bigtime.web.tags import BRANDS, brand_tag, category_tag
 
 Deed: TypeAlias = Callable[[str, str], Steps[None]]
 
+INTERESTS = "/me/interests"
 BRANDS_ASKED = 250
 """Brands to a page of the list. No key leads to what a user likes, so each is looked up: all in one
 batch, of which a request takes fifty."""
@@ -117,12 +118,12 @@ async def do(request: Request, kind: Kind, name: str, deed: str) -> Response:
     return going_on(local_path(form.typed.get("back"), default=kind.folder + quote(key, safe="")))
 
 
-@interest.get("/me/interests")
+@interest.get(INTERESTS)
 async def show_interests(request: Request, after: str | None = None) -> Response:
     """What somebody likes and watches; `after` is the brand that the last page ended with."""
     site = site_of(request)
     visitor = await site.signed_in(request)
-    found = await site.store.run(interests_of(visitor.username, after))
+    found = await kept_interests(site, visitor.username, after)
     return await site.form_page(
         request,
         "shopper/interests.html",
@@ -130,7 +131,7 @@ async def show_interests(request: Request, after: str | None = None) -> Response
         categories=found.categories,
         after=found.after,
         is_first=after is None,
-        back=request.url.path if after is None else f"{request.url.path}?{request.url.query}",
+        back=INTERESTS if after is None else f"{INTERESTS}?{request.url.query}",
     )
 
 
@@ -150,6 +151,23 @@ class Interests:
     brands: list[Liked]
     categories: list[Liked]
     after: str | None
+
+
+async def kept_interests(site: Site, username: str, after: str | None) -> Interests:
+    """The first page is kept as what the buttons show is: until something of this user changes.
+
+    For many it is the only one. Of the others there are as many as anybody makes up places to go
+    on from.
+    """
+    if after is not None:
+        return await site.store.run(interests_of(username, after))
+    key = f"{username}\ninterests"
+    known: Interests | None = site.facts.get(key)
+    if known is None:
+        begun = site.facts.begin()
+        known = await site.store.run(interests_of(username, after))
+        site.facts.put(key, known, (user_tag(username), BRANDS), begun=begun)
+    return known
 
 
 def interests_of(username: str, after: str | None) -> Steps[Interests]:

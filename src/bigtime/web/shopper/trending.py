@@ -2,13 +2,15 @@
 
 The catalogue knows a deal's place and what brought it there; what it costs is read where deals
 are. A deal that is not there any more is left out. Places change with every look, so these pages
-are not kept until something changes, but for half a second.
+are not kept until something changes, but for half a second. Where the first deals of each category
+stand is kept until a deal of it moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -16,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page as Found
-from bigtime.model import Position, Steps, together
+from bigtime.model import Position, Steps
 from bigtime.systems.catalog.design import TrendingDeal
 from bigtime.systems.catalog.trending import get_highly_engaged_deals, get_trending_by_category
 from bigtime.systems.deals.categories import CATEGORIES
@@ -24,6 +26,7 @@ from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.errors import UnknownCategory
 from bigtime.systems.deals.values import category_key
 from bigtime.web.kept_deals import DealsById
+from bigtime.web.kept_places import FirstPlaces
 from bigtime.web.page import Page
 from bigtime.web.shopper.one_spelling import key_of, spelled_otherwise
 from bigtime.web.site import site_of
@@ -49,8 +52,7 @@ class Trend:
     @property
     def notes(self) -> dict[str, str]:
         return {
-            deal_id: f"{counted(place.views, 'view')}, {counted(place.clicks, 'click')}"
-            for deal_id, place in self.places.items()
+            deal_id: engagement(place.views, place.clicks) for deal_id, place in self.places.items()
         }
 
 
@@ -60,7 +62,7 @@ async def show_trending(request: Request) -> Response:
     site = site_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await site.store.run(trends_of_all(site.deals_by_id))
+        found = await site.store.run(trends_of_all(site.first_places, site.deals_by_id))
         trends = [one for one in found if one.deals]
         return site.templates.page("shopper/trending.html", trends=trends), ()
 
@@ -96,16 +98,19 @@ async def show_trend(
     return await site.cached(request, make, after=after, seconds=SECONDS_KEPT)
 
 
+@lru_cache(maxsize=1_024)
+def engagement(views: int, clicks: int) -> str:
+    return f"{counted(views, 'view')}, {counted(clicks, 'click')}"
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def trends_of_all(deals_by_id: DealsById) -> Steps[list[Trend]]:
-    found = yield from together(
-        *(get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
-    )
-    deals = yield from deals_by_id([place.deal_id for page in found for place in page])
-    return [shown(key, page, deals) for key, page in zip(SHOWN_NAMES, found, strict=True)]
+def trends_of_all(first_places: FirstPlaces, deals_by_id: DealsById) -> Steps[list[Trend]]:
+    found = yield from first_places(tuple(SHOWN_NAMES), SHOWN_OF_EACH)
+    deals = yield from deals_by_id([place.deal_id for places in found.values() for place in places])
+    return [shown(key, places, deals) for key, places in found.items()]
 
 
 def trend_of(

@@ -37,7 +37,7 @@ from bigtime.systems.portal.errors import (
 )
 from bigtime.systems.portal.history import audit_log, mark_of
 from bigtime.systems.portal.offers import Offer
-from bigtime.systems.portal.products import list_products
+from bigtime.systems.portal.products import list_product_names
 from bigtime.systems.portal.values import (
     CampaignCode,
     Day,
@@ -55,7 +55,7 @@ from bigtime.web.portal.ordering import ordering_of
 from bigtime.web.signing_in import going_on
 from bigtime.web.site import site_of
 from bigtime.web.statuses import status_in_form, status_of
-from bigtime.web.tags import campaign_tag
+from bigtime.web.tags import CAMPAIGNS, campaign_tag
 
 campaigns = APIRouter(include_in_schema=False)
 
@@ -173,9 +173,8 @@ def check_of_one(form: Filled[Filters]) -> None:
 
 
 async def choices(request: Request) -> list[tuple[str, str]]:
-    """Products to choose from; what is archived is marked so."""
-    steps = list_products(include_inactive=True, limit=MOST_PRODUCTS)
-    found = await site_of(request).store.run(steps)
+    """Products to choose from; what is archived comes last, and is marked so."""
+    found = await site_of(request).store.run(list_product_names(limit=MOST_PRODUCTS))
     return [(one.id, one.name if one.active else f"{one.name} (archived)") for one in found]
 
 
@@ -199,7 +198,7 @@ async def make(request: Request, admin: Admin) -> Response:
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
         return await new_shown(request, form, status=status_in_form(error))
-    site.drop((campaign_tag(made.code),))
+    site.drop((CAMPAIGNS, campaign_tag(made.code)))
     return going_on(f"{HERE}/{made.code}?done=made")
 
 
@@ -255,7 +254,7 @@ async def restore(request: Request, admin: Admin, code: str) -> Response:
 
 
 def done_with(request: Request, campaign: Campaign, done: str) -> Response:
-    site_of(request).drop((campaign_tag(campaign.code),))
+    site_of(request).drop((CAMPAIGNS, campaign_tag(campaign.code)))
     return going_on(f"{HERE}/{campaign.code}?done={done}")
 
 

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import tzinfo
-from typing import Final
+from datetime import datetime
+from typing import Final, TypeAlias
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page, Steps
-from bigtime.systems.portal.campaigns import list_expired_campaigns, list_upcoming_campaigns
-from bigtime.systems.portal.design import Tenant
+from bigtime.model import Steps
+from bigtime.systems.portal.campaigns import list_next_and_last_campaigns
 from bigtime.systems.portal.offers import Offer
 from bigtime.systems.portal.paging import Counts
 from bigtime.systems.portal.products import count_products
 from bigtime.systems.portal.tenants import (
-    count_tenants,
+    count_deleted_tenants,
     count_tenants_by_status,
-    list_tenants_to_remind,
+    count_tenants_to_remind,
 )
 from bigtime.systems.portal.values import Status
 from bigtime.web.portal.admin.admin import Admin
 from bigtime.web.portal.ordering import ordering_of
-from bigtime.web.site import site_of
+from bigtime.web.site import Site, site_of
+from bigtime.web.tags import CAMPAIGNS, PRICING
 
 SHOWN: Final = 5
+Campaigns: TypeAlias = tuple[list[Offer], list[Offer]]
+"""The next ones, and the last ones."""
 
 overview = APIRouter(include_in_schema=False)
 
@@ -35,28 +37,45 @@ overview = APIRouter(include_in_schema=False)
 class Overview:
     """How many there are of everything, and what comes and goes."""
 
-    tenants: Counts
     by_status: dict[Status, int]
+    archived: int
     products: Counts
-    upcoming: Page[Offer]
-    expired: Page[Offer]
-    to_remind: Page[Tenant]
+    upcoming: list[Offer]
+    expired: list[Offer]
+    to_remind: int
+
+    @property
+    def active(self) -> int:
+        return sum(self.by_status.values())
 
 
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
     site = site_of(request)
-    seen = await site.store.run(looked_over(ordering_of(site).zone))
+    seen = await site.store.run(looked_over(await coming_and_going(site)))
     page = site.templates.page("admin/overview.html", seen=seen)
     return await site.answer(request, page)
 
 
-def looked_over(zone: tzinfo) -> Steps[Overview]:
+async def coming_and_going(site: Site) -> Campaigns:
+    """The next and the last campaigns: of a day, until one of them or a product changes."""
+    zone = ordering_of(site).zone
+    key = f"coming and going on {datetime.now(zone).date()}"
+    known: Campaigns | None = site.facts.get(key)
+    if known is None:
+        begun = site.facts.begin()
+        known = await site.store.run(list_next_and_last_campaigns(limit=SHOWN, zone=zone))
+        site.facts.put(key, known, (CAMPAIGNS, PRICING), begun=begun)
+    return known
+
+
+def looked_over(campaigns: Campaigns) -> Steps[Overview]:
+    upcoming, expired = campaigns
     return Overview(
-        tenants=(yield from count_tenants()),
         by_status=(yield from count_tenants_by_status()),
+        archived=(yield from count_deleted_tenants()),
         products=(yield from count_products()),
-        upcoming=(yield from list_upcoming_campaigns(limit=SHOWN, zone=zone)),
-        expired=(yield from list_expired_campaigns(limit=SHOWN, zone=zone)),
-        to_remind=(yield from list_tenants_to_remind(limit=SHOWN)),
+        upcoming=upcoming,
+        expired=expired,
+        to_remind=(yield from count_tenants_to_remind()),
     )

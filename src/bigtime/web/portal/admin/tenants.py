@@ -52,7 +52,8 @@ WHICH: Final = (
     *((one.value, one.value.capitalize()) for one in Status),
     (DELETED, "Archived"),
 )
-PAGE: Final = 25
+PAGE: Final = 20
+ORDERS: Final = 25
 NEWEST: Final = 5
 END_OF_DAY: Final = time(23, 59, 59)
 
@@ -250,7 +251,7 @@ async def show_orders(
 ) -> Response:
     site = site_of(request)
     tenant = await site.store.run(get_tenant(tenant_id, include_inactive=True))
-    steps = list_orders(tenant.id, limit=PAGE, after=site.cursors.read(after))
+    steps = list_orders(tenant.id, limit=ORDERS, after=site.cursors.read(after))
     found = await site.store.run(steps)
     page = site.templates.page(
         "admin/orders.html",
