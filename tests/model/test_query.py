@@ -242,3 +242,30 @@ def test_deals_of_a_day_later_than_the_last_seen(store: Store) -> None:
     fill(store, deals)
     within = Deal.within("GSI1", created_at=NOON, deal_id=less_than(deals[1].deal_id))
     assert store.run(query(within, newest_first=True)).items == [deals[0]]
+
+
+LINKS = Table("Links", "PK", "SK", indexes=[global_index("Inverted", "SK", "PK")])
+
+
+class Link(Entity, table=LINKS):
+    keys = Keys(main=("FROM#{source}", "TO#{target}"), Inverted=("TO#{target}", "FROM#{source}"))
+    source: str
+    target: str
+    weight: int
+
+
+class Visit(Entity, table=LINKS):
+    """Is in the inverted index as well, without saying so."""
+
+    keys = Keys(main=("BY#{who}", "TO#{target}"))
+    who: str
+    target: str
+
+
+def test_an_index_may_hold_entities_that_do_not_declare_it(engine: Engine) -> None:
+    store = opened(engine, LINKS)
+    link = Link(source="a", target="b", weight=1)
+    fill(store, [link, Visit(who="alex", target="b")])
+    stretch = Link.within("Inverted", target="b")
+    assert store.run(query(stretch)).items == [link]
+    assert store.run(count(stretch)) == 1

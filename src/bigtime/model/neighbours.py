@@ -35,6 +35,7 @@ from bigtime.model.table import MAIN
 if TYPE_CHECKING:
     from bigtime.model.keys import EntityKey, KeyPart
     from bigtime.model.layout import Layout
+    from bigtime.model.table import Index
     from bigtime.model.template import Template
 
 Token: TypeAlias = str | Field | None
@@ -85,12 +86,18 @@ def is_alone(layout: Layout, index: str) -> bool:
 @lru_cache(maxsize=1024)
 def has_alone(layout: Layout, index: str, entities: int) -> bool:
     """The answer, remembered until the table has more entities."""
-    key = layout.keys[index]
+    others = (one.layout for one in layout.table.entities if one.layout is not layout)
+    there = [one for one in others if may_be_in(layout.table.index(index), one)]
     return not any(
-        share_partitions(key, other.layout.keys[index])
-        for other in layout.table.entities
-        if other.layout is not layout and index in other.layout.keys
+        index not in one.keys or share_partitions(layout.keys[index], one.keys[index])
+        for one in there
     )
+
+
+def may_be_in(index: Index, layout: Layout) -> bool:
+    """Whether items of an entity can be in an index: in an inverted one they are, undeclared."""
+    stored = {part.attribute.name for key in layout.keys.values() for part in key.parts}
+    return stored.union(layout.names.values()).issuperset(one.name for one in index.attributes)
 
 
 def check_one_template(layout: Layout) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from bigtime.model.errors import DesignError
 from bigtime.model.keys import KeyPart
 from bigtime.model.layout import Layout
+from bigtime.model.neighbours import may_be_in
 from bigtime.model.table import MAIN, Index, Table
 from bigtime.wire import Item
 
@@ -79,8 +80,8 @@ def recognising(
     table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
 ) -> Decode[T | None]:
     """Decodes an item as the entity that it is; None when it is none of these."""
-    held = sum(index in entity.layout.keys for entity in table.entities)
-    if held == 1 and table.type_attribute is None:
+    held = [one for one in table.entities if may_be_in(table.index(index), one.layout)]
+    if len(held) == 1 and table.type_attribute is None:
         return next(iter(decoders.values()))
     by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}
     type_attribute = table.type_attribute or ""
