@@ -24,8 +24,9 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bigtime.model.system import System
@@ -160,9 +161,23 @@ def figures(name: str) -> str:
     if not file.exists():
         return f"Not measured yet: run `make {name}`."
     run = json.loads(file.read_text())
-    rows = [f"| {row['what']} | {row['bar']} | {row['seen']} |" for row in run["rows"]]
-    head = ["| what | bar | seen |", "|---|---|---|"]
-    return "\n".join([f"`make {name}` on {run['machine']}:", "", *head, *rows])
+    parts = [f"`make {name}` on {run['machine']}:"]
+    for section, rows in groupby(run["rows"], key=lambda row: row.get("section")):
+        found = list(rows)
+        parts.append(folded(section, found) if section else table(found))
+    return "\n\n".join(parts)
+
+
+def folded(section: str, rows: list[dict[str, Any]]) -> str:
+    """A table that whoever wants to see it unfolds."""
+    bars = [row["met"] for row in rows if row["bar"]]
+    summary = f"{section}: {sum(bars)} of {len(bars)} bars met"
+    return f"<details><summary>{summary}</summary>\n\n{table(rows)}\n\n</details>"
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    told = [f"| {row['what']} | {row['bar']} | {row['seen']} |" for row in rows]
+    return "\n".join(["| what | bar | seen |", "|---|---|---|", *told])
 
 
 # The layout
