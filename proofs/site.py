@@ -21,7 +21,6 @@ from proofs.server import PROGRAM
 ROOT = Path(__file__).parents[1]
 WORKER = b"bigtime.web.worker"
 ANNOUNCED = "Big Time Deals is at "
-SECONDS_TO_START = 90.0
 SECONDS_TO_STOP = 60.0
 RESTARTED = "; it is started again"
 """What `serve` says of a worker that has died, which is no fault of its own."""

@@ -61,18 +61,10 @@ Sending: TypeAlias = Callable[[EmailMessage], None]
 # Writing
 
 
-def write_mail(
-    mail_id: str,
-    to: str,
-    subject: str,
-    text: str,
-    *,
-    seed: bytes | None = None,
-    kept: timedelta = KEPT,
-) -> Steps[None]:
+def write_mail(written: Steps[Mail]) -> Steps[None]:
     """Puts a letter in the outbox, unless it has been there."""
     with suppress(ItemExists):
-        yield from create((yield from letter(mail_id, to, subject, text, seed=seed, kept=kept)))
+        yield from create((yield from written))
 
 
 def letter(

@@ -16,7 +16,7 @@ from bigtime.store import Store, TransportError
 from bigtime.store.consumption import Handler
 from bigtime.systems.portal.codes import code_from
 from bigtime.web.design import SITE, Mail
-from bigtime.web.mail import Post, Sending, text_of, view_outbox, write_mail
+from bigtime.web.mail import Post, Sending, letter, text_of, view_outbox, write_mail
 from bigtime.web.mail_server import MailServer, Unreachable
 from bigtime.web.settings import Settings, pepper_of
 from bigtime.web.systems import SYSTEMS
@@ -52,7 +52,7 @@ def store(engine: Engine, clock: Clock) -> Store:
 def write(store: Store, *to: str, **but: object) -> None:
     for number, one in enumerate(to):
         told = {"subject": "Hello", "text": "Come in.", **but}
-        store.run(write_mail(f"letter {one} {number}", one, **told))  # type: ignore[arg-type]
+        store.run(write_mail(letter(f"letter {one} {number}", one, **told)))  # type: ignore[arg-type]
 
 
 def outbox(store: Store) -> list[Mail]:

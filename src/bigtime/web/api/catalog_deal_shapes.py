@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -19,22 +20,23 @@ from bigtime.web.api.catalog_shapes import (
 )
 from bigtime.web.api.shapes import UNSAID, Amount, Asked, Shown, example
 
+DEAL_ID: Final = "deal-12345"
+HEADPHONES: Final[dict[str, Any]] = {
+    "title": "Headphones",
+    "description": "They keep the noise out.",
+    "price": 149.99,
+    "brandId": "brand-sony",
+    "brandName": "Sony",
+    "categoryId": "electronics",
+    "categoryName": "Electronics",
+}
+"""What the examples tell of a deal."""
+
 
 class CatalogDealShown(Shown):
     """Something for less than usual."""
 
-    model_config = example(
-        dealId="deal-12345",
-        title="Headphones",
-        description="They keep the noise out.",
-        price=149.99,
-        brandId="brand-sony",
-        brandName="Sony",
-        categoryId="electronics",
-        categoryName="Electronics",
-        postedAt=CREATED,
-        status="active",
-    )
+    model_config = example(dealId=DEAL_ID, **HEADPHONES, postedAt=CREATED, status="active")
 
     deal_id: str
     title: str
@@ -52,7 +54,7 @@ class CategoryDealShown(Shown):
     """What the index of a category tells of a deal."""
 
     model_config = example(
-        dealId="deal-12345",
+        dealId=DEAL_ID,
         categoryId="electronics",
         postedAt=CREATED,
         title="Headphones",
@@ -71,15 +73,7 @@ class CategoryDealShown(Shown):
 class CatalogDealPut(Asked):
     """All of a deal but its id."""
 
-    model_config = example(
-        title="Headphones",
-        description="They keep the noise out.",
-        price=149.99,
-        brandId="brand-sony",
-        brandName="Sony",
-        categoryId="electronics",
-        categoryName="Electronics",
-    )
+    model_config = example(**HEADPHONES)
 
     title: GivenName
     description: GivenDescription
@@ -95,16 +89,7 @@ class CatalogDealPut(Asked):
 class NewCatalogDeal(CatalogDealPut):
     """A deal to be made."""
 
-    model_config = example(
-        dealId="deal-12345",
-        title="Headphones",
-        description="They keep the noise out.",
-        price=149.99,
-        brandId="brand-sony",
-        brandName="Sony",
-        categoryId="electronics",
-        categoryName="Electronics",
-    )
+    model_config = example(dealId=DEAL_ID, **HEADPHONES)
 
     deal_id: GivenId
 
@@ -136,7 +121,7 @@ class TrendingShown(Shown):
     model_config = example(
         categoryId="electronics",
         engagementScore=1695,
-        dealId="deal-12345",
+        dealId=DEAL_ID,
         title="Headphones",
         brandId="brand-sony",
         discountPercentage=50,

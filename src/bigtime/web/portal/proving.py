@@ -60,7 +60,7 @@ from bigtime.systems.portal.registration import validate_tenant
 from bigtime.systems.portal.tenants import get_tenant
 from bigtime.systems.portal.values import Status, checked_email
 from bigtime.web.design import Proof, Proving
-from bigtime.web.mail import CODE, write_mail
+from bigtime.web.mail import CODE, letter, write_mail
 from bigtime.web.portal.letters import closed_letter, code_letter
 
 LASTS: Final = timedelta(hours=1)
@@ -137,11 +137,12 @@ def mail_code(codes: Codes, proving: Proving, tenant: Tenant) -> Steps[None]:
         yield from issue(codes, orderly(tenant), seed)
     except CLOSED:
         told, mail_id = closed_letter(), f"closed {tenant.id} {proving.sent_at:%Y-%m-%d}"
-        yield from write_mail(mail_id, tenant.email, told.subject, told.text)
+        yield from write_mail(letter(mail_id, tenant.email, told.subject, told.text))
         return
     told = code_letter(CODE, codes.link(proving, CODE))
+    mail_id = f"code {drawn}"
     yield from write_mail(
-        f"code {drawn}", tenant.email, told.subject, told.text, seed=seed, kept=VALID_FOR
+        letter(mail_id, tenant.email, told.subject, told.text, seed=seed, kept=VALID_FOR)
     )
 
 
