@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import orjson
 
-from bigtime.engine.file import checkpoint
 from bigtime.engine.housekeeping import CHECKPOINT_BYTES
-from bigtime.engine.keys import hashed
+from bigtime.engine.storage.file import checkpoint
+from bigtime.engine.storage.keys import hashed
 from bigtime.wire import Item
 
 SETTINGS = {

@@ -13,7 +13,7 @@ from bench.race import Contender, race
 from bench.scale import Scale
 from bigtime.engine import Engine
 from bigtime.model import get, put
-from bigtime.model.create_table import create_table_request
+from bigtime.model.operations.create_table import create_table_request
 from bigtime.store import Store
 
 

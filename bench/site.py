@@ -30,10 +30,10 @@ from bench.site_scene import (
     wait_for_worker,
 )
 from bigtime.engine import Engine
+from bigtime.site.demo import demo_logins
 from bigtime.store import Store
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.values import deal_id_of
-from bigtime.web.demo import demo_logins
 
 HOT: Final = {"deal": 180.0, "front page": 220.0}
 START_SECONDS: Final = 120

@@ -30,10 +30,10 @@ from bench.site_scene import PageOf
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore
 from bigtime.web.app import follower, make_app
-from bigtime.web.meter import Meters
+from bigtime.web.http.metrics import Meters
+from bigtime.web.http.settings import Settings
 from bigtime.web.metered_store import metering
-from bigtime.web.settings import Settings
-from bigtime.web.site import Site
+from bigtime.web.pages.site import Site
 
 LEAST_ROUNDS: Final = 8
 

@@ -15,6 +15,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bigtime.model import create, load_many, put_many
+from bigtime.site.checkout import Checkout, check_out, draw_key, keep_address
+from bigtime.site.design import EditorAction
+from bigtime.site.editor_changes import new_change
+from bigtime.site.engagement import VIEW, activity_of
+from bigtime.site.mailbox_check import remember, session_holder
+from bigtime.site.priced_cart import view_cart
+from bigtime.site.visitor import Visitor
 from bigtime.store import Store
 from bigtime.systems.accounts.demo import login_of
 from bigtime.systems.cart.line import put_in_cart
@@ -26,13 +33,6 @@ from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.likes import like_brand
 from bigtime.systems.deals.watches import watch_brand
 from bigtime.systems.shop.design import Address
-from bigtime.web.checkout import Checkout, check_out, draw_key, keep_address
-from bigtime.web.design import EditorAction
-from bigtime.web.editor.changes import new_change
-from bigtime.web.engagement import VIEW, activity_of
-from bigtime.web.portal.proving import remember, session_holder
-from bigtime.web.shown_cart import view_cart
-from bigtime.web.visitor import Visitor
 
 SHOPPER: Final = "shopper"
 EDITOR: Final = "editor"

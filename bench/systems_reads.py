@@ -23,13 +23,14 @@ from bench.race import Contender, race
 from bench.scale import Scale
 from bench.systems_filling import check_room, demo_of, fill
 from bigtime.engine import Engine
-from bigtime.model import UNTIL, Steps
+from bigtime.model import UNTIL
 from bigtime.store import Store
 from bigtime.systems import deals
+from bigtime.systems.deals.day_lists import PATIENCE
 from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal
 from bigtime.systems.deals.design import PAGE, Deal
-from bigtime.systems.deals.latest import PATIENCE
 from bigtime.systems.deals.values import DealId
+from bigtime.wire import Steps
 
 BYTES_A_DEAL = 3_500  # with its index entries, the stream's record, the log and room to spare
 ASKED = 10_000

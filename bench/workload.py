@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from bigtime.engine.values import item_size
 from bigtime.wire import Item, Params, Request
+from bigtime.wire.values import item_size
 
 TABLE = "Orders"
 GROUP = 25

@@ -104,7 +104,7 @@ def sections(source: str) -> dict[str, str]:
 
 
 def chart(example: str, kind: str) -> str:
-    from bigtime.model.charts import entity_chart, pattern_chart
+    from bigtime.advisor.charts import entity_chart, pattern_chart
 
     system = system_of(example)
     if kind == "patterns":
@@ -127,8 +127,8 @@ def system_of(example: str) -> System:
 
 def described(name: str) -> str:
     """A system's charts under headings of this guide, what it reacts to, and what it refuses."""
-    from bigtime.model.charts import chart as charts
-    from bigtime.model.charts import markdown
+    from bigtime.advisor.charts import chart as charts
+    from bigtime.advisor.charts import markdown
 
     system: System = import_module(f"bigtime.systems.{name}").SYSTEM
     _, _, body = charts(system).partition("\n\n")

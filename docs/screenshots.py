@@ -35,6 +35,9 @@ from pydantic import SecretStr
 
 from bigtime.engine import Engine
 from bigtime.model import UNTIL, Ksuid, setup
+from bigtime.site.demo import demo_logins, load_demo
+from bigtime.site.design import SITE
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.cart.design import Status
@@ -45,10 +48,7 @@ from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.hot_deal import send_hot_deal_message
 from bigtime.systems.deals.watches import watch_category
 from bigtime.web.app import make_app
-from bigtime.web.demo import demo_logins, load_demo
-from bigtime.web.design import SITE
-from bigtime.web.settings import Settings
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker
 
 FOLDER: Final = Path(__file__).parent / "screenshots"

@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 
 from bigtime.engine import Engine
-from bigtime.engine.values import item_size
 from bigtime.wire import Item, Request
+from bigtime.wire.values import item_size
 from proofs.ledger import GROUPS, INDEX, TABLE, Book, Change
 
 

@@ -12,7 +12,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from bigtime.engine import Engine, file, housekeeping
+from bigtime.engine import Engine, housekeeping
+from bigtime.engine.storage import file
 from bigtime.wire import ResourceInUseException
 from proofs.ledger import create_table, writes
 from proofs.mutants import mutate

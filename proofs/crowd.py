@@ -17,9 +17,9 @@ from http import HTTPStatus
 from itertools import count
 from urllib.parse import quote
 
+from bigtime.site.demo import demo_logins
 from bigtime.systems.deals.categories import CATEGORIES
 from bigtime.systems.deals.values import category_key
-from bigtime.web.demo import demo_logins
 from proofs.browser import Browser, Unexpected
 from proofs.orders import Promised
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from bigtime.model import Position, Steps, all_of, scan
+from bigtime.model import Position, all_of, scan
 from bigtime.store import Store
 from bigtime.systems.deals.design import BrandWatch, CategoryWatch, MessageKind, User
 from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.values import brand_key, category_key
+from bigtime.wire import Steps
 from proofs.crowd import BRAND, CATEGORY
 from proofs.site import wait_until
 

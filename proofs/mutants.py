@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from bigtime.engine import file
-from bigtime.engine.commit import Committer, Ticket, Work
-from bigtime.engine.table import Index
-from bigtime.engine.transaction import Transaction
-from bigtime.engine.write import Plan
+from bigtime.engine.operations.write import Plan
+from bigtime.engine.storage import file
+from bigtime.engine.storage.commit import Committer, Ticket, Work
+from bigtime.engine.storage.table import Index
+from bigtime.engine.storage.transaction import Transaction
 
 
 def do_not_sync() -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from bigtime.model import Position, Steps, all_of, get
+from bigtime.model import Position, all_of, get
+from bigtime.site.design import Mail
 from bigtime.systems.cart.design import CartLine, Status
 from bigtime.systems.shop.customer import view_customer
 from bigtime.systems.shop.design import Order
 from bigtime.systems.shop.errors import UnknownCustomer, UnknownOrder
 from bigtime.systems.shop.order import view_order
-from bigtime.web.design import Mail
+from bigtime.wire import Steps
 
 Lines = dict[str, int]
 """How many of each product."""

@@ -25,10 +25,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bigtime.model import verify
+from bigtime.site.design import WORKER
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, open_store
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.web.design import WORKER
-from bigtime.web.systems import SYSTEMS
 from proofs import audit
 from proofs.browser import Browser, SiteGone, Unexpected
 from proofs.crowd import Editor, Person, Program, Reader, Shopper

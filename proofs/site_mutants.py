@@ -15,11 +15,13 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from bigtime.model import Ksuid, Steps, transact
+from bigtime.model import Ksuid, transact
+from bigtime.site import checkout
 from bigtime.store import AsyncStore
-from bigtime.web import checkout, serve
-from bigtime.web.front import Front
-from bigtime.web.shopper import checkout as checkout_page
+from bigtime.web import server as serve
+from bigtime.web.pages.hot_pages import Front
+from bigtime.web.shop import checkout as checkout_page
+from bigtime.wire import Steps
 
 LEAKED = 48 << 10
 FAILS_EVERY = 400

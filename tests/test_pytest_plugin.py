@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 DESIGN = """
-from bigtime.model import Entity, Keys, Table, get
-from bigtime.model.testing import Cost
+from bigtime.model import (Entity, Keys, Table, get)
+from bigtime.advisor.testing import Cost
 
 
 class Note(Entity, table=Table("Notes", "id")):

@@ -3,7 +3,6 @@
 from bigtime.model import (
     Entity,
     Keys,
-    Steps,
     System,
     Table,
     all_of,
@@ -14,6 +13,7 @@ from bigtime.model import (
     update,
 )
 from bigtime.store import open_store
+from bigtime.wire import Steps
 
 LIBRARY = Table("Library", "PK", "SK", type_attribute="Type")
 

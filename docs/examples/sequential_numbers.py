@@ -4,7 +4,6 @@ from bigtime.model import (
     DomainError,
     Entity,
     Keys,
-    Steps,
     System,
     Table,
     all_of,
@@ -14,6 +13,7 @@ from bigtime.model import (
     setup,
 )
 from bigtime.store import open_store
+from bigtime.wire import Steps
 
 JIRA = Table("Jira", "PK", "SK", type_attribute="Type")
 

@@ -4,7 +4,6 @@ from bigtime.model import (
     Entity,
     Keys,
     Page,
-    Steps,
     System,
     Table,
     each_page,
@@ -13,6 +12,7 @@ from bigtime.model import (
     setup,
 )
 from bigtime.store import open_store
+from bigtime.wire import Steps
 
 DEALS = Table("Deals", "PK", indexes=[global_index("UserIndex", "UserIndex")])
 

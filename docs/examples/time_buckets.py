@@ -8,7 +8,6 @@ from bigtime.model import (
     Ksuid,
     Page,
     Position,
-    Steps,
     System,
     Table,
     buckets,
@@ -19,6 +18,7 @@ from bigtime.model import (
     setup,
 )
 from bigtime.store import open_store
+from bigtime.wire import Steps
 
 DEALS = Table("Deals", "PK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])
 OPENED = date(2026, 3, 1)

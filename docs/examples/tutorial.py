@@ -3,18 +3,17 @@
 import asyncio
 import sys
 
+from bigtime.advisor import explain
 from bigtime.model import (
     DomainError,
     Entity,
     Keys,
     Page,
     Position,
-    Steps,
     System,
     Table,
     add,
     create,
-    explain,
     get,
     pascal_case,
     pattern,
@@ -25,6 +24,7 @@ from bigtime.model import (
     transact,
 )
 from bigtime.store import open_async_store, open_store
+from bigtime.wire import Steps
 
 DEALS = Table("BigTimeDeals", "PK", "SK", naming=pascal_case, type_attribute="Type")
 

@@ -7,7 +7,6 @@ from bigtime.model import (
     Keys,
     Page,
     Position,
-    Steps,
     System,
     Table,
     gather,
@@ -19,6 +18,7 @@ from bigtime.model import (
     shards,
 )
 from bigtime.store import open_store
+from bigtime.wire import Steps
 
 POLLS = Table("Polls", "PK", indexes=[global_index("ByTime", "ShardPK", "CastAt")])
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from bigtime.model.testing import Cost
+    from bigtime.advisor import Cost
 
 
 @pytest.fixture
 def pattern_cost() -> Cost:
     """What a pattern would cost, without running it."""
-    from bigtime.model.testing import cost_of
+    from bigtime.advisor import cost_of
 
     return cost_of

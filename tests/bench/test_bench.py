@@ -19,7 +19,7 @@ from bench.durable import write
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
 from bench.sync_witness import Witness
-from bigtime.engine.values import item_size
+from bigtime.wire.values import item_size
 
 ROOT = Path(__file__).parents[2]
 GENEROUS = 2.0

@@ -90,7 +90,7 @@ def test_importing_the_kit_brings_neither_its_tools_nor_a_transport() -> None:
     )
     loaded = set(json.loads(done.stdout))
     tools = {f"bigtime.model.{name}" for name in ("audit", "charts", "explanation", "verification")}
-    assert "bigtime.model.query" in loaded
+    assert "bigtime.model.operations.query" in loaded
     assert not loaded & {*tools, "bigtime.engine", "bigtime.store", "apsw", "boto3", "botocore"}
 
 

@@ -24,7 +24,6 @@ from bigtime.model import (
     Position,
     Scale,
     Secret,
-    Steps,
     System,
     Table,
     add,
@@ -40,6 +39,7 @@ from bigtime.model import (
     together,
     update,
 )
+from bigtime.wire import Steps
 
 ORDERS = Table("Orders", "pk", "sk", type_attribute="type", stream="NEW_AND_OLD_IMAGES")
 

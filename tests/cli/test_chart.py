@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bigtime.model.charts import chart
+from bigtime.advisor.charts import chart
 from tests.cli.program import run
 from tests.model.deals import SYSTEM
 
@@ -19,10 +19,10 @@ def test_a_chart_is_printed_as_it_is_made() -> None:
 
 def test_ones_own_system_is_found_where_one_is(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(
-        "from bigtime.model.entity import Entity\n"
-        "from bigtime.model.keys import Keys\n"
+        "from bigtime.model.schema.entity import Entity\n"
+        "from bigtime.model.schema.keys import Keys\n"
         "from bigtime.model.system import System\n"
-        "from bigtime.model.table import Table\n"
+        "from bigtime.model.schema.table import Table\n"
         "ORDERS = Table('Orders', 'order_id')\n"
         "class Order(Entity, table=ORDERS):\n"
         "    keys = Keys(main='{order_id}')\n"

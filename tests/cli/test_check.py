@@ -53,7 +53,7 @@ def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
 
 def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(
-        "from bigtime.model.table import Table, local_index\n"
+        "from bigtime.model.schema.table import Table, local_index\n"
         "Table('Orders', 'PK', indexes=[local_index('ByNote', 'a')])\n"
     )
     done = run("check", "shop:SYSTEM", cwd=tmp_path)

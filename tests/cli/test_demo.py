@@ -18,7 +18,7 @@ import pytest
 from bigtime.cli import demo
 from bigtime.cli.systems import all_systems
 from bigtime.model import Entity, Scale
-from bigtime.model.batch import identity
+from bigtime.model.operations.batch import identity
 from bigtime.store import open_store
 from bigtime.wire import Request, Response, Steps
 from tests.cli.orders import Order

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from bigtime.engine.endpoint import Done, Endpoint, listen
+from bigtime.engine.http.endpoint import Done, Endpoint, listen
 from bigtime.wire import Request, Response
 
 Answer = Callable[[Request], Response]

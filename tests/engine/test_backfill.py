@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bigtime.engine import Engine, backfill
+from bigtime.engine import Engine
+from bigtime.engine.storage import backfill
 from bigtime.wire import DynamoDBError, Item, LimitExceededException
 from tests.engine.calls import (
     add_index,

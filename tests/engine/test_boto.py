@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.boto import NOWHERE, boto3_client, boto3_resource, boto3_session
+from bigtime.engine.http.boto import NOWHERE, boto3_client, boto3_resource, boto3_session
 from bigtime.wire import InternalServerError, Request, Response
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.engine import WRITES
-from bigtime.engine.transaction import Transaction
+from bigtime.engine.operations.dispatch import WRITES
+from bigtime.engine.storage.transaction import Transaction
 from bigtime.wire import DynamoDBError, ResourceInUseException, ResourceNotFoundException
 from tests.engine.calls import (
     add_index,

@@ -18,11 +18,11 @@ from typing import Any, get_args
 
 import pytest
 
-from bigtime.engine import commit, file
-from bigtime.engine.commit import Committer, Work
-from bigtime.engine.database import Database
-from bigtime.engine.file import Durability
-from bigtime.engine.transaction import Transaction
+from bigtime.engine.storage import commit, file
+from bigtime.engine.storage.commit import Committer, Work
+from bigtime.engine.storage.database import Database
+from bigtime.engine.storage.file import Durability
+from bigtime.engine.storage.transaction import Transaction
 from bigtime.wire import DynamoDBError, InternalServerError, ValidationException
 from tests.engine.calls import PATIENCE_SECONDS, begin, come, failure, until
 
@@ -486,7 +486,7 @@ def test_followers_of_an_interrupted_leader_are_told_nothing_was_changed(
 INTERRUPTED = """
     import json, random, signal, sys, threading, time
     from bigtime.engine import Engine
-    from bigtime.wire import InternalServerError, Request
+    from bigtime.wire import (InternalServerError, Request)
 
     class Stop(BaseException): pass
 

@@ -10,16 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine.declare import (
-    new_table,
-    tagged,
-    tagged_resource,
-    untagged,
-    updated_table,
-    with_time_to_live,
-)
-from bigtime.engine.definition import KeyAttribute, TableDefinition, Throughput
-from bigtime.engine.shapes import check
+from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
+from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.tags import tagged, tagged_resource, untagged
+from bigtime.engine.storage.definition import KeyAttribute, TableDefinition, Throughput
+from bigtime.engine.validation.shapes import check
 from bigtime.wire import (
     AccessDeniedException,
     DynamoDBError,

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine.declare import new_table, updated_table
-from bigtime.engine.definition import TableDefinition
-from bigtime.engine.describe import (
+from bigtime.engine.operations.alter_table import updated_table
+from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.describe import (
     index_arn,
     stream_arn,
     table_arn,
     table_description,
     table_name,
 )
-from bigtime.engine.shapes import check
+from bigtime.engine.validation.shapes import check
 from bigtime.wire import Response
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.discard import ROW_KEYS, SMALL
+from bigtime.engine.storage.discard import ROW_KEYS, SMALL
 from bigtime.wire import ResourceNotFoundException
 from tests.engine.calls import (
     Clock,

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine import endpoint as endpoint_module
-from bigtime.engine.endpoint import Connection, Endpoint, NotLoopback, listen
-from bigtime.engine.protocol import MAX_BODY, accepts_gzip
+from bigtime.engine.http import endpoint as endpoint_module
+from bigtime.engine.http.endpoint import Connection, Endpoint, NotLoopback, listen
+from bigtime.engine.http.protocol import MAX_BODY, accepts_gzip
 from bigtime.wire import (
     ConditionalCheckFailedException,
     DynamoDBError,

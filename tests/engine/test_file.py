@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.file import (
+from bigtime.engine.storage.file import (
     APPLICATION_ID,
     FORMAT,
     LONG_LOG_PAGES,
@@ -149,7 +149,7 @@ def test_a_link_leads_to_the_same_lock(tmp_path: Path) -> None:
 KILLED = """
 import os, sys, time
 from pathlib import Path
-from bigtime.engine.file import File
+from bigtime.engine.storage.file import File
 file = File(Path(sys.argv[1]), durability="relaxed")
 file.lock()
 print("locked", flush=True)

@@ -13,8 +13,9 @@ from time import monotonic, sleep, time
 import apsw
 import pytest
 
-from bigtime.engine import Engine, backfill, file, housekeeping
+from bigtime.engine import Engine, housekeeping
 from bigtime.engine.housekeeping import WAL_ALARM_BYTES
+from bigtime.engine.storage import backfill, file
 from tests.engine.calls import (
     Clock,
     add_index,

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.definition import KeyAttribute, KeyType
-from bigtime.engine.keys import HASH_SPACE, KeyCodec, SortRange, base_key, segment_range
+from bigtime.engine.storage.definition import KeyAttribute, KeyType
+from bigtime.engine.storage.keys import HASH_SPACE, KeyCodec, SortRange, base_key, segment_range
 from bigtime.wire import AttributeValue, DynamoDBError, Item, Request, Response
 from tests.strategies import binaries, spelt_numbers, texts
 

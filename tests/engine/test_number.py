@@ -7,8 +7,7 @@ from time import perf_counter
 import pytest
 from hypothesis import assume, example, given
 
-from bigtime.engine import number
-from bigtime.wire import ValidationException
+from bigtime.wire import ValidationException, number
 from tests.strategies import decimals, spelt_numbers
 
 OVERFLOW = (

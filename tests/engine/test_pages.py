@@ -403,7 +403,7 @@ def test_a_page_does_not_outlast_half_a_second(
 ) -> None:
     table = make_table(engine, {"p": "S", "s": "N"})
     fill(engine, table, [{"p": s("a"), "s": n(number)} for number in range(200)])
-    monkeypatch.setattr("bigtime.engine.page.PAGE_SECONDS", -1.0)
+    monkeypatch.setattr("bigtime.engine.operations.page.PAGE_SECONDS", -1.0)
     parts = list(pages(engine, "Scan", TableName=table))
     assert [part["Count"] for part in parts] == [64, 64, 64, 8]
 

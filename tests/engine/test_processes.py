@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 SERVANT = """
     import json, sys
     from bigtime.engine import Engine
-    from bigtime.wire import DynamoDBError, Request
+    from bigtime.wire import (DynamoDBError, Request)
 
     with Engine.open(sys.argv[1], durability="relaxed", housekeeping=False) as engine:
         print("ready", flush=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.quick_query import MOST_KEPT
+from bigtime.engine.operations.plan_cache import MOST_KEPT
 from bigtime.wire import DynamoDBError, ResourceNotFoundException, Response
 from tests.engine.calls import b, call, drop_index, index, key_schema, make_table, n, s
 

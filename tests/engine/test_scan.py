@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.keys import hashed, segment_range
+from bigtime.engine.storage.keys import hashed, segment_range
 from bigtime.wire import Item
 from tests.engine.calls import call, index, key_schema, make_table, n, refused, s
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine.shapes import check, exact, operations, plain_request
+from bigtime.engine.validation.service_model import operations
+from bigtime.engine.validation.shapes import check, exact, plain_request
 from bigtime.wire import (
     DynamoDBError,
     SerializationException,

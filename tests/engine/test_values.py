@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine import values
 from bigtime.wire import (
     AttributeValue,
     DynamoDBError,
     Item,
     SerializationException,
     ValidationException,
+    values,
 )
 from tests.strategies import binaries, items, key_values, names, spelt_numbers, texts
 from tests.strategies import values as any_values

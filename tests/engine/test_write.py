@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.capacity import read_units
-from bigtime.engine.values import item_size
+from bigtime.engine.operations.capacity import read_units
 from bigtime.wire import Item, Request, Response
+from bigtime.wire.values import item_size
 
 TABLE = "things"
 BASE_KEY = ("pk", "sk")

@@ -9,24 +9,25 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bigtime.model.buckets import buckets, newest_first
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DomainError
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.naming import pascal_case
-from bigtime.model.op import Steps, together
-from bigtime.model.page import Page, Position
+from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import together
+from bigtime.model.operations.page import Page, Position
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.query import all_of, query
+from bigtime.model.operations.scan import each_page
+from bigtime.model.operations.transact import transact
+from bigtime.model.operations.update import add, update
 from bigtime.model.pattern import pattern
-from bigtime.model.put import create, put
-from bigtime.model.query import all_of, query
-from bigtime.model.scan import each_page
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.table import Table, global_index
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.transact import transact
-from bigtime.model.update import add, update
+from bigtime.wire.requests import Steps
 
 BrandName = Annotated[str, Field(pattern="^[A-Z0-9 ]+$", max_length=20)]
 Username = Annotated[str, Field(pattern="^[a-z0-9]+$", max_length=20)]

@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Any
 
 from bigtime.engine import Engine
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.naming import pascal_case
-from bigtime.model.put import put
-from bigtime.model.shards import sharded
-from bigtime.model.table import Attribute, Index, Table, global_index, local_index, number
-from bigtime.model.view import View
+from bigtime.model.operations.put import put
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.sharding import sharded
+from bigtime.model.schema.table import Attribute, Index, Table, global_index, local_index, number
+from bigtime.model.schema.view import View
 from bigtime.store import Store
 from bigtime.wire import Request, Response
 

@@ -9,16 +9,16 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bigtime.model.entity import Entity
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.op import Steps
+from bigtime.model.operations.get import get
+from bigtime.model.operations.query import all_of
+from bigtime.model.operations.scan import scan_all
 from bigtime.model.pattern import pattern
-from bigtime.model.query import all_of
-from bigtime.model.scan import scan_all
-from bigtime.model.shards import sharded
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.sharding import sharded
+from bigtime.model.schema.table import Table, global_index
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
+from bigtime.wire.requests import Steps
 
 
 class Status(StrEnum):

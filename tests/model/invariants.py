@@ -7,16 +7,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from bigtime.model.counted import counted
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DomainError
-from bigtime.model.keys import Keys
-from bigtime.model.naming import pascal_case
-from bigtime.model.sequence import sequence
-from bigtime.model.singleton import singleton
+from bigtime.model.invariants.counted import counted
+from bigtime.model.invariants.sequence import sequence
+from bigtime.model.invariants.singleton import singleton
+from bigtime.model.invariants.unique import unique
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.table import Table, global_index
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.unique import unique
 
 Email = Annotated[str, AfterValidator(str.lower)]
 

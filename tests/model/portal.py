@@ -8,12 +8,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from bigtime.model.attribute import Seconds
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DomainError
-from bigtime.model.keys import Keys
-from bigtime.model.naming import camel_case
-from bigtime.model.table import Table, global_index
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.naming import camel_case
+from bigtime.model.schema.stored import Seconds
+from bigtime.model.schema.table import Table, global_index
 
 PORTAL = Table(
     "Portal",

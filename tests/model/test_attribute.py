@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import AwareDatetime, BaseModel, Field, RootModel, TypeAdapter
 
-from bigtime.model.attribute import EpochSeconds, Millis, Seconds, stored_form
-from bigtime.model.capacity import canonical
+from bigtime.advisor.capacity import canonical
 from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.naming import pascal_case
+from bigtime.model.schema.attribute import stored_form
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.stored import EpochSeconds, Millis, Seconds
 from tests.strategies import decimals, texts
 
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.batch import Unfinished, delete_many, get_many, put_many
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.keys import Keys
-from bigtime.model.scan import scan_all
-from bigtime.model.table import Table, number
+from bigtime.model.operations.batch import Unfinished, delete_many, get_many, put_many
+from bigtime.model.operations.scan import scan_all
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, number
 from bigtime.store import Store
 from bigtime.wire import Request, Response
 from tests.model.designs import (

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.buckets import buckets, newest_first, oldest_first
-from bigtime.model.condition import attr
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.keys import Keys
-from bigtime.model.page import CursorError, Position
-from bigtime.model.put import put
-from bigtime.model.table import Table
-from bigtime.model.within import at_least
+from bigtime.model.operations.buckets import buckets, newest_first, oldest_first
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.page import CursorError, Position
+from bigtime.model.operations.put import put
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import at_least
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table
 from bigtime.store import Store
 from tests.model.churn import Churn
 from tests.model.designs import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bigtime.model.charts import chart, entity_chart, index_chart, markdown, pattern_chart
-from bigtime.model.entity import Entity
-from bigtime.model.keys import Keys
-from bigtime.model.table import Table, global_index, local_index, number
+from bigtime.advisor.charts import chart, entity_chart, index_chart, markdown, pattern_chart
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, global_index, local_index, number
 from tests.model.deals import BIG_TIME_DEALS, SYSTEM, fetch_deal, latest_deals_for_brand
 
 

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.advisor.explanation import explain
+from bigtime.advisor.measurement import measure
 from bigtime.engine import Engine
-from bigtime.model.collection import collection, partition
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.explanation import explain
-from bigtime.model.keys import Keys
-from bigtime.model.measurement import measure
-from bigtime.model.page import Page, Position
-from bigtime.model.put import put
-from bigtime.model.query import Query
-from bigtime.model.table import Table, global_index, number
-from bigtime.model.within import less_than
+from bigtime.model.operations.collection import collection, partition
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.page import Page, Position
+from bigtime.model.operations.put import put
+from bigtime.model.operations.query import Query
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import less_than
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, global_index, number
 from bigtime.store import Store
 from tests.model.churn import Churn
 from tests.model.designs import (

@@ -14,14 +14,14 @@ from hypothesis.strategies import SearchStrategy
 from pydantic import AfterValidator, Field
 
 from bigtime.engine import Engine
-from bigtime.model.attribute import EpochSeconds, Seconds
-from bigtime.model.condition import Condition, Placeholders, attr
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.keys import Keys
-from bigtime.model.put import put
-from bigtime.model.query import query
-from bigtime.model.table import Table, global_index
+from bigtime.model.operations.put import put
+from bigtime.model.operations.query import query
+from bigtime.model.schema.condition import Condition, Placeholders, attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.stored import EpochSeconds, Seconds
+from bigtime.model.schema.table import Table, global_index
 from tests.model.designs import NOON
 from tests.model.portal import Maker
 from tests.model.test_attribute import Level, Size

@@ -13,31 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.counted import counted
-from bigtime.model.delete import delete, erase, restore
-from bigtime.model.entity import Entity
 from bigtime.model.errors import Conflict, DesignError, ItemExists, ItemMissing
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.op import Op
-from bigtime.model.put import create, put, replace
-from bigtime.model.scan import scan_all
+from bigtime.model.invariants.counted import counted
+from bigtime.model.operations.change import Add
+from bigtime.model.operations.delete import delete, erase, restore
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import Op
+from bigtime.model.operations.put import create, put, replace
+from bigtime.model.operations.scan import scan_all
+from bigtime.model.operations.transact import transact
+from bigtime.model.operations.update import add, update
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, global_index
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.transact import transact
-from bigtime.model.update import Add, add, update
 from bigtime.model.verification import verify
 from bigtime.store import Store
 from bigtime.wire import Request
-from tests.model.invariants import (
-    SHOP,
-    SYSTEM,
-    Brand,
-    BrandLike,
-    NotLiked,
-    Offer,
-    UnknownBrand,
-)
+from tests.model.invariants import SHOP, SYSTEM, Brand, BrandLike, NotLiked, Offer, UnknownBrand
 from tests.model.world import World
 
 TABLES = [SHOP]

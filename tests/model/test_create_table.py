@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import pytest
 
+from bigtime.advisor.difference import diff
 from bigtime.engine import Engine
-from bigtime.model.attribute import EpochSeconds
-from bigtime.model.create_table import (
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.create_table import (
     NotReady,
     Progress,
     Throughput,
@@ -18,12 +19,11 @@ from bigtime.model.create_table import (
     setup,
     time_to_live_request,
 )
-from bigtime.model.difference import diff
-from bigtime.model.entity import Entity
-from bigtime.model.errors import DesignError
-from bigtime.model.keys import Keys
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.stored import EpochSeconds
+from bigtime.model.schema.table import Table, binary, global_index, local_index, number
 from bigtime.model.system import System
-from bigtime.model.table import Table, binary, global_index, local_index, number
 from bigtime.store import Store
 from bigtime.wire import LimitExceededException, Request, ResourceInUseException, Response
 from tests.model.deals import BIG_TIME_DEALS, SYSTEM

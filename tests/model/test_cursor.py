@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.cursor import CursorError, Cursors
 from bigtime.model.errors import DesignError, DomainError
-from bigtime.model.page import Position
-from bigtime.model.query import query
+from bigtime.model.operations.cursor import Cursors
+from bigtime.model.operations.page import CursorError, Position
+from bigtime.model.operations.query import query
 from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, opened
 
 OLD, NEW = b"an old secret of 32 bytes length", "a new secret, as text, long enough"

@@ -14,7 +14,6 @@ from bigtime.model import (
     Entity,
     EpochSeconds,
     Keys,
-    Steps,
     System,
     Table,
     View,
@@ -24,6 +23,7 @@ from bigtime.model import (
     reaction,
     sharded,
 )
+from bigtime.wire import Steps
 
 WRONG: Any = "wrong"
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from bigtime.model.batch import get_many
-from bigtime.model.condition import attr
-from bigtime.model.delete import check, delete, erase, restore
 from bigtime.model.errors import Conflict, DesignError, ItemMissing
-from bigtime.model.get import get
-from bigtime.model.put import create, put, replace
-from bigtime.model.query import all_of
-from bigtime.model.scan import scan_all
-from bigtime.model.transact import get_together, transact
-from bigtime.model.update import update
+from bigtime.model.operations.batch import get_many
+from bigtime.model.operations.delete import check, delete, erase, restore
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import create, put, replace
+from bigtime.model.operations.query import all_of
+from bigtime.model.operations.scan import scan_all
+from bigtime.model.operations.transact import get_together, transact
+from bigtime.model.operations.update import update
+from bigtime.model.schema.condition import attr
 from tests.model.designs import BIG_TIME_DEALS, NOON, PLACES, Brand, Shop
 from tests.model.portal import PORTAL, Player, Product, ProductExists, TooDear, UnknownProduct
 from tests.model.world import World, check_indexes

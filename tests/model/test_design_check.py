@@ -6,13 +6,13 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, cast
 
-from bigtime.model.finding import Finding
-from bigtime.model.get import get
-from bigtime.model.op import Steps
+from bigtime.advisor.finding import Finding
+from bigtime.advisor.system_check import check_system, open_findings
+from bigtime.model.operations.get import get
+from bigtime.model.operations.query import all_of
 from bigtime.model.pattern import pattern
-from bigtime.model.query import all_of
 from bigtime.model.system import System
-from bigtime.model.system_check import check_system, open_findings
+from bigtime.wire.requests import Steps
 from tests.model import deals, flawed
 from tests.model.deals import Brand, Message
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from bigtime.advisor.difference import diff
 from bigtime.engine import Engine
-from bigtime.model.create_table import create_table_request, setup
-from bigtime.model.difference import diff
+from bigtime.model.operations.create_table import create_table_request, setup
 from bigtime.model.system import System
 from bigtime.store import Store
 from bigtime.wire import Request

@@ -28,10 +28,10 @@ from pydantic import (
 )
 from pydantic import Field as Constraint
 
-from bigtime.model.annotation import native_type
-from bigtime.model.encoding import Encoding, KeyPlace, TemplateError, encoding_for
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.language import literal, shared
+from bigtime.model.schema.annotation import native_type
+from bigtime.model.schema.encoding import Encoding, KeyPlace, TemplateError, encoding_for
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.language import literal, shared
 
 
 class Status(StrEnum):

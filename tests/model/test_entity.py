@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from bigtime.engine import Engine
-from bigtime.model.attribute import EpochSeconds, Seconds
-from bigtime.model.entity import Entity, SecretText
 from bigtime.model.errors import DesignError, ItemMismatch, ValueRefused
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.naming import camel_case, pascal_case
-from bigtime.model.put import put
-from bigtime.model.table import Table, binary, global_index, local_index, number
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import put
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.naming import camel_case, pascal_case
+from bigtime.model.schema.secret import SecretText
+from bigtime.model.schema.stored import EpochSeconds, Seconds
+from bigtime.model.schema.table import Table, binary, global_index, local_index, number
 from bigtime.wire import Item
 from tests.model.designs import BIG_TIME_DEALS, NOON, Brand, Brands, Deal, User, ksuid
 from tests.model.test_attribute import (

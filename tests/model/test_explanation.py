@@ -13,44 +13,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.advisor.capacity import Charge, Charged, canonical_item, item_size
+from bigtime.advisor.dry_run import CannotExplain
+from bigtime.advisor.explanation import explain
+from bigtime.advisor.measurement import measure
+from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
-from bigtime.engine.values import check_item
-from bigtime.model.batch import delete_many, get_many, put_many
-from bigtime.model.buckets import buckets, newest_first
-from bigtime.model.capacity import Charge, Charged, canonical_item, item_size
-from bigtime.model.collection import collection, partition
-from bigtime.model.condition import attr
-from bigtime.model.create_table import setup
-from bigtime.model.delete import check, delete
-from bigtime.model.dry_run import CannotExplain
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, DomainError
-from bigtime.model.explanation import explain
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.measurement import measure
-from bigtime.model.op import Op, Runnable, Steps, now, random_bytes, together
-from bigtime.model.put import create, put
-from bigtime.model.query import all_of, count, query
-from bigtime.model.sample import MOMENT
-from bigtime.model.scan import scan_all
-from bigtime.model.shards import gather, shards
+from bigtime.model.operations.batch import delete_many, get_many, put_many
+from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.change import Add, Append, At, Discard, IfMissing, Remove
+from bigtime.model.operations.collection import collection, partition
+from bigtime.model.operations.create_table import setup
+from bigtime.model.operations.delete import check, delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import Op, Runnable, now, random_bytes, together
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.query import all_of, count, query
+from bigtime.model.operations.scan import scan_all
+from bigtime.model.operations.shards import gather, shards
+from bigtime.model.operations.transact import get_together, transact
+from bigtime.model.operations.update import add, update
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import at_least, begins_with, between, less_than
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.table import Table, global_index, local_index, number
+from bigtime.model.schema.view import View
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index, local_index, number
-from bigtime.model.transact import get_together, transact
-from bigtime.model.update import Add, Append, At, Discard, IfMissing, Remove, add, update
-from bigtime.model.view import View
-from bigtime.model.within import at_least, begins_with, between, less_than
 from bigtime.store import Store
 from bigtime.wire import Request
+from bigtime.wire.requests import Steps
+from bigtime.wire.values import check_item
 from tests.model import deals, designs
 from tests.model.deals import SYSTEM, AlreadyLiked, Brand, BrandLike, Deal, Message
 from tests.model.designs import Measurement, TrendingDeal
 from tests.strategies import items, spelt_numbers
 
 if TYPE_CHECKING:
-    from bigtime.model.testing import Cost
+    from bigtime.advisor.testing import Cost
 
 T = TypeVar("T")
 

@@ -8,6 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.advisor import explain, measure
+from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
 from bigtime.model import (
     Entity,
@@ -19,10 +21,8 @@ from bigtime.model import (
     count,
     delete,
     erase,
-    explain,
     get,
     load_many,
-    measure,
     query,
     restore,
     scan,
@@ -30,7 +30,6 @@ from bigtime.model import (
     update,
 )
 from bigtime.model.errors import ItemMissing
-from bigtime.model.sample import MOMENT
 from bigtime.store import Store
 
 NOTES = Table("Notes", "PK", "SK")

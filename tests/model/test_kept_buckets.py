@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.buckets import buckets, newest_first
-from bigtime.model.condition import attr
 from bigtime.model.errors import DesignError
-from bigtime.model.page import Position
+from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.page import Position
+from bigtime.model.schema.condition import attr
 from bigtime.store import Store
 from tests.model.designs import BIG_TIME_DEALS, NOON, Deal, DealCard, deal, fill, opened, requests
 

@@ -10,17 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.batch import get_many, put_many
-from bigtime.model.buckets import buckets
-from bigtime.model.entity import Entity
 from bigtime.model.errors import ValueRefused
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.put import create, put
-from bigtime.model.query import query
-from bigtime.model.table import Table, binary, global_index, local_index
-from bigtime.model.update import IfMissing, update
-from bigtime.model.within import at_least, begins_with, between, less_than
+from bigtime.model.operations.batch import get_many, put_many
+from bigtime.model.operations.buckets import buckets
+from bigtime.model.operations.change import IfMissing
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.query import query
+from bigtime.model.operations.update import update
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import at_least, begins_with, between, less_than
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, binary, global_index, local_index
 from bigtime.wire import Request, ValidationException
 from tests.model.designs import NOON, Measurement
 from tests.model.world import World

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from bigtime.model.errors import DomainError
-from bigtime.model.ksuid import KSUID_EPOCH, LAST, LENGTH, Ksuid, ksuid_or, number_of, text_of
+from bigtime.model.schema.ksuid import (
+    KSUID_EPOCH,
+    LAST,
+    LENGTH,
+    Ksuid,
+    ksuid_or,
+    number_of,
+    text_of,
+)
 
 FIRST_SECOND = datetime.fromtimestamp(KSUID_EPOCH, UTC)
 LAST_SECOND = datetime.fromtimestamp(KSUID_EPOCH + 2**32 - 1, UTC)

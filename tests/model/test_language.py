@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.language import (
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.language import (
     ANY_CHARACTER,
     Characters,
     Language,
@@ -26,7 +26,7 @@ from bigtime.model.language import (
     shaped,
     shared,
 )
-from bigtime.model.template import Template
+from bigtime.model.schema.template import Template
 
 SOME = "#$ab"
 LONGEST = 4

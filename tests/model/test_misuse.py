@@ -7,28 +7,24 @@ from typing import Any
 
 import pytest
 
+from bigtime.advisor import chart, check_system, diff, explain, measure
 from bigtime.model import (
     DesignError,
     add,
     all_of,
     attr,
     buckets,
-    chart,
     check,
-    check_system,
     collection,
     count,
     create,
     delete,
     delete_many,
-    diff,
     erase,
-    explain,
     get,
     get_many,
     get_together,
     load_many,
-    measure,
     merge,
     newest_first,
     oldest_first,
@@ -44,9 +40,9 @@ from bigtime.model import (
     update,
     verify,
 )
-from bigtime.model.op import Steps
 from bigtime.store import Store
 from bigtime.wire import Request, Response
+from bigtime.wire.requests import Steps
 from tests.model.deals import Brand, Deal, like_brand
 from tests.model.designs import NOON
 

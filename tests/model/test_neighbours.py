@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.neighbours import is_alone
-from bigtime.model.table import Table, global_index, number
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.neighbours import is_alone
+from bigtime.model.schema.table import Table, global_index, number
 from tests.model import designs
 
 FIELDS = {

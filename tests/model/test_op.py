@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from bigtime.advisor import explain, measure
+from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
-from bigtime.model import Steps, explain, get, measure, now, pause, together
-from bigtime.model.sample import MOMENT
+from bigtime.model import get, now, pause, together
 from bigtime.store import Store
-from bigtime.wire import Pause
+from bigtime.wire import Pause, Steps
 from tests.model.deals import BIG_TIME_DEALS, Brand
 from tests.model.world import World
 

@@ -9,25 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.condition import attr
-from bigtime.model.delete import delete
 from bigtime.model.errors import DesignError
-from bigtime.model.op import Runnable
-from bigtime.model.page import CursorError, Position
-from bigtime.model.put import put
-from bigtime.model.query import all_of, query
-from bigtime.model.within import Within, less_than
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.op import Runnable
+from bigtime.model.operations.page import CursorError, Position
+from bigtime.model.operations.put import put
+from bigtime.model.operations.query import all_of, query
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.key_range import Within, less_than
 from bigtime.store import Store
 from tests.model.churn import Churn
-from tests.model.designs import (
-    BIG_TIME_DEALS,
-    NOON,
-    Message,
-    fill,
-    ksuid,
-    opened,
-    requests,
-)
+from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, opened, requests
 
 
 def message(n: int, subject: str = "hello") -> Message:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bigtime.model.prices import UnknownPrice, price_list, price_lists, rate, read_price_list
+from bigtime.advisor.prices import UnknownPrice, price_list, price_lists, rate, read_price_list
 
 # A month of the customer portal: reads and writes, each of one unit.
 READS = 1_000_000 + 10_000 + 100_000

@@ -7,10 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from bigtime.model.condition import attr
 from bigtime.model.errors import Conflict, DesignError, ItemExists, ItemMissing
-from bigtime.model.get import get
-from bigtime.model.put import Put, create, put, replace
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import Put, create, put, replace
+from bigtime.model.schema.condition import attr
 from tests.model.designs import BIG_TIME_DEALS, NOON, Brand
 from tests.model.portal import PORTAL, Player, Product, ProductExists, TooDear, UnknownProduct
 from tests.model.world import World, check_indexes

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model.condition import attr
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ItemMismatch
-from bigtime.model.keys import Keys
-from bigtime.model.op import Op
-from bigtime.model.query import all_of, count, query
-from bigtime.model.table import Table, global_index
-from bigtime.model.view import View
-from bigtime.model.within import less_than
+from bigtime.model.operations.op import Op
+from bigtime.model.operations.query import all_of, count, query
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import less_than
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.view import View
 from bigtime.store import Store
 from bigtime.wire import Request
 from tests.model.designs import (

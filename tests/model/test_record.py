@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ItemMismatch
-from bigtime.model.keys import Keys
-from bigtime.model.naming import pascal_case
-from bigtime.model.op import Steps
-from bigtime.model.put import create, put
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.update import update
 from bigtime.model.record import Change, decode
-from bigtime.model.table import Table, number
-from bigtime.model.update import update
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.table import Table, number
 from bigtime.store import consume
 from bigtime.wire import Response
+from bigtime.wire.requests import Steps
 from tests.model.designs import NOON, TRENDING, BrandLike
 from tests.model.invariants import SHOP, Brand, Customer, CustomerEmail
 from tests.model.world import World

@@ -22,12 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from bigtime.model.entity import Entity, Key
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.op import Steps
-from bigtime.model.pattern import pattern
-from bigtime.model.sample import (
+from bigtime.advisor.sample import (
     CannotSample,
     entity_of,
     sample_arguments,
@@ -37,8 +32,13 @@ from bigtime.model.sample import (
     sample_value,
     told_by_beginning,
 )
-from bigtime.model.table import Table, global_index
-from bigtime.model.template import Template
+from bigtime.model.pattern import pattern
+from bigtime.model.schema.entity import Entity, Key
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.template import Template
+from bigtime.wire.requests import Steps
 from tests.model.deals import BIG_TIME_DEALS, SYSTEM, Brand, Deal, Message
 
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.condition import attr
-from bigtime.model.delete import delete
 from bigtime.model.errors import DesignError
-from bigtime.model.op import Steps
-from bigtime.model.page import CursorError, Page, Position
-from bigtime.model.put import put
-from bigtime.model.scan import each_page, scan, scan_all
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.page import CursorError, Page, Position
+from bigtime.model.operations.put import put
+from bigtime.model.operations.scan import each_page, scan, scan_all
+from bigtime.model.schema.condition import attr
 from bigtime.store import Store
+from bigtime.wire.requests import Steps
 from tests.model.churn import Churn
 from tests.model.designs import (
     BIG_TIME_DEALS,

@@ -9,30 +9,32 @@ from typing import Annotated, Any, NewType
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
+from bigtime.advisor.explanation import explain
 from bigtime.engine import Engine
-from bigtime.model.batch import get_many, load_many, put_many
-from bigtime.model.collection import partition
-from bigtime.model.condition import attr
-from bigtime.model.create_table import setup
-from bigtime.model.delete import check, delete
-from bigtime.model.entity import Entity, Secret, SecretText
 from bigtime.model.errors import ItemMismatch, ValueRefused
-from bigtime.model.explanation import explain
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.naming import pascal_case
-from bigtime.model.put import create, put
-from bigtime.model.query import query
+from bigtime.model.invariants.unique import unique
+from bigtime.model.operations.batch import get_many, load_many, put_many
+from bigtime.model.operations.change import Add, Append, At, Discard, IfMissing
+from bigtime.model.operations.collection import partition
+from bigtime.model.operations.create_table import setup
+from bigtime.model.operations.delete import check, delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.query import query
+from bigtime.model.operations.scan import scan
+from bigtime.model.operations.transact import get_together, transact
+from bigtime.model.operations.update import update
 from bigtime.model.record import decode
-from bigtime.model.scan import scan
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import less_than
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.naming import pascal_case
+from bigtime.model.schema.secret import Secret, SecretText
+from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.view import View
 from bigtime.model.system import System
-from bigtime.model.table import Table, global_index
-from bigtime.model.transact import get_together, transact
-from bigtime.model.unique import unique
-from bigtime.model.update import Add, Append, At, Discard, IfMissing, update
 from bigtime.model.verification import verify
-from bigtime.model.view import View
-from bigtime.model.within import less_than
 from bigtime.store import Exchange, Store
 from bigtime.wire import Item, Request
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 import pytest
 
 from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.get import get
-from bigtime.model.op import Steps, together
-from bigtime.model.put import create, put
-from bigtime.model.query import all_of
-from bigtime.model.sequence import sequence
-from bigtime.model.transact import transact
-from bigtime.model.update import update
-from tests.model.invariants import (
-    ISSUES,
-    ORDERS,
-    SHOP,
-    FrontPage,
-    Issue,
-    Project,
-    UnknownProject,
-)
+from bigtime.model.invariants.sequence import sequence
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import together
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.query import all_of
+from bigtime.model.operations.transact import transact
+from bigtime.model.operations.update import update
+from bigtime.wire.requests import Steps
+from tests.model.invariants import ISSUES, ORDERS, SHOP, FrontPage, Issue, Project, UnknownProject
 from tests.model.world import World
 
 TABLES = [SHOP]

@@ -12,28 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.condition import attr
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.keys import Keys
-from bigtime.model.page import CursorError, Position
-from bigtime.model.put import put
-from bigtime.model.shards import any_shard, gather, sharded, shards
-from bigtime.model.table import Table, number
-from bigtime.model.view import View
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.page import CursorError, Position
+from bigtime.model.operations.put import put
+from bigtime.model.operations.shards import any_shard, gather, shards
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.sharding import sharded
+from bigtime.model.schema.table import Table, number
+from bigtime.model.schema.view import View
 from bigtime.store import AsyncStore, Store, engine_transport
 from tests.model.churn import Churn
-from tests.model.designs import (
-    NOON,
-    POLLS,
-    SHARDS,
-    Deal,
-    Vote,
-    fill,
-    opened,
-    requests,
-)
+from tests.model.designs import NOON, POLLS, SHARDS, Deal, Vote, fill, opened, requests
 
 BEST = shards(Vote, "ByTime", poll="best")
 

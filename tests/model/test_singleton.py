@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bigtime.model.condition import attr
-from bigtime.model.entity import Entity
 from bigtime.model.errors import ConditionFailed, DesignError
-from bigtime.model.keys import Keys
-from bigtime.model.singleton import singleton
-from bigtime.model.table import Table
-from bigtime.model.update import Append
+from bigtime.model.invariants.singleton import singleton
+from bigtime.model.operations.change import Append
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table
 from tests.model.designs import Brand, Brands
 from tests.model.invariants import FRONT_PAGE, ORDERS, SHOP, FrontPage
 from tests.model.world import World

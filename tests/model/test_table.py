@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model.create_table import create_table_request
 from bigtime.model.errors import DesignError
-from bigtime.model.table import (
+from bigtime.model.operations.create_table import create_table_request
+from bigtime.model.schema.table import (
     MAIN,
     Attribute,
     Index,

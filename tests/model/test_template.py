@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from bigtime.engine import Engine
-from bigtime.model.bounds import OPERANDS, Operator, SortBounds, SortCondition, successor
-from bigtime.model.encoding import Role
 from bigtime.model.errors import ValueRefused
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.language import literal, shared
-from bigtime.model.template import KeyMismatch, Template, TemplateError
+from bigtime.model.schema.bounds import OPERANDS, Operator, SortBounds, SortCondition, successor
+from bigtime.model.schema.encoding import Role, TemplateError
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.language import literal, shared
+from bigtime.model.schema.template import KeyMismatch, Template
 from bigtime.wire import Request
 
 ID = Ksuid("0ujtsYcgvSTl8PAuAdqWYSMnLOv")

@@ -6,20 +6,16 @@ from typing import Any
 
 import pytest
 
-from bigtime.model.condition import attr
-from bigtime.model.delete import check, delete
-from bigtime.model.entity import Key
 from bigtime.model.errors import Conflict, DesignError, DomainError, ItemMissing
-from bigtime.model.get import get
-from bigtime.model.op import Steps
-from bigtime.model.put import create, put
-from bigtime.model.transact import Transact, get_together, transact
-from bigtime.model.update import add, update
-from bigtime.wire import (
-    IdempotentParameterMismatchException,
-    Request,
-    TransactionCanceledException,
-)
+from bigtime.model.operations.delete import check, delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import create, put
+from bigtime.model.operations.transact import Transact, get_together, transact
+from bigtime.model.operations.update import add, update
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Key
+from bigtime.wire import IdempotentParameterMismatchException, Request, TransactionCanceledException
+from bigtime.wire.requests import Steps
 from tests.model.designs import BIG_TIME_DEALS, NOON, SHOP, Brand, BrandLike, Customer
 from tests.model.portal import PORTAL, Product, TooDear
 from tests.model.world import World, check_indexes

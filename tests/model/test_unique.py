@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator
 
 from bigtime.engine import Engine
-from bigtime.model.delete import check, delete
-from bigtime.model.entity import Entity
 from bigtime.model.errors import Conflict, DesignError, ItemExists, ItemMissing
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.op import Op
-from bigtime.model.put import create, put, replace
-from bigtime.model.scan import scan_all
-from bigtime.model.table import Table
-from bigtime.model.transact import transact
-from bigtime.model.unique import BrokenInvariant, unique
-from bigtime.model.update import Remove, update
+from bigtime.model.invariants.unique import BrokenInvariant, unique
+from bigtime.model.operations.change import Remove
+from bigtime.model.operations.delete import check, delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import Op
+from bigtime.model.operations.put import create, put, replace
+from bigtime.model.operations.scan import scan_all
+from bigtime.model.operations.transact import transact
+from bigtime.model.operations.update import update
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table
 from bigtime.model.verification import verify
 from tests.model.designs import NOON
 from tests.model.invariants import (

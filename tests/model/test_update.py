@@ -14,24 +14,19 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from bigtime.engine import Engine
-from bigtime.model.batch import delete_many, put_many
-from bigtime.model.condition import attr
-from bigtime.model.delete import delete, restore
-from bigtime.model.entity import Entity
-from bigtime.model.errors import (
-    ConditionFailed,
-    Conflict,
-    DesignError,
-    ItemMissing,
-    ValueRefused,
-)
-from bigtime.model.get import get
-from bigtime.model.keys import Keys
-from bigtime.model.op import Op, Runnable
-from bigtime.model.put import put
-from bigtime.model.table import Table, global_index, number
-from bigtime.model.transact import transact
-from bigtime.model.update import Add, Append, At, Discard, IfMissing, Remove, Set, add, update
+from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemMissing, ValueRefused
+from bigtime.model.operations.batch import delete_many, put_many
+from bigtime.model.operations.change import Add, Append, At, Discard, IfMissing, Remove, Set
+from bigtime.model.operations.delete import delete, restore
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import Op, Runnable
+from bigtime.model.operations.put import put
+from bigtime.model.operations.transact import transact
+from bigtime.model.operations.update import add, update
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.table import Table, global_index, number
 from tests.model.designs import NOON, WATCHES, UserWatch
 from tests.model.portal import PORTAL, Maker, Player, Product, TooDear, UnknownProduct
 from tests.model.world import World, check_indexes

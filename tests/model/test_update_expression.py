@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from bigtime.advisor.capacity import canonical_item
+from bigtime.advisor.update_expression import updated
 from bigtime.engine import Engine
-from bigtime.model.capacity import canonical_item
-from bigtime.model.update_expression import updated
 from bigtime.wire import Item, Request
 from tests.strategies import decimals
 

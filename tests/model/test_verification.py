@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from bigtime.model.delete import delete
-from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import Conflict
-from bigtime.model.get import get
-from bigtime.model.put import create
-from bigtime.model.update import update
-from bigtime.model.verification import CannotMend, Violation, repair, verify
+from bigtime.model.invariants.audit import CannotMend, Violation
+from bigtime.model.operations.delete import delete
+from bigtime.model.operations.get import get
+from bigtime.model.operations.put import create
+from bigtime.model.operations.update import update
+from bigtime.model.schema.entity import Entity, Key
+from bigtime.model.verification import repair, verify
 from bigtime.wire import AttributeValue, Item, Request
 from tests.model.invariants import (
     ISSUES,

@@ -9,15 +9,15 @@ from typing import Any, cast
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model.condition import attr
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ItemMismatch
-from bigtime.model.keys import Keys
-from bigtime.model.ksuid import Ksuid
-from bigtime.model.query import all_of, count, query
-from bigtime.model.scan import scan
-from bigtime.model.table import Table, global_index
-from bigtime.model.view import View
+from bigtime.model.operations.query import all_of, count, query
+from bigtime.model.operations.scan import scan
+from bigtime.model.schema.condition import attr
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.view import View
 from bigtime.store import Store
 from tests.model.designs import (
     NOON,

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from bigtime.advisor import explain
+from bigtime.advisor.charts import entity_chart
 from bigtime.engine import Engine
 from bigtime.model import (
     DesignError,
@@ -20,7 +22,6 @@ from bigtime.model import (
     Table,
     all_of,
     create,
-    explain,
     get,
     global_index,
     pascal_case,
@@ -31,7 +32,6 @@ from bigtime.model import (
     verify,
     when,
 )
-from bigtime.model.charts import entity_chart
 from tests.model.world import World
 
 INBOX = Table(

@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, Field
 
 from bigtime.engine import Engine
-from bigtime.model.attribute import Seconds
-from bigtime.model.buckets import buckets, newest_first
-from bigtime.model.collection import partition
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError, ValueRefused
-from bigtime.model.keys import Keys
-from bigtime.model.query import all_of, query
-from bigtime.model.table import Table, binary, global_index, number
-from bigtime.model.view import View
-from bigtime.model.within import (
+from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.collection import partition
+from bigtime.model.operations.query import all_of, query
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.key_range import (
     Comparison,
     Within,
     at_least,
@@ -32,6 +28,10 @@ from bigtime.model.within import (
     less_than,
     more_than,
 )
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.stored import Seconds
+from bigtime.model.schema.table import Table, binary, global_index, number
+from bigtime.model.schema.view import View
 from tests.model.designs import (
     CART,
     NOON,

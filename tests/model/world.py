@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from bigtime.advisor.capacity import canonical_item
 from bigtime.engine import Engine
-from bigtime.model.capacity import canonical_item
-from bigtime.model.create_table import create_table_request
-from bigtime.model.reader import owns, projected
-from bigtime.model.table import MAIN, Table
+from bigtime.model.operations.create_table import create_table_request
+from bigtime.model.schema.reader import owns, projected
+from bigtime.model.schema.table import MAIN, Table
 from bigtime.store import Store
 from bigtime.store.driver import Runnable
 from bigtime.wire import Item, Request, Response

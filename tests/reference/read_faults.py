@@ -6,12 +6,7 @@ from typing import Any
 
 from bigtime.wire import AttributeValue
 from tests.reference.designs import Design
-from tests.reference.faults import (
-    READS,
-    Fault,
-    Spoil,
-    setting,
-)
+from tests.reference.faults import READS, Fault, Spoil, setting
 
 
 def key_condition(text: str, values: dict[str, AttributeValue]) -> Spoil:

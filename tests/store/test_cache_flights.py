@@ -22,13 +22,7 @@ from bigtime.store import (
     open_async_store,
     open_store,
 )
-from bigtime.wire import (
-    InternalServerError,
-    Request,
-    Response,
-    Steps,
-    ValidationException,
-)
+from bigtime.wire import InternalServerError, Request, Response, Steps, ValidationException
 from tests.store.caching import item, key, putting
 from tests.store.places import asking, create
 

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.store.errors import (
-    MODELLED,
-    ServerFailure,
-    UnmodelledError,
-    error_in,
-)
+from bigtime.store.errors import MODELLED, ServerFailure, UnmodelledError, error_in
 from bigtime.wire import (
     ConditionalCheckFailedException,
     DynamoDBError,

@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
+from bigtime.advisor import check_system
+from bigtime.advisor.prices import rate
 from bigtime.model import (
     DesignError,
     Entity,
     Keys,
     Page,
-    Steps,
     System,
     Table,
     at_least,
-    check_system,
     global_index,
     pattern,
     query,
 )
-from bigtime.model.prices import rate
+from bigtime.wire import Steps
 
 TESTS = Path(__file__).parents[1]
 DECIDING = range(1, 17)

@@ -14,6 +14,9 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
+from bigtime.site.design import SITE
+from bigtime.site.members import join
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
 from bigtime.systems.accounts.design import Identity, Role
@@ -22,13 +25,10 @@ from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import LIMITS, make_app
-from bigtime.web.design import SITE
-from bigtime.web.front import Front
-from bigtime.web.limits import Limit
-from bigtime.web.members import join
-from bigtime.web.settings import Settings
-from bigtime.web.site import Site
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.http.limits import Limit
+from bigtime.web.http.settings import Settings
+from bigtime.web.pages.hot_pages import Front
+from bigtime.web.pages.site import Site
 
 SECRET = "a secret for tests, of 32 characters and more"
 PASSWORD = "correct horse"

@@ -9,14 +9,15 @@ import time
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Steps, now, random_bytes, setup, together
+from bigtime.model import now, random_bytes, setup, together
 from bigtime.store import AsyncStore
 from bigtime.store.driver import Exchange
 from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, view_account
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import UnknownLogin
-from bigtime.web.apart import Apart
+from bigtime.web.pages.cpu_pool import Apart
+from bigtime.wire import Steps
 
 
 def slow_sign_up(name: str) -> Steps[tuple[Identity, int]]:

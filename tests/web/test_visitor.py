@@ -7,12 +7,12 @@ from typing import Any
 
 from bigtime.engine import Engine
 from bigtime.model import setup
+from bigtime.site.visitor import Visitors
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts, sessions
 from bigtime.systems.accounts.account import sign_up
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session, delete_session
-from bigtime.web.visitor import Visitors
 
 
 async def open_store(engine: Engine) -> AsyncStore:

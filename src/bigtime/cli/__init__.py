@@ -1,1 +1,1 @@
-"""Every verb a person types."""
+"""The `bigtime` command."""

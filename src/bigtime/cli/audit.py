@@ -22,7 +22,7 @@ def about() -> None:
 def verify(store: StoreSetting = None) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
     from bigtime.cli.failures import told
-    from bigtime.systems.portal.verification import Place, verify_chains
+    from bigtime.systems.portal import Place, verify_chains
 
     screen = Console(highlight=False, markup=False)
     items = faults = 0

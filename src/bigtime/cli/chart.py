@@ -9,6 +9,6 @@ from bigtime.cli.systems import SystemName, system_named
 
 def chart(system: SystemName) -> None:
     """Print a system's entity, index and access-pattern charts as Markdown."""
-    from bigtime.model.charts import chart as charted
+    from bigtime.advisor import chart as charted
 
     typer.echo(charted(system_named(system)), nl=False)

@@ -11,8 +11,8 @@ from rich.markup import escape
 from bigtime.cli.systems import all_systems, system_named
 
 if TYPE_CHECKING:
-    from bigtime.model.finding import Finding
-    from bigtime.model.system import System
+    from bigtime.advisor import Finding
+    from bigtime.model import System
 
 
 def check(
@@ -26,7 +26,7 @@ def check(
     ] = None,
 ) -> None:
     """Run every pattern dry, and examine the design; the exit code is 1 if something is found."""
-    from bigtime.model.system_check import check_system
+    from bigtime.advisor import check_system
 
     chosen = all_systems() if system is None else [system_named(system)]
     is_wrong = False

@@ -17,8 +17,7 @@ from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, opened
 
 if TYPE_CHECKING:
-    from bigtime.model.reaction import Reaction
-    from bigtime.model.system import System
+    from bigtime.model import Reaction, System
     from bigtime.store import Reading, Store
     from bigtime.wire import Response, Steps
 
@@ -106,7 +105,7 @@ class Running:
 
 def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: bool) -> None:
     """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
-    from bigtime.store.consumption import QUIET_ROUNDS
+    from bigtime.store import QUIET_ROUNDS
 
     quiet = 0
     while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):

@@ -28,8 +28,9 @@ from bigtime.cli.systems import all_systems, system_named
 from bigtime.cli.tables import StoreSetting, opened
 
 if TYPE_CHECKING:
-    from bigtime.model import Entity, Steps, System, Table
+    from bigtime.model import Entity, System, Table
     from bigtime.store import Store
+    from bigtime.wire import Steps
 
 CHUNK = 100
 WRITERS = 4

@@ -22,7 +22,7 @@ from rich.table import Table
 
 import bigtime
 from bigtime.cli.engine import DEFAULT_DATA
-from bigtime.engine.file import APPLICATION_ID, FORMAT
+from bigtime.engine import APPLICATION_ID, FORMAT
 
 WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first to before the second
 WAL_ALARM = 64 * 1024 * 1024

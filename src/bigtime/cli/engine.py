@@ -78,8 +78,7 @@ def serve(
 def open_engine(path: Path | None, durability: Durability) -> Engine:
     import apsw
 
-    from bigtime.engine import Engine
-    from bigtime.engine.file import FileFormatError
+    from bigtime.engine import Engine, FileFormatError
 
     if path is None:
         return Engine.memory()
@@ -97,7 +96,7 @@ def open_engine(path: Path | None, durability: Durability) -> Engine:
 
 
 def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:
-    from bigtime.engine.endpoint import NotLoopback, serve
+    from bigtime.engine import NotLoopback, serve
 
     def announce(port: int) -> None:
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -16,7 +16,7 @@ from bigtime.cli.engine import refuse
 from bigtime.cli.systems import PatternName, pattern_named, system_of
 
 if TYPE_CHECKING:
-    from bigtime.model.explanation import Explained, Explanation
+    from bigtime.advisor import Explained, Explanation
 
 
 def explain(
@@ -33,12 +33,11 @@ def explain(
 
     Its parameters are typed as options; samples stand for those that are not.
     """
+    from bigtime.advisor import UnknownPrice, sample_arguments
+    from bigtime.advisor import explain as explained
     from bigtime.cli.failures import told
     from bigtime.cli.parameters import typed_arguments
-    from bigtime.model.errors import DesignError
-    from bigtime.model.explanation import explain as explained
-    from bigtime.model.prices import UnknownPrice
-    from bigtime.model.sample import sample_arguments
+    from bigtime.model import DesignError
 
     system, meant = pattern_named(pattern)
     with told(system_of(pattern)):
@@ -52,7 +51,7 @@ def explain(
 
 
 def show(explanation: Explanation[Any], *, with_requests: bool) -> None:
-    from bigtime.model.explanation import price, units
+    from bigtime.advisor import price, units
 
     screen = Console(highlight=False)
     screen.print(requests_table(explanation.requests))
@@ -79,7 +78,7 @@ def requests_table(requests: Sequence[Explained]) -> Table:
 
 
 def cells_of(one: Explained) -> tuple[str, ...]:
-    from bigtime.model.explanation import units
+    from bigtime.advisor import units
 
     written = [charge.index for charge in one.charges if charge.index and charge.write_units]
     also = f"; writes to {', '.join(written)}" if written else ""

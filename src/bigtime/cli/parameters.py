@@ -21,12 +21,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
+from bigtime.advisor import CannotSample, sample_value
 from bigtime.cli.engine import refuse
 from bigtime.cli.failures import faults
 from bigtime.cli.results import cursors, plain
-from bigtime.model import Pattern, Position
-from bigtime.model.attribute import unwrapped
-from bigtime.model.sample import CannotSample, sample_value
+from bigtime.model import Pattern, Position, unwrapped
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 

@@ -11,7 +11,7 @@ from bigtime.cli.systems import PatternName, pattern_named, system_of
 from bigtime.cli.tables import StoreSetting, opened
 
 if TYPE_CHECKING:
-    from bigtime.model.pattern import Pattern
+    from bigtime.model import Pattern
 
 TYPED = {"allow_extra_args": True, "ignore_unknown_options": True}
 """A pattern's parameters are options that only the pattern knows."""

@@ -30,10 +30,9 @@ def serve(
     from pydantic import ValidationError
 
     from bigtime.model import DomainError
-    from bigtime.store import TransportError
-    from bigtime.store.setting import SettingError
-    from bigtime.web.serve import serve as serving
-    from bigtime.web.settings import Settings, setting_faults
+    from bigtime.store import SettingError, TransportError
+    from bigtime.web import Settings, setting_faults
+    from bigtime.web import serve as serving
     from bigtime.wire import DynamoDBError
 
     given: dict[str, Any] = {"host": host, "port": port, "store": store}

@@ -12,8 +12,7 @@ import typer
 from bigtime.cli.engine import refuse
 
 if TYPE_CHECKING:
-    from bigtime.model.pattern import Pattern
-    from bigtime.model.system import System
+    from bigtime.model import Pattern, System
 
 PACKAGE = "bigtime.systems"
 ATTRIBUTE = "SYSTEM"
@@ -37,7 +36,7 @@ PatternName = Annotated[
 
 def pattern_named(name: str) -> tuple[System, Pattern[..., Any]]:
     """The pattern and its system, or the end of the program with a sentence."""
-    from bigtime.model.errors import DesignError
+    from bigtime.model import DesignError
 
     system = system_of(name)
     found = system_named(system)
@@ -61,8 +60,7 @@ def system_of(pattern: str) -> str:
 
 def system_named(name: str) -> System:
     """The system, or the end of the program with a sentence."""
-    from bigtime.model.errors import DesignError
-    from bigtime.model.system import System
+    from bigtime.model import DesignError, System
 
     module, _, attribute = name.partition(":") if ":" in name else (f"{PACKAGE}.{name}", "", "")
     if "" not in sys.path:

@@ -13,8 +13,7 @@ from bigtime.cli.engine import refuse
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
-    from bigtime.model.create_table import Progress
-    from bigtime.model.system import System
+    from bigtime.model import Progress, System
     from bigtime.store import Store
 
 tables = typer.Typer(
@@ -40,7 +39,7 @@ def about() -> None:
 @tables.command()
 def create(system: SystemName, store: StoreSetting = None) -> None:
     """Make the tables, global indexes, streams and times to live that are missing."""
-    from bigtime.model.create_table import NotReady, setup
+    from bigtime.model import NotReady, setup
 
     wanted = system_named(system)
     with opened(store) as database:
@@ -58,7 +57,7 @@ def create(system: SystemName, store: StoreSetting = None) -> None:
 
 def waited_for(database: Store, wanted: System, first: Progress) -> Progress:
     """What comes after the first round, in which nobody waited."""
-    from bigtime.model.create_table import Progress, setup
+    from bigtime.model import Progress, setup
 
     if not first.pending:
         return Progress()
@@ -75,7 +74,7 @@ def tell(lines: Iterable[str]) -> None:
 @tables.command()
 def diff(system: SystemName, store: StoreSetting = None) -> None:
     """Tell how the live tables differ from the declared ones; the exit code is 1 if they do."""
-    from bigtime.model.difference import diff as differences
+    from bigtime.advisor import diff as differences
 
     wanted = system_named(system)
     with opened(store) as database:

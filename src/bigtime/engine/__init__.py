@@ -1,6 +1,24 @@
 """DynamoDB in a file, on SQLite: in process, and over HTTP for any AWS SDK."""
 
-from bigtime.engine.engine import Engine
-from bigtime.engine.faults import Faults
+from typing import TYPE_CHECKING
 
-__all__ = ["Engine", "Faults"]
+from bigtime.engine.engine import Engine
+from bigtime.engine.storage import APPLICATION_ID, FORMAT, Faults, FileFormatError
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.engine.http import NotLoopback, serve
+
+TOOLS = {"NotLoopback": "http", "serve": "http"}
+
+__getattr__ = lazy_names(__name__, TOOLS)
+
+__all__ = [
+    "APPLICATION_ID",
+    "FORMAT",
+    "Engine",
+    "Faults",
+    "FileFormatError",
+    "NotLoopback",
+    "serve",
+]

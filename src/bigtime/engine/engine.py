@@ -6,20 +6,17 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 import apsw
 import orjson
 
-from bigtime.engine import batch, items, query, scan, shapes, streams, tables, transact
-from bigtime.engine.commit import Done, Work
-from bigtime.engine.database import Database, Settings
-from bigtime.engine.faults import Faults
-from bigtime.engine.file import CLOSED
 from bigtime.engine.housekeeping import Housekeeper
+from bigtime.engine.operations import READS, WRITES, Read
+from bigtime.engine.storage import CLOSED, Database, Done, Faults, Settings, Work
+from bigtime.engine.validation import shapes
 from bigtime.wire import (
     InternalServerError,
     Params,
@@ -34,42 +31,6 @@ from bigtime.wire import (
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
-
-Read: TypeAlias = Callable[[Database, Params], Response]
-Write: TypeAlias = Callable[[Database, Params], Work[Response]]
-
-READS: dict[str, Read] = {
-    "GetItem": items.get_item,
-    "Query": query.query,
-    "Scan": scan.scan,
-    "BatchGetItem": batch.batch_get_item,
-    "TransactGetItems": transact.transact_get_items,
-    "DescribeTable": tables.describe_table,
-    "ListTables": tables.list_tables,
-    "DescribeTimeToLive": tables.describe_time_to_live,
-    "ListTagsOfResource": tables.list_tags_of_resource,
-    "DescribeLimits": tables.describe_limits,
-    "DescribeEndpoints": tables.describe_endpoints,
-    "ListStreams": streams.list_streams,
-    "DescribeStream": streams.describe_stream,
-    "GetShardIterator": streams.get_shard_iterator,
-    "GetRecords": streams.get_records,
-}
-
-WRITES: dict[str, Write] = {
-    "PutItem": items.put_item,
-    "UpdateItem": items.update_item,
-    "DeleteItem": items.delete_item,
-    "BatchWriteItem": batch.batch_write_item,
-    "TransactWriteItems": transact.transact_write_items,
-    "CreateTable": tables.create_table,
-    "UpdateTable": tables.update_table,
-    "DeleteTable": tables.delete_table,
-    "UpdateTimeToLive": tables.update_time_to_live,
-    "TagResource": tables.tag_resource,
-    "UntagResource": tables.untag_resource,
-}
-
 
 READ_TRIES = 5
 
@@ -184,13 +145,13 @@ class Engine:
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""
-        from bigtime.engine.boto import boto3_client
+        from bigtime.engine.http import boto3_client
 
         return boto3_client(self, service, region=self.region)
 
     def boto3_resource(self) -> DynamoDBServiceResource:
         """A real boto3 resource that stops in this process."""
-        from bigtime.engine.boto import boto3_resource
+        from bigtime.engine.http import boto3_resource
 
         return boto3_resource(self, region=self.region)
 

@@ -18,15 +18,21 @@ from functools import partial
 import apsw
 import orjson
 
-from bigtime.engine.backfill import advance_backfill, pending_backfills
-from bigtime.engine.database import Database
-from bigtime.engine.discard import discard_some, discarded
-from bigtime.engine.file import all_rows, checkpoint
-from bigtime.engine.stream_log import RETENTION_SECONDS, rotate_shards, trim_streams
-from bigtime.engine.time_to_live import OLDEST_SECONDS
-from bigtime.engine.transact import TOKEN_SECONDS
-from bigtime.engine.transaction import Transaction
-from bigtime.engine.write import Write
+from bigtime.engine.operations import TOKEN_SECONDS, Write
+from bigtime.engine.storage import (
+    OLDEST_SECONDS,
+    RETENTION_SECONDS,
+    Database,
+    Transaction,
+    advance_backfill,
+    all_rows,
+    checkpoint,
+    discard_some,
+    discarded,
+    pending_backfills,
+    rotate_shards,
+    trim_streams,
+)
 from bigtime.wire import DynamoDBError
 
 log = logging.getLogger("bigtime.engine")

@@ -1,24 +1,14 @@
 """Tables, entities, keys and access patterns as Python declarations; no I/O.
 
-What a program declares and runs with is imported at once; what a person asks for (charts, costs,
-checks, tables to make) when it is first named.
+What a program declares and runs with is imported at once; what a person asks for (tables to make,
+invariants to verify) when it is first named.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bigtime.model.addresses import EmailAddress, WebAddress
 from bigtime.model.amounts import Amount
-from bigtime.model.batch import Unfinished, delete_many, get_many, load_many, put_many
-from bigtime.model.buckets import Buckets, Kept, buckets, newest_first, oldest_first
-from bigtime.model.change import Add, Append, At, Discard, IfMissing, Remove, Set
-from bigtime.model.collection import collection, partition
-from bigtime.model.condition import Condition, attr
-from bigtime.model.counted import counted
-from bigtime.model.cursor import Cursors
-from bigtime.model.delete import check, delete, erase, restore
 from bigtime.model.demo import UNTIL, Demo, Scale
-from bigtime.model.entity import Entity, Key, Secret, SecretText
 from bigtime.model.errors import (
     ConditionFailed,
     Conflict,
@@ -29,56 +19,157 @@ from bigtime.model.errors import (
     ItemMissing,
     ValueRefused,
 )
-from bigtime.model.get import get
-from bigtime.model.keys import Keys, when
-from bigtime.model.ksuid import Ksuid, ksuid_or
+from bigtime.model.invariants import counted, sequence, singleton, unique
 from bigtime.model.names import Name
-from bigtime.model.naming import camel_case, pascal_case, snake_case
-from bigtime.model.op import Op, Steps, now, pause, random_bytes, together
-from bigtime.model.page import CursorError, Page, Position
+from bigtime.model.operations import (
+    Add,
+    Append,
+    At,
+    Buckets,
+    CursorError,
+    Cursors,
+    Discard,
+    IfMissing,
+    Kept,
+    Op,
+    Page,
+    Position,
+    Progress,
+    Remove,
+    Runnable,
+    Set,
+    Shards,
+    Unfinished,
+    Write,
+    add,
+    all_of,
+    any_shard,
+    buckets,
+    check,
+    collection,
+    count,
+    create,
+    delete,
+    delete_many,
+    describe,
+    each_page,
+    erase,
+    gather,
+    get,
+    get_many,
+    get_together,
+    key_attributes,
+    key_schema,
+    load_many,
+    merge,
+    newest_first,
+    now,
+    oldest_first,
+    partition,
+    pause,
+    put,
+    put_many,
+    query,
+    random_bytes,
+    replace,
+    restore,
+    scan,
+    scan_all,
+    shards,
+    sort_key,
+    steps_of,
+    together,
+    transact,
+    update,
+)
 from bigtime.model.pattern import Pattern, pattern
-from bigtime.model.put import create, put, replace
-from bigtime.model.query import all_of, count, query
 from bigtime.model.reaction import Reaction, reaction
 from bigtime.model.record import Change, decode
-from bigtime.model.scan import each_page, scan, scan_all
-from bigtime.model.sequence import sequence
-from bigtime.model.shards import Shards, any_shard, gather, merge, sharded, shards
-from bigtime.model.singleton import singleton
-from bigtime.model.stored import EpochSeconds, Millis, Seconds
-from bigtime.model.system import System
-from bigtime.model.table import Table, binary, global_index, local_index, number
-from bigtime.model.texts import is_readable, one_line
-from bigtime.model.transact import get_together, transact
-from bigtime.model.unique import unique
-from bigtime.model.update import add, update
-from bigtime.model.view import View
-from bigtime.model.within import (
+from bigtime.model.schema import (
+    DELIMITER,
+    MAIN,
+    PAYLOAD_BYTES,
+    Attribute,
+    Condition,
+    Entity,
+    EntityKey,
+    EpochSeconds,
+    Field,
+    Identity,
+    Index,
+    Key,
+    KeyCondition,
+    KeyPart,
+    Keys,
+    Ksuid,
+    Layout,
+    Millis,
+    Operator,
+    Seconds,
+    Secret,
+    SecretText,
+    Sharding,
+    SortBounds,
+    Table,
+    Template,
+    View,
     Within,
     at_least,
     at_most,
+    attr,
     begins_with,
     between,
+    binary,
+    camel_case,
+    comparable,
+    field_annotation,
+    global_index,
+    hidden_in,
+    identity_of,
+    key_of,
+    ksuid_or,
+    layout_in,
     less_than,
+    local_index,
     more_than,
+    number,
+    pascal_case,
+    projected,
+    sharded,
+    snake_case,
+    told_by,
+    unwrapped,
+    veiled,
+    when,
 )
-from bigtime.model.write import Write
+from bigtime.model.system import System, check_kind
+from bigtime.model.texts import is_readable, one_line
+from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.model.charts import chart
-    from bigtime.model.create_table import NotReady, setup
-    from bigtime.model.difference import diff
-    from bigtime.model.explanation import Explanation, explain
-    from bigtime.model.measurement import Measured, measure
-    from bigtime.model.system_check import check_system, open_findings
+    from bigtime.model.operations.create_table import NotReady, setup
     from bigtime.model.verification import Violation, repair, verify
 
+TOOLS = {
+    "NotReady": "operations.create_table",
+    "setup": "operations.create_table",
+    "Violation": "verification",
+    "repair": "verification",
+    "verify": "verification",
+}
+
+__getattr__ = lazy_names(__name__, TOOLS)
+
 __all__ = [
+    "DELIMITER",
+    "MAIN",
+    "PAYLOAD_BYTES",
     "UNTIL",
     "Add",
     "Amount",
     "Append",
     "At",
+    "Attribute",
     "Buckets",
     "Change",
     "Condition",
@@ -92,35 +183,46 @@ __all__ = [
     "DomainError",
     "EmailAddress",
     "Entity",
+    "EntityKey",
     "EpochSeconds",
-    "Explanation",
+    "Field",
+    "Identity",
     "IfMissing",
+    "Index",
     "ItemExists",
     "ItemMismatch",
     "ItemMissing",
     "Kept",
     "Key",
+    "KeyCondition",
+    "KeyPart",
     "Keys",
     "Ksuid",
-    "Measured",
+    "Layout",
     "Millis",
     "Name",
     "NotReady",
     "Op",
+    "Operator",
     "Page",
     "Pattern",
     "Position",
+    "Progress",
     "Reaction",
     "Remove",
+    "Runnable",
     "Scale",
     "Seconds",
     "Secret",
     "SecretText",
     "Set",
+    "Sharding",
     "Shards",
+    "SortBounds",
     "Steps",
     "System",
     "Table",
+    "Template",
     "Unfinished",
     "ValueRefused",
     "View",
@@ -139,31 +241,36 @@ __all__ = [
     "binary",
     "buckets",
     "camel_case",
-    "chart",
     "check",
-    "check_system",
+    "check_kind",
     "collection",
+    "comparable",
     "count",
     "counted",
     "create",
     "decode",
     "delete",
     "delete_many",
-    "diff",
+    "describe",
     "each_page",
     "erase",
-    "explain",
+    "field_annotation",
     "gather",
     "get",
     "get_many",
     "get_together",
     "global_index",
+    "hidden_in",
+    "identity_of",
     "is_readable",
+    "key_attributes",
+    "key_of",
+    "key_schema",
     "ksuid_or",
+    "layout_in",
     "less_than",
     "load_many",
     "local_index",
-    "measure",
     "merge",
     "more_than",
     "newest_first",
@@ -171,11 +278,11 @@ __all__ = [
     "number",
     "oldest_first",
     "one_line",
-    "open_findings",
     "partition",
     "pascal_case",
     "pattern",
     "pause",
+    "projected",
     "put",
     "put_many",
     "query",
@@ -192,34 +299,15 @@ __all__ = [
     "shards",
     "singleton",
     "snake_case",
+    "sort_key",
+    "steps_of",
     "together",
+    "told_by",
     "transact",
     "unique",
+    "unwrapped",
     "update",
+    "veiled",
     "verify",
     "when",
 ]
-
-TOOLS = {
-    "chart": "charts",
-    "NotReady": "create_table",
-    "setup": "create_table",
-    "diff": "difference",
-    "Explanation": "explanation",
-    "explain": "explanation",
-    "Measured": "measurement",
-    "measure": "measurement",
-    "check_system": "system_check",
-    "open_findings": "system_check",
-    "Violation": "verification",
-    "repair": "verification",
-    "verify": "verification",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in TOOLS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{TOOLS[name]}"), name)
-    globals()[name] = value
-    return value

@@ -9,7 +9,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final, Protocol
 
-from bigtime.model.entity import Entity
+from bigtime.model.schema import Entity
 
 UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 """The moment before which everything happened, where nobody says another."""

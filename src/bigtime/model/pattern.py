@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from bigtime.model.errors import DesignError
-from bigtime.model.op import Steps
+from bigtime.wire import Steps
 
 P = ParamSpec("P")
 T = TypeVar("T")

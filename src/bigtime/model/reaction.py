@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
-from bigtime.model.op import Steps
 from bigtime.model.record import Change, decode
-from bigtime.model.table import Table
+from bigtime.model.schema import Entity, Table
+from bigtime.wire import Steps
 
 React: TypeAlias = Callable[[Change[Any]], Steps[None]]
 

@@ -16,11 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
-from bigtime.model.entity import Entity, Key
 from bigtime.model.errors import DesignError, ItemMismatch
-from bigtime.model.layout import Layout
-from bigtime.model.reader import layout_in
-from bigtime.model.table import Table
+from bigtime.model.schema import Entity, Key, Layout, Table, layout_in
 from bigtime.wire import Item
 
 E = TypeVar("E", bound=Entity)

@@ -8,11 +8,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from bigtime.model.demo import Demo
-from bigtime.model.entity import Entity
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.reaction import Reaction
-from bigtime.model.table import Table
+from bigtime.model.schema import Entity, Table
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
 

@@ -13,16 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bigtime.model.audit import Audit, CannotMend, Found, Mend, Violation, look_through, main_key
 from bigtime.model.errors import ItemMismatch, ValueRefused
-from bigtime.model.invariant import invariants_of
-from bigtime.model.layout import Layout
-from bigtime.model.op import Steps
-from bigtime.model.reader import hidden_in, layout_in
+from bigtime.model.invariants import (
+    Audit,
+    CannotMend,
+    Found,
+    Mend,
+    Violation,
+    invariants_of,
+    look_through,
+    main_key,
+)
+from bigtime.model.operations import same
+from bigtime.model.schema import Layout, Table, hidden_in, layout_in
 from bigtime.model.system import System, check_kind
-from bigtime.model.table import Table
-from bigtime.model.write import same
-from bigtime.wire import AttributeValue, Item
+from bigtime.wire import AttributeValue, Item, Steps
 
 __all__ = ["CannotMend", "Misplaced", "StaleKeys", "Unreadable", "Violation", "repair", "verify"]
 

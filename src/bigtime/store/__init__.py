@@ -1,16 +1,18 @@
 """Runs a pattern's steps on a transport: the engine in process, or DynamoDB over the network.
 
-The transports over the network are in `botocore_transport` and `http_transport`, so that a store
-on an engine does not pay for importing them.
+The transports over the network are imported when they are first named, so that a store on an
+engine does not pay for them.
 """
+
+from typing import TYPE_CHECKING
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport
 from bigtime.store.cache import CacheStatistics, ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
-from bigtime.store.consumption import Reading
-from bigtime.store.driver import Exchange, Runnable
+from bigtime.store.consumption import QUIET_ROUNDS, Handler, Reading
+from bigtime.store.driver import Begins, Exchange, Hook, Run, Runnable, Wanted
 from bigtime.store.engine_transport import engine_transport
 from bigtime.store.errors import (
     ConnectionLost,
@@ -23,15 +25,33 @@ from bigtime.store.errors import (
     UnmodelledError,
 )
 from bigtime.store.retries import Retries
-from bigtime.store.setting import SettingError, open_async_store, open_store
+from bigtime.store.setting import (
+    SettingError,
+    destination,
+    open_async_store,
+    open_store,
+    read_setting,
+)
 from bigtime.store.shards import NoStream
 from bigtime.store.store import Store
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.store.botocore_transport import BotocoreTransport
+    from bigtime.store.http_transport import HttpTransport
+
+TOOLS = {"BotocoreTransport": "botocore_transport", "HttpTransport": "http_transport"}
+
+__getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
+    "QUIET_ROUNDS",
     "AsyncCachedTransport",
     "AsyncConsumer",
     "AsyncStore",
     "AsyncTransport",
+    "Begins",
+    "BotocoreTransport",
     "CacheStatistics",
     "CachedTransport",
     "Checkpoint",
@@ -40,12 +60,16 @@ __all__ = [
     "Consumer",
     "Exchange",
     "GarbledAnswer",
+    "Handler",
+    "Hook",
+    "HttpTransport",
     "ItemCache",
     "NoCredentials",
     "NoStream",
     "NotConnected",
     "Reading",
     "Retries",
+    "Run",
     "Runnable",
     "ServerFailure",
     "SettingError",
@@ -54,8 +78,11 @@ __all__ = [
     "TimedOut",
     "TransportError",
     "UnmodelledError",
+    "Wanted",
     "consume",
+    "destination",
     "engine_transport",
     "open_async_store",
     "open_store",
+    "read_setting",
 ]

@@ -162,8 +162,7 @@ def open_engine(path: str) -> Engine:
     """The engine on that file, which is made if it is missing; in memory, if there is no path."""
     import apsw
 
-    from bigtime.engine import Engine
-    from bigtime.engine.file import FileFormatError
+    from bigtime.engine import Engine, FileFormatError
 
     if not path:
         return Engine.memory()

@@ -15,21 +15,20 @@ from starlette.responses import RedirectResponse, Response
 
 from bigtime.model import DomainError, ValueRefused
 from bigtime.store import TransportError
-from bigtime.web.api.errors import faults_of
+from bigtime.web.api import faults_of
 from bigtime.web.health import health
-from bigtime.web.json_answer import json_answer
-from bigtime.web.limits import TooManyTries
-from bigtime.web.page import Page
-from bigtime.web.problems import (
+from bigtime.web.http import (
     FieldFault,
     NotSignedIn,
+    TooManyTries,
     code_of,
+    json_answer,
     problem_body,
+    status_of,
     status_of_faults,
 )
+from bigtime.web.pages import Page, Site, site_of
 from bigtime.web.routers import ROUTERS
-from bigtime.web.site import Site, site_of
-from bigtime.web.statuses import status_of
 
 log = logging.getLogger("bigtime.web")
 

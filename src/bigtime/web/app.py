@@ -11,35 +11,39 @@ from fastapi import FastAPI
 
 import bigtime
 from bigtime.model import Cursors
+from bigtime.site import Visitors, tags_of
 from bigtime.store import AsyncStore
-from bigtime.systems.cart.design import CART
-from bigtime.systems.catalog.design import TRENDING_DEALS
-from bigtime.systems.deals.design import BIG_TIME_DEALS
-from bigtime.systems.portal.design import CAMPAIGNS, PRODUCTS
+from bigtime.systems import cart, catalog, deals, portal
 from bigtime.web.answers import handle_problems
-from bigtime.web.apart import Apart
-from bigtime.web.api.documents import Documentation
-from bigtime.web.cookies import Cookies
-from bigtime.web.engagement import Engagement
-from bigtime.web.filling import Fillings
-from bigtime.web.following import Following
-from bigtime.web.form_token import FormTokens
-from bigtime.web.front import Front
-from bigtime.web.headers import site_headers
+from bigtime.web.api import Documentation
 from bigtime.web.health import health
+from bigtime.web.http import (
+    PLACE,
+    Cookies,
+    FormTokens,
+    Limit,
+    Limits,
+    MarkedFiles,
+    Meters,
+    Settings,
+    pepper_of,
+    site_headers,
+    with_secret,
+)
 from bigtime.web.junction import Junction
-from bigtime.web.limits import Limit, Limits
-from bigtime.web.meter import Meters
-from bigtime.web.page import Page
-from bigtime.web.rendering import Templates
+from bigtime.web.pages import (
+    Apart,
+    Engagement,
+    Fillings,
+    Following,
+    Front,
+    Page,
+    Site,
+    TaggedCache,
+    Templates,
+)
 from bigtime.web.routers import ROUTERS
-from bigtime.web.settings import Settings, pepper_of, with_secret
-from bigtime.web.shopper.fillers import fillers
-from bigtime.web.site import Site
-from bigtime.web.static_files import PLACE, MarkedFiles
-from bigtime.web.tagged_cache import TaggedCache
-from bigtime.web.tags import tags_of
-from bigtime.web.visitor import Visitors
+from bigtime.web.shop import fillers
 
 Version: TypeAlias = Callable[[], int]
 Lifespan: TypeAlias = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -48,7 +52,13 @@ FILES = MarkedFiles()
 SECONDS_ON_AWS = 1.0
 """How long a page lives where nobody tells of changes."""
 
-FOLLOWED = (BIG_TIME_DEALS, CART, PRODUCTS, CAMPAIGNS, TRENDING_DEALS)
+FOLLOWED = (
+    deals.BIG_TIME_DEALS,
+    cart.CART,
+    portal.PRODUCTS,
+    portal.CAMPAIGNS,
+    catalog.TRENDING_DEALS,
+)
 """The tables that pages show which are kept."""
 
 LIMITS = {

@@ -11,13 +11,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from bigtime.site import WORKER
 from bigtime.store import TransportError
-from bigtime.systems.deals.brands import fetch_all_brands
-from bigtime.web.design import WORKER
-from bigtime.web.json_answer import json_answer
-from bigtime.web.meter import Meters
-from bigtime.web.problems import problem_body
-from bigtime.web.site import site_of
+from bigtime.systems import deals
+from bigtime.web.http import Meters, json_answer, problem_body
+from bigtime.web.pages import site_of
 from bigtime.wire import DynamoDBError
 
 log = logging.getLogger("bigtime.web")
@@ -38,7 +36,7 @@ async def healthz() -> PlainTextResponse:
 async def readyz(request: Request) -> Response:
     """The store answers."""
     try:
-        await site_of(request).store.run(fetch_all_brands())
+        await site_of(request).store.run(deals.fetch_all_brands())
     except AWAY as error:
         log.warning("the store does not answer: %s", error)
         body = problem_body("store-away", "The store does not answer; try again in a while.")

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
-from bigtime.store import Exchange
-from bigtime.store.driver import Begins, Hook, Run, Wanted
-from bigtime.web.systems import SYSTEMS
+from bigtime.site import SYSTEMS
+from bigtime.store import Begins, Exchange, Hook, Run, Wanted
 from bigtime.wire import Request, Steps, Together
 
 T = TypeVar("T")

@@ -27,21 +27,22 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from bigtime.model import Change, Steps, Table, decode, now
-from bigtime.store import Exchange, Reading, Store, consume, open_store
-from bigtime.store.consumption import Handler
-from bigtime.store.driver import Hook
-from bigtime.systems.deals.front_page import refresh_deals_cache
-from bigtime.web.checkout import resume_purchases
-from bigtime.web.design import SITE, WORKER
-from bigtime.web.mail import Post
-from bigtime.web.mail_server import MailServer
+from bigtime.model import Change, Table, decode, now
+from bigtime.site import (
+    SITE,
+    SYSTEMS,
+    WORKER,
+    MailServer,
+    Post,
+    do_task,
+    project_deals,
+    resume_purchases,
+)
+from bigtime.store import Exchange, Handler, Hook, Reading, Store, consume, open_store
+from bigtime.systems import deals
+from bigtime.web.http import Settings, pepper_of
 from bigtime.web.metered_store import metering
-from bigtime.web.projection import project_deals
-from bigtime.web.settings import Settings, pepper_of
-from bigtime.web.systems import SYSTEMS
-from bigtime.web.tasks import do_task
-from bigtime.wire import Response
+from bigtime.wire import Response, Steps
 
 log = logging.getLogger("bigtime.worker")
 
@@ -104,7 +105,9 @@ class Worker:
         ]
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
-            Chore("the front page", REFRESH_SECONDS, lambda: store.run(refresh_deals_cache())),
+            Chore(
+                "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
+            ),
         ]
         if post is not None:
             again = Chore("mail", MAIL_SECONDS, lambda: store.run(post.deliver_again()))

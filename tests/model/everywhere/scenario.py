@@ -20,9 +20,9 @@ import pytest
 from botocore.credentials import Credentials
 
 from bigtime.engine import Engine
-from bigtime.engine.endpoint import Done
+from bigtime.engine.http.endpoint import Done
 from bigtime.model import DomainError, System, Table, setup
-from bigtime.model.op import Runnable, steps_of
+from bigtime.model.operations.op import Runnable, steps_of
 from bigtime.store import Store
 from bigtime.store.botocore_transport import BotocoreTransport
 from bigtime.wire import Request, Steps

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import (
-    DesignError,
-    Key,
-    Steps,
-    delete_many,
-    get_many,
-    load_many,
-    put_many,
-    scan_all,
-)
+from bigtime.model import DesignError, Key, delete_many, get_many, load_many, put_many, scan_all
+from bigtime.wire import Steps
 from tests.model.designs import (
     BIG_TIME_DEALS,
     NOON,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bigtime.model import (
-    Steps,
     all_of,
     attr,
     count,
@@ -18,6 +17,7 @@ from bigtime.model import (
     scan_all,
     update,
 )
+from bigtime.wire import Steps
 from tests.model.designs import BIG_TIME_DEALS, Brand
 from tests.model.everywhere.scenario import everywhere, refusal
 from tests.model.portal import PORTAL, Product, TooDear, UnknownProduct

@@ -9,7 +9,6 @@ import pytest
 from bigtime.model import (
     DesignError,
     Key,
-    Steps,
     create,
     delete,
     get,
@@ -22,7 +21,7 @@ from bigtime.model import (
     update,
     verify,
 )
-from bigtime.wire import AttributeValue, Item, Request
+from bigtime.wire import AttributeValue, Item, Request, Steps
 from tests.model.everywhere.scenario import everywhere, refusal
 from tests.model.invariants import (
     EMAILS,

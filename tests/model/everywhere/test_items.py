@@ -8,19 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from bigtime.model import (
-    ItemMismatch,
-    Steps,
-    attr,
-    create,
-    get,
-    now,
-    pause,
-    put,
-    replace,
-    update,
-)
-from bigtime.wire import Request
+from bigtime.model import ItemMismatch, attr, create, get, now, pause, put, replace, update
+from bigtime.wire import Request, Steps
 from tests.model.designs import NOON, ksuid
 from tests.model.everywhere.parcels import PARCELS, Parcel, Place, State
 from tests.model.everywhere.scenario import everywhere, refusal

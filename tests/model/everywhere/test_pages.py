@@ -7,18 +7,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import (
-    CursorError,
-    Cursors,
-    Page,
-    Position,
-    Steps,
-    attr,
-    delete,
-    put,
-    put_many,
-    query,
-)
+from bigtime.model import CursorError, Cursors, Page, Position, attr, delete, put, put_many, query
+from bigtime.wire import Steps
 from tests.model.designs import (
     BIG_TIME_DEALS,
     NOON,

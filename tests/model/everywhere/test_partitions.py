@@ -8,7 +8,6 @@ from typing import Any
 from bigtime.model import (
     Cursors,
     Page,
-    Steps,
     any_shard,
     attr,
     buckets,
@@ -20,6 +19,7 @@ from bigtime.model import (
     put_many,
     shards,
 )
+from bigtime.wire import Steps
 from tests.model.designs import (
     BIG_TIME_DEALS,
     POLLS,

@@ -7,21 +7,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bigtime.model import (
-    Entity,
-    Steps,
-    create,
-    explain,
-    get,
-    measure,
-    now,
-    put_many,
-    random_bytes,
-    scan_all,
-    together,
-)
-from bigtime.model.capacity import Charge
-from bigtime.model.op import Runnable
+from bigtime.advisor import explain, measure
+from bigtime.advisor.capacity import Charge
+from bigtime.model import Entity, create, get, now, put_many, random_bytes, scan_all, together
+from bigtime.model.operations.op import Runnable
+from bigtime.wire import Steps
 from tests.model import deals
 from tests.model.deals import Brand, BrandLike, BrandWatch, Deal, Message, User
 from tests.model.designs import ksuid

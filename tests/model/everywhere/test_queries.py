@@ -14,7 +14,6 @@ from bigtime.model import (
     Condition,
     DesignError,
     Entity,
-    Steps,
     all_of,
     at_least,
     at_most,
@@ -30,6 +29,7 @@ from bigtime.model import (
     put_many,
     query,
 )
+from bigtime.wire import Steps
 from tests.model.designs import (
     BIG_TIME_DEALS,
     CART,

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bigtime.model import (
-    Page,
-    Position,
-    Steps,
-    attr,
-    delete,
-    each_page,
-    put,
-    put_many,
-    scan,
-    scan_all,
-)
+from bigtime.model import Page, Position, attr, delete, each_page, put, put_many, scan, scan_all
+from bigtime.wire import Steps
 from tests.model.designs import BIG_TIME_DEALS, NOON, PLACES, Brand, Message, Shop, User, ksuid
 from tests.model.everywhere.scenario import everywhere
 

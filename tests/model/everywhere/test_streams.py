@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import Change, Steps, create, decode, delete, update
-from bigtime.wire import Response
+from bigtime.model import Change, create, decode, delete, update
+from bigtime.wire import Response, Steps
 from tests.model.everywhere.scenario import MOTO, ON_ENGINES, Front, standing
 from tests.model.invariants import SHOP, Brand, Customer, CustomerEmail
 from tests.store.places import Place

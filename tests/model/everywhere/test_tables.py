@@ -5,10 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from bigtime.model import Steps, diff, put, setup
-from bigtime.model.create_table import Progress, create_table_request
-from bigtime.model.difference import Difference
-from bigtime.wire import Request
+from bigtime.advisor import diff
+from bigtime.advisor.difference import Difference
+from bigtime.model import put, setup
+from bigtime.model.operations.create_table import Progress, create_table_request
+from bigtime.wire import Request, Steps
 from tests.model import deals, designs
 from tests.model.designs import NOON, ksuid
 from tests.model.everywhere.parcels import PARCELS, SYSTEM, Parcel

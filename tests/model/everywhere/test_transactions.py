@@ -8,7 +8,6 @@ import pytest
 
 from bigtime.model import (
     ItemMissing,
-    Steps,
     add,
     attr,
     check,
@@ -22,7 +21,7 @@ from bigtime.model import (
     transact,
     update,
 )
-from bigtime.wire import IdempotentParameterMismatchException
+from bigtime.wire import IdempotentParameterMismatchException, Steps
 from tests.model import deals
 from tests.model.deals import Brand, BrandLike, like_brand
 from tests.model.designs import TRENDING, TrendingDeal

@@ -13,7 +13,6 @@ from bigtime.model import (
     IfMissing,
     Remove,
     Set,
-    Steps,
     add,
     all_of,
     attr,
@@ -21,8 +20,8 @@ from bigtime.model import (
     put,
     update,
 )
-from bigtime.model.op import Runnable, steps_of
-from bigtime.wire import DynamoDBError
+from bigtime.model.operations.op import Runnable, steps_of
+from bigtime.wire import DynamoDBError, Steps
 from tests.model.designs import BIG_TIME_DEALS, NOON, Deal, Message, deal, ksuid
 from tests.model.everywhere.scenario import everywhere, refusal
 from tests.model.portal import PORTAL, Maker, Player, Product, TooDear, UnknownProduct

@@ -12,7 +12,7 @@ from argon2.low_level import verify_secret
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bigtime.model import DomainError, Steps, load_many, setup, transact
+from bigtime.model import DomainError, load_many, setup, transact
 from bigtime.store import Store, open_store
 from bigtime.systems.accounts import SYSTEM, account, errors, password
 from bigtime.systems.accounts.account import (
@@ -28,7 +28,7 @@ from bigtime.systems.accounts.design import Account, Identity, Role
 from bigtime.systems.accounts.errors import LoginTaken, UnknownLogin, WrongCredentials
 from bigtime.systems.accounts.password import CURRENT, NOBODY, Cost, hash_password, is_match
 from bigtime.systems.accounts.port import OWN_ACCOUNTS
-from bigtime.wire import Request
+from bigtime.wire import Request, Steps
 from tests.store.places import Place
 from tests.systems.cart.contents import contents, unchanged
 from tests.systems.cart.racing import continued, in_processes, in_threads

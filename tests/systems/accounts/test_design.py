@@ -7,7 +7,8 @@ from random import Random
 
 from argon2 import extract_parameters
 
-from bigtime.model import Scale, load_many, open_findings
+from bigtime.advisor import open_findings
+from bigtime.model import Scale, load_many
 from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, verify_password
 from bigtime.systems.accounts.demo import demo_accounts, drawn_passwords, login_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bigtime.model import Ksuid, Steps, scan_all
+from bigtime.model import Ksuid, scan_all
 from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import CartLine, LineMarker, Purchases, Status
 from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.cart.view import view_products
+from bigtime.wire import Steps
 from tests.store.places import START, Place
 from tests.systems.cart.contents import check_sound
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
-from bigtime.model import System, chart
+from bigtime.advisor import chart
+from bigtime.model import System
 
 Row: TypeAlias = tuple[str, ...]
 

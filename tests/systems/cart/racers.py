@@ -7,7 +7,7 @@ from decimal import Decimal
 from bigtime.model import Ksuid
 from bigtime.store import Store
 from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.purchase import purchase
+from bigtime.systems.cart.purchases import purchase
 
 
 def add(store: Store, product: str, count: str) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any, TypeVar
 
-from bigtime.model import DomainError, Steps
+from bigtime.model import DomainError
 from bigtime.store import Store, open_store
+from bigtime.wire import Steps
 
 T = TypeVar("T")
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import ItemMismatch, Scale, get, load_many, open_findings, repair, verify
+from bigtime.advisor import open_findings
+from bigtime.model import ItemMismatch, Scale, get, load_many, repair, verify
 from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import CART, CartLine, LineMarker
 from bigtime.systems.cart.errors import OrderWithoutPurchase, PurchaseWithoutOrder

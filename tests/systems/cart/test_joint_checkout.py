@@ -10,27 +10,16 @@ from functools import partial
 
 import pytest
 
-from bigtime.model import Conflict, Ksuid, Steps, System, transact
+from bigtime.model import Conflict, Ksuid, System, transact
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine
 from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.purchase import (
-    Prepared,
-    complete_purchase,
-    opening,
-    prepare,
-    purchasing,
-)
+from bigtime.systems.cart.purchases import Prepared, complete_purchase, opening, prepare, purchasing
 from bigtime.systems.cart.view import view_purchase
 from bigtime.systems.shop.customer import create_customer, view_customer
 from bigtime.systems.shop.errors import OrderExists
-from bigtime.systems.shop.order import (
-    Ordered,
-    new_order,
-    order_id_for,
-    saving,
-    view_order,
-)
+from bigtime.systems.shop.order import Ordered, new_order, order_id_for, saving, view_order
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.cart.carts import PRICE, check_closed, check_markers, fill, order_id, sku, skus
 from tests.systems.cart.racing import in_threads

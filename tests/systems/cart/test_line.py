@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import DomainError, Steps
+from bigtime.model import DomainError
 from bigtime.systems.cart import SYSTEM, errors
 from bigtime.systems.cart.design import CartLine
 from bigtime.systems.cart.errors import InCartAgain, InvalidCount, PurchasedStays, UnknownLine
@@ -21,9 +21,9 @@ from bigtime.systems.cart.line import (
     set_count,
     set_price,
 )
-from bigtime.systems.cart.purchase import purchase
+from bigtime.systems.cart.purchases import purchase
 from bigtime.systems.cart.view import view_carts, view_carts_of_day, view_products, view_purchase
-from bigtime.wire import Request
+from bigtime.wire import Request, Steps
 from tests.store.places import START, Place, Time
 from tests.systems.cart.carts import (
     ACTIVE,

@@ -20,13 +20,7 @@ from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import LINES, CartLine, Purchases
 from bigtime.systems.cart.errors import CartTooLarge, EmptyCart
 from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
-from bigtime.systems.cart.purchase import (
-    complete_purchase,
-    opening,
-    prepare,
-    purchase,
-    purchasing,
-)
+from bigtime.systems.cart.purchases import complete_purchase, opening, prepare, purchase, purchasing
 from bigtime.systems.cart.view import view_products, view_purchase
 from tests.store.places import START, Place, Time
 from tests.systems.cart.carts import (

@@ -35,7 +35,8 @@ def say_so() -> None:
 def show() -> None:
     from datetime import UTC, datetime, timedelta
 
-    from bigtime.model import open_findings, setup, verify
+    from bigtime.advisor import open_findings
+    from bigtime.model import setup, verify
     from bigtime.store import open_store
     from bigtime.systems.cart import SYSTEM
     from bigtime.systems.cart.line import put_in_cart

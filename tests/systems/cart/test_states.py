@@ -27,7 +27,7 @@ from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import CartLine, LineMarker, Purchases, Status
 from bigtime.systems.cart.errors import EmptyCart, InvalidSku, UnknownLine
 from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
-from bigtime.systems.cart.purchase import complete_purchase, purchase
+from bigtime.systems.cart.purchases import complete_purchase, purchase
 from tests.store.places import Time
 from tests.systems.cart.carts import ACTIVE, PURCHASED, SAVED, order_id
 

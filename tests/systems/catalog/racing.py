@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from bigtime.model import Steps
 from bigtime.store import open_store
 from bigtime.systems.catalog.errors import AlreadyWatching, EngagementMoved
 from bigtime.systems.catalog.trending import find_trending, record_engagement
 from bigtime.systems.catalog.watches import watch_category
+from bigtime.wire import Steps
 
 
 def engage(times: int) -> Steps[int]:

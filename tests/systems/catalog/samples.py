@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from bigtime.model import Page, Position, Steps
+from bigtime.model import Page, Position
 from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.brands import create_brand
 from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal, User, UserActivity, rank_of
-from bigtime.wire import Item
+from bigtime.wire import Item, Steps
 from tests.store.places import START, Place
 
 T = TypeVar("T")

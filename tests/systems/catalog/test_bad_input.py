@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import DomainError, ItemMismatch, Steps, ValueRefused, create, verify
+from bigtime.model import DomainError, ItemMismatch, ValueRefused, create, verify
 from bigtime.store.driver import Runnable
 from bigtime.systems.catalog import SYSTEM, errors
 from bigtime.systems.catalog.activities import (
@@ -44,6 +44,7 @@ from bigtime.systems.catalog.watches import (
     watch_brand_in_category,
     watch_category,
 )
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.catalog.samples import (
     SONY,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import chart, check_system, explain, open_findings
-from bigtime.model.sample import sample_arguments
+from bigtime.advisor import chart, check_system, explain, open_findings
+from bigtime.advisor.sample import sample_arguments
 from bigtime.systems.catalog import SYSTEM
 from tests.store.places import Place
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Steps, verify
+from bigtime.model import verify
 from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.activities import get_user_notifications
 from bigtime.systems.catalog.deals import (
@@ -26,6 +26,7 @@ from bigtime.systems.catalog.trending import (
     start_trending,
 )
 from bigtime.systems.catalog.watches import get_category_watchers, watch_category
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.catalog.samples import SONY, deal, new_deal
 

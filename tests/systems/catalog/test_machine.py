@@ -9,16 +9,10 @@ from typing import Any, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Page, Steps, setup, verify
+from bigtime.model import DomainError, Page, setup, verify
 from bigtime.store import Store, consume
 from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.brands import create_brand
@@ -47,7 +41,7 @@ from bigtime.systems.catalog.watches import (
     watch_brand_in_category,
     watch_category,
 )
-from bigtime.wire import Request
+from bigtime.wire import Request, Steps
 from tests.systems.catalog.samples import ASUS, SONY, TEN, brand, deal
 
 T = TypeVar("T")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.model import create, explain, put, verify
+from bigtime.advisor import explain
+from bigtime.model import create, put, verify
 from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.deals import create_deal
 from bigtime.systems.catalog.design import TrendingDeal, rank_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import DomainError, Steps
+from bigtime.model import DomainError
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals import errors as deals_errors
 from bigtime.systems.deals.brands import create_brand, fetch_brand
@@ -35,6 +35,7 @@ from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand
 from bigtime.systems.deals.messages import mark_message_as_read, view_messages
 from bigtime.systems.deals.users import create_user, read_user, update_user
 from bigtime.systems.deals.watches import watch_brand, watch_category
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.deals.scene import LINK, dump, open_site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bigtime.model.charts import entity_chart, index_chart, pattern_chart
+from bigtime.advisor.charts import entity_chart, index_chart, pattern_chart
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.design import BIG_TIME_DEALS
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bigtime.model import Ksuid, explain, open_findings
+from bigtime.advisor import explain, open_findings
+from bigtime.model import Ksuid
 from bigtime.systems.deals import FOR_EDITORS, MERGED, SYSTEM
 from bigtime.systems.deals.deals import fetch_deal
 from bigtime.systems.deals.likes import like_brand

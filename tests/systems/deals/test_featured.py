@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import Conflict, DomainError, Ksuid, Steps, verify
+from bigtime.model import Conflict, DomainError, Ksuid, verify
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.categories import fetch_category
@@ -34,6 +34,7 @@ from bigtime.systems.deals.featured import (
     set_front_page_deals,
 )
 from bigtime.systems.deals.front_page import fetch_front_page
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.deals.scene import deals_of_days, dump, load, open_site, raw
 

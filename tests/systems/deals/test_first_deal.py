@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bigtime.model import Steps, get, verify
+from bigtime.model import get, verify
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.categories import fetch_category
 from bigtime.systems.deals.deals import fetch_brand_deals
@@ -22,6 +22,7 @@ from bigtime.systems.deals.first_deal import (
 )
 from bigtime.systems.deals.front_page import fetch_front_page, refresh_deals_cache
 from bigtime.systems.deals.values import DealId
+from bigtime.wire import Steps
 from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, deals_of_days, dump, load, open_site, react
 

@@ -12,11 +12,7 @@ from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.design import Deal, DealsCache
-from bigtime.systems.deals.front_page import (
-    fetch_front_page,
-    keep_deals_cache,
-    refresh_deals_cache,
-)
+from bigtime.systems.deals.front_page import fetch_front_page, keep_deals_cache, refresh_deals_cache
 from tests.store.places import START, Place
 from tests.systems.deals.scene import TABLE, deal, deals_of_days, dump, load, open_site, react
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import DomainError, Steps, verify
+from bigtime.model import DomainError, verify
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.brands import fetch_brand
 from bigtime.systems.deals.categories import fetch_category
@@ -34,6 +34,7 @@ from bigtime.systems.deals.watches import (
     watch_brand,
     watch_category,
 )
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.deals.scene import dump, open_site, raw
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Page, Position, Steps, setup, verify
+from bigtime.model import DomainError, Page, Position, setup, verify
 from bigtime.store import Store, consume
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.brands import create_brand, fetch_brand
@@ -37,6 +37,7 @@ from bigtime.systems.deals.watches import (
     watch_brand,
     watch_category,
 )
+from bigtime.wire import Steps
 
 Press: TypeAlias = Callable[[str, str], Steps[None]]
 

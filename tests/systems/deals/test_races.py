@@ -13,7 +13,7 @@ from threading import Barrier
 from typing import Any
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Steps, scan_all, setup, verify
+from bigtime.model import DomainError, scan_all, setup, verify
 from bigtime.store import Store, open_store
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.brands import create_brand, fetch_all_brands, fetch_brand
@@ -24,6 +24,7 @@ from bigtime.systems.deals.design import Message, MessageKind
 from bigtime.systems.deals.likes import like_brand, unlike_brand
 from bigtime.systems.deals.messages import mark_message_as_read, view_messages
 from bigtime.systems.deals.users import create_user
+from bigtime.wire import Steps
 from tests.store.places import START
 from tests.systems.deals.racing import USERS
 from tests.systems.deals.scene import LINK, deal

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from bigtime.model import Conflict, Steps
+from bigtime.model import Conflict
 from bigtime.store import open_store
 from bigtime.systems.portal.checkout import tenant_at_checkout
 from bigtime.systems.portal.errors import MoveRefused
 from bigtime.systems.portal.statuses import update_tenant_status
 from bigtime.systems.portal.tenants import update_tenant
 from bigtime.systems.portal.values import Status
+from bigtime.wire import Steps
 
 
 def pull(tenant_id: str, name: str, times: int) -> Steps[int]:

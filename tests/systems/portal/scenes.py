@@ -6,7 +6,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
-from bigtime.model import Steps
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import create_campaign
 from bigtime.systems.portal.checkout import tenant_at_checkout
@@ -14,7 +13,7 @@ from bigtime.systems.portal.codes import issue_code
 from bigtime.systems.portal.design import Campaign, Product, Purpose, Tenant
 from bigtime.systems.portal.products import create_product
 from bigtime.systems.portal.registration import register_tenant, validate_tenant
-from bigtime.wire import Item, Request, Response
+from bigtime.wire import Item, Request, Response, Steps
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from bigtime.model import DomainError, Steps
+from bigtime.model import DomainError
 from bigtime.systems.portal import SYSTEM, errors
 from bigtime.systems.portal.campaigns import create_campaign, get_campaign, update_campaign
 from bigtime.systems.portal.orders import place_order
@@ -21,6 +21,7 @@ from bigtime.systems.portal.tenants import (
     list_tenants_by_status,
     update_tenant,
 )
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.portal.scenes import (
     ADMIN,

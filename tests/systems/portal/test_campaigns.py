@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.model import Page, Steps, verify
+from bigtime.model import Page, verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import (
     create_campaign,
@@ -41,6 +41,7 @@ from bigtime.systems.portal.offers import UNAVAILABLE, Offer, discounted
 from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.values import code_hint
 from bigtime.systems.portal.verification import verify_audit
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.portal.scenes import (
     ADMIN,

@@ -10,20 +10,12 @@ from typing import Any
 
 import pytest
 
+from bigtime.advisor import chart, check_system, explain, measure
+from bigtime.advisor.charts import index_chart
+from bigtime.advisor.finding import Finding
+from bigtime.advisor.sample import sample_arguments
 from bigtime.engine import Engine
-from bigtime.model import (
-    Steps,
-    System,
-    chart,
-    check_system,
-    explain,
-    measure,
-    setup,
-    verify,
-)
-from bigtime.model.charts import index_chart
-from bigtime.model.finding import Finding
-from bigtime.model.sample import sample_arguments
+from bigtime.model import System, setup, verify
 from bigtime.store import Store
 from bigtime.systems.portal import SYSTEM, portal
 from bigtime.systems.portal.campaigns import list_campaigns
@@ -43,7 +35,7 @@ from bigtime.systems.portal.tenants import (
 )
 from bigtime.systems.portal.values import BillingCycle
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.wire import ValidationException
+from bigtime.wire import Steps, ValidationException
 from tests.store.places import Place
 from tests.systems.portal.scenes import (
     ADMIN,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Steps, setup, verify
+from bigtime.model import DomainError, setup, verify
 from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.portal import SYSTEM
@@ -60,7 +60,7 @@ from bigtime.systems.portal.tenants import (
 )
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.wire import Request
+from bigtime.wire import Request, Steps
 from tests.store.places import Time
 from tests.systems.portal.scenes import ADMIN, campaign_fields, contents, new_product
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Conflict, Steps, setup, verify
+from bigtime.model import Conflict, setup, verify
 from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.portal import SYSTEM
@@ -36,6 +36,7 @@ from bigtime.systems.portal.statuses import suspend_tenant, update_tenant_status
 from bigtime.systems.portal.tenants import create_tenant, soft_delete_tenant, update_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
+from bigtime.wire import Steps
 from tests.systems.portal.scenes import (
     ADMIN,
     EMAIL,

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import Steps
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.design import Action, Audited, AuditEntry
 from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.price_changes import log_price_changes
 from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.wire import Response
+from bigtime.wire import Response, Steps
 from tests.store.places import Place
 from tests.systems.portal.scenes import ADMIN, asking, contents, new_product, stored
 

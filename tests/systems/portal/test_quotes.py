@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import DomainError, Steps, Write, create, get, verify
+from bigtime.model import DomainError, Write, create, get, verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import update_campaign
 from bigtime.systems.portal.design import OneTimeCode, Order, Purpose, Tenant
@@ -27,6 +27,7 @@ from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.registration import register_tenant
 from bigtime.systems.portal.tenants import get_tenant
 from bigtime.systems.portal.values import Status
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.portal.scenes import (
     ADMIN,

@@ -15,7 +15,7 @@ from typing import TypeVar
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Conflict, DomainError, Steps, setup, verify
+from bigtime.model import Conflict, DomainError, setup, verify
 from bigtime.store import Store, consume, open_store
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.checkout import tenant_at_checkout
@@ -30,6 +30,7 @@ from bigtime.systems.portal.statuses import suspend_tenant, update_tenant_status
 from bigtime.systems.portal.tenants import create_tenant, get_tenant, list_tenants, update_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
+from bigtime.wire import Steps
 from tests.systems.portal.scenes import (
     ADMIN,
     EMAIL,

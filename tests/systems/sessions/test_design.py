@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from bigtime.model import Scale, load_many, open_findings
+from bigtime.advisor import open_findings
+from bigtime.model import Scale, load_many
 from bigtime.systems.sessions import SYSTEM
 from bigtime.systems.sessions.design import SESSION_STORE, hash_token
 from bigtime.systems.sessions.session import create_session

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import CursorError, Cursors, DomainError, Steps, setup
+from bigtime.model import CursorError, Cursors, DomainError, setup
 from bigtime.store import Store, open_store
 from bigtime.systems.sessions import SYSTEM
 from bigtime.systems.sessions.design import Session, hash_token
@@ -28,6 +28,7 @@ from bigtime.systems.sessions.session import (
     get_session,
     view_sessions,
 )
+from bigtime.wire import Steps
 from tests.store.places import Place, Time
 from tests.systems.cart.contents import contents, unchanged
 from tests.systems.cart.racing import in_processes, in_threads

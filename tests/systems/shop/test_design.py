@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from bigtime.model import Ksuid, Scale, explain, load_many, open_findings
-from bigtime.model.sample import sample_arguments
+from bigtime.advisor import explain, open_findings
+from bigtime.advisor.sample import sample_arguments
+from bigtime.model import Ksuid, Scale, load_many
 from bigtime.systems.shop import SYSTEM
 from bigtime.systems.shop.customer import create_customer
 from bigtime.systems.shop.order import Ordered, save_order

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Ksuid, Steps, setup
+from bigtime.model import DomainError, Ksuid, setup
 from bigtime.store import Store, open_store
 from bigtime.systems.shop import SYSTEM, errors
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
@@ -36,6 +36,7 @@ from bigtime.systems.shop.order import (
     view_order,
     view_order_of,
 )
+from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.cart.contents import check_sound, unchanged
 from tests.systems.cart.racing import in_processes, in_threads

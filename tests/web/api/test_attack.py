@@ -19,7 +19,7 @@ from bigtime.systems.portal.statuses import override_tenant_status
 from bigtime.systems.portal.tenants import update_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
-from bigtime.web.limits import Limit
+from bigtime.web.http.limits import Limit
 from tests.systems.portal.scenes import ADMIN, new_product
 from tests.web.api.attacking import Attack, Party, operations, walk
 from tests.web.api.portal_client import Program, openapi, program_of

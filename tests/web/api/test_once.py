@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import Steps, verify
+from bigtime.model import verify
 from bigtime.systems.accounts.design import Role
+from bigtime.systems.portal import SYSTEM as PORTAL
 from bigtime.systems.portal.campaigns import list_campaigns
 from bigtime.systems.portal.products import list_products, update_product
 from bigtime.systems.portal.tenants import list_tenants
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.web.api import once
-from bigtime.web.systems import PORTAL
+from bigtime.wire import Steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant
 from tests.web.api.portal_client import Program, is_problem, program_of
 from tests.web.browsing import Web

@@ -14,14 +14,7 @@ from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.statuses import suspend_tenant
 from bigtime.systems.portal.tenants import get_tenant, list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
-from tests.systems.portal.scenes import (
-    ADMIN,
-    NO_ORDER,
-    NOBODY,
-    new_product,
-    new_tenant,
-    validated,
-)
+from tests.systems.portal.scenes import ADMIN, NO_ORDER, NOBODY, new_product, new_tenant, validated
 from tests.web.api.portal_client import Program, faults, is_problem, program_of
 from tests.web.browsing import Web
 from tests.web.portal.scene import customer, running_campaign

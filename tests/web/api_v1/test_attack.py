@@ -10,7 +10,7 @@ import pytest
 
 from bigtime.web.api.v1_routes import ENDPOINTS
 from bigtime.web.app import LIMITS
-from bigtime.web.limits import Limit
+from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Attack, Party, operations, walk
 from tests.web.api_v1.attacked import attacked
 from tests.web.browsing import PLENTY, Web

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from bigtime.model import get, scan_all
+from bigtime.site.design import Task
 from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal
 from bigtime.systems.deals.design import Deal, DealsCache
-from bigtime.web.design import Task
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal

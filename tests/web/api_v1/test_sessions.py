@@ -6,7 +6,7 @@ import pytest
 
 from bigtime.model import scan_all
 from bigtime.systems.sessions.design import Session, hash_token
-from bigtime.web.limits import Limit
+from bigtime.web.http.limits import Limit
 from tests.web.api_v1.calling import Caller, again, faulty, problem
 from tests.web.browsing import PASSWORD, Web
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from starlette.routing import Match
 
+from bigtime.site.systems import SYSTEMS
 from bigtime.web.api.endpoint import OWN, May
 from bigtime.web.api.v1_routes import ENDPOINTS, NOT_FOR_HTTP
 from bigtime.web.routers import ROUTERS
-from bigtime.web.systems import SYSTEMS
 
 NAMES = {
     "brandName": "AC%DC/1",

@@ -14,6 +14,8 @@ from pydantic import SecretStr
 
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, create, load_many, setup
+from bigtime.site.design import SITE
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore
 from bigtime.store.driver import Exchange, Runnable
 from bigtime.systems.accounts.design import Account, Role
@@ -27,10 +29,8 @@ from bigtime.systems.deals.users import create_user
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import follower, make_app
-from bigtime.web.design import SITE
-from bigtime.web.settings import Settings
-from bigtime.web.site import Site
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.http.settings import Settings
+from bigtime.web.pages.site import Site
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of
 

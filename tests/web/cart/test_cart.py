@@ -10,7 +10,7 @@ import pytest
 from bigtime.model import Ksuid
 from bigtime.systems.cart.design import Status
 from bigtime.systems.cart.line import move_line, put_in_cart, remove_line
-from bigtime.systems.cart.purchase import purchase
+from bigtime.systems.cart.purchases import purchase
 from bigtime.systems.deals.deals import update_deal
 from tests.store.places import START
 from tests.web.cart.page_forms import form_of, words_of

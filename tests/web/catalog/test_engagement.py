@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.model import Ksuid, scan_all, verify
+from bigtime.site.catalog_projection import catalog_deal
+from bigtime.site.engagement import DEALS_AT_ONCE, discount
 from bigtime.systems import catalog
 from bigtime.systems.catalog.activities import get_user_activities
 from bigtime.systems.catalog.deals import create_deal
@@ -26,8 +28,7 @@ from bigtime.systems.catalog.trending import (
 )
 from bigtime.systems.deals.deals import update_deal
 from bigtime.web.app import LIMITS
-from bigtime.web.engagement import DEALS_AT_ONCE, Engagement, discount
-from bigtime.web.projection import catalog_deal
+from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import DynamoDBError, Request
 from tests.store.places import START
 from tests.web.cart.scene import Browser, Scene, deal
@@ -256,7 +257,7 @@ def test_a_click_that_finds_no_place_free_sends_on_and_counts_with_the_next_view
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     liz = scene.browser("liz")
-    monkeypatch.setattr("bigtime.web.engagement.TRIES", 0)
+    monkeypatch.setattr("bigtime.site.engagement.TRIES", 0)
     for browser in (liz, liz, scene.browser()):
         go(browser)
     assert places(scene) == {}
@@ -347,7 +348,7 @@ def test_what_was_counted_is_written_when_the_server_stops(scene: Scene) -> None
 def test_what_was_counted_is_written_every_few_seconds(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bigtime.web.engagement.SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr("bigtime.site.engagement.SECONDS_BETWEEN", 0.01)
 
     async def serve() -> None:
         application: Any = scene.front.application

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bigtime.model import Steps, delete, get, load_many, scan_all, update
+from bigtime.model import delete, get, load_many, scan_all, update
+from bigtime.site.catalog_projection import project_deals
 from bigtime.store import consume
 from bigtime.systems.catalog import design as catalog
 from bigtime.systems.catalog.brands import get_brand_by_id, update_brand
@@ -24,8 +25,7 @@ from bigtime.systems.deals.likes import like_brand
 from bigtime.systems.deals.users import create_user
 from bigtime.systems.deals.users import update_user as update_deals_user
 from bigtime.systems.deals.watches import watch_brand
-from bigtime.web.projection import project_deals
-from bigtime.wire import Response
+from bigtime.wire import Response, Steps
 from tests.store.places import START
 from tests.web.cart.scene import Scene, deal
 from tests.web.cart.scene import scene as opened

@@ -16,10 +16,10 @@ from itertools import count
 
 from bigtime.engine import Engine
 from bigtime.model import Ksuid
+from bigtime.site.checkout import Checkout, check_out
 from bigtime.store import Store
 from bigtime.systems.cart.design import Status
 from bigtime.systems.cart.view import view_products
-from bigtime.web.checkout import Checkout, check_out
 from bigtime.wire import Request, Response
 from tests.store.places import START
 from tests.web.checkout.ordering import checkout

@@ -7,7 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from bigtime.model import Ksuid, Steps, System, get, verify
+from bigtime.model import Ksuid, System, get, verify
+from bigtime.site.checkout import Checkout
+from bigtime.site.design import Mail
+from bigtime.site.priced_cart import mark_of
 from bigtime.store.driver import Runnable
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine, Status
@@ -16,9 +19,7 @@ from bigtime.systems.shop.customer import view_customer
 from bigtime.systems.shop.design import Address, Order
 from bigtime.systems.shop.errors import UnknownCustomer
 from bigtime.systems.shop.order import view_order
-from bigtime.web.checkout import Checkout
-from bigtime.web.design import Mail
-from bigtime.web.shown_cart import mark_of
+from bigtime.wire import Steps
 from tests.store.places import START
 
 HOME = Address(

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore
 from bigtime.web.app import make_app
-from bigtime.web.settings import Settings
+from bigtime.web.http.settings import Settings
 from tests.web.cart.scene import SECRET
 
 

@@ -14,7 +14,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bigtime.model import Page, Steps, create, load_many, setup
+from bigtime.model import Page, create, load_many, setup
+from bigtime.site.checkout import check_out
+from bigtime.site.design import SITE
+from bigtime.site.priced_cart import mark_of, view_cart
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, open_store
 from bigtime.systems.accounts.design import Account
 from bigtime.systems.accounts.password import NOBODY
@@ -23,11 +27,8 @@ from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.cart.view import view_products
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
-from bigtime.web.checkout import check_out
-from bigtime.web.design import SITE
-from bigtime.web.form_token import FormTokens
-from bigtime.web.shown_cart import mark_of, view_cart
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.http.form_token import FormTokens
+from bigtime.wire import Steps
 from tests.store.places import START
 from tests.web.cart.scene import PRICE, SECRET, deal
 from tests.web.checkout.killed import checkout_of

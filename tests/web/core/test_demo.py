@@ -12,14 +12,14 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
+from bigtime.site.demo import beside, load_demo, wants_demo
+from bigtime.site.design import DEMO_DATA, SITE
+from bigtime.site.priced_cart import view_cart
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Store
 from bigtime.systems.accounts.demo import ROLES, demo_accounts
 from bigtime.systems.catalog.design import TrendingDeal
 from bigtime.systems.shop.customer import view_customer
-from bigtime.web.demo import beside, load_demo, wants_demo
-from bigtime.web.design import DEMO_DATA, SITE
-from bigtime.web.shown_cart import view_cart
-from bigtime.web.systems import SYSTEMS
 from bigtime.wire import Request
 from tests.web.conftest import old_deal
 

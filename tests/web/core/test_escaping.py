@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jinja2 import Environment, StrictUndefined, UndefinedError
 from markupsafe import Markup, escape
 
-from bigtime.web.escaping import ShowingEnvironment, shown
-from bigtime.web.page import CLOSES, OPENS, slot
+from bigtime.web.pages.escaping import ShowingEnvironment, shown
+from bigtime.web.pages.page import CLOSES, OPENS, slot
 
 TEMPLATE = """
 {% macro row(one) %}<li title='{{ one }}'>{{ one | upper }}</li>{% endmacro %}

@@ -14,15 +14,15 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
+from bigtime.site.design import SITE, WORKER
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.categories import create_categories
 from bigtime.web.app import make_app
-from bigtime.web.design import SITE, WORKER
-from bigtime.web.meter import Meters
+from bigtime.web.http.metrics import Meters
+from bigtime.web.http.settings import Settings
 from bigtime.web.metered_store import metering
-from bigtime.web.settings import Settings
-from bigtime.web.systems import SYSTEMS
 from bigtime.wire import Request, Response
 from tests.web.browsing import SECRET
 

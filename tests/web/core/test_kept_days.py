@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Steps, load_many, setup
+from bigtime.model import load_many, setup
+from bigtime.site.cache_tags import brand_deals_tag, tags_shown
 from bigtime.store import Store
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.deals import fetch_brand_deals, update_deal
 from bigtime.systems.deals.design import Deal
-from bigtime.web.kept_days import KeptDays
-from bigtime.web.kept_deals import kept_deals
-from bigtime.web.tagged_cache import TaggedCache
-from bigtime.web.tags import brand_deals_tag, tags_shown
-from bigtime.wire import Request, Response
+from bigtime.web.pages.kept_days import KeptDays
+from bigtime.web.pages.kept_deals import kept_deals
+from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.wire import Request, Response, Steps
 from tests.web.conftest import old_deal
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.systems.deals.featured import copy_of
-from bigtime.web.kept_pieces import PIECES, TEMPLATE, ShownDeal, kept_pieces
-from bigtime.web.rendering import environment
+from bigtime.web.pages.kept_pieces import PIECES, TEMPLATE, ShownDeal, kept_pieces
+from bigtime.web.pages.rendering import environment
 from tests.web.conftest import old_deal
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

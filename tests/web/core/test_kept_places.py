@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bigtime.engine import Engine
 from bigtime.model import setup
+from bigtime.site.cache_tags import tags_shown
 from bigtime.store import Store
-from bigtime.web.kept_places import Places, kept_places
-from bigtime.web.systems import CATALOG
-from bigtime.web.tagged_cache import TaggedCache
-from bigtime.web.tags import tags_shown
+from bigtime.systems.catalog import SYSTEM as CATALOG
+from bigtime.web.pages.kept_places import Places, kept_places
+from bigtime.web.pages.tagged_cache import TaggedCache
 from tests.web.shopper.test_trending import place
 
 DEAL = "0" * 27

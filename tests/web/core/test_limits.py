@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bigtime.web import limits as module
-from bigtime.web.limits import Limit, Limits, TooManyTries
+from bigtime.web.http import limits as module
+from bigtime.web.http.limits import Limit, Limits, TooManyTries
 
 
 def test_tries_run_out_and_come_back() -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import Page, setup
+from bigtime.site.design import SITE, Mail
+from bigtime.site.mail import Post, Sending, letter, text_of, view_outbox, write_mail
+from bigtime.site.mail_server import MailServer, Unreachable
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, TransportError
 from bigtime.store.consumption import Handler
 from bigtime.systems.portal.codes import code_from
-from bigtime.web.design import SITE, Mail
-from bigtime.web.mail import Post, Sending, letter, text_of, view_outbox, write_mail
-from bigtime.web.mail_server import MailServer, Unreachable
-from bigtime.web.settings import Settings, pepper_of
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.http.settings import Settings, pepper_of
 from bigtime.web.worker import Consuming, Worker, handlers
 from tests.web.browsing import SECRET
 from tests.web.core.smtp import mail_server

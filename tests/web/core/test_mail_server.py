@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bigtime.web.mail_server import MailServer, Unreachable
-from bigtime.web.settings import Settings
+from bigtime.site.mail_server import MailServer, Unreachable
+from bigtime.web.http.settings import Settings
 from tests.web.core.smtp import mail_server
 
 

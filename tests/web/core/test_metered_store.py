@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import Steps, get, setup, together
+from bigtime.model import get, setup, together
+from bigtime.site.design import SITE, WORKER
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
@@ -18,10 +20,9 @@ from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.web.apart import Apart
-from bigtime.web.design import SITE, WORKER
 from bigtime.web.metered_store import NAMES, metering
-from bigtime.web.systems import SYSTEMS
+from bigtime.web.pages.cpu_pool import Apart
+from bigtime.wire import Steps
 
 
 class Metered:

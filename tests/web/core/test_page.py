@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.web.page import Page, slot
+from bigtime.web.pages.page import Page, slot
 
 TEXTS = st.text()
 

@@ -17,14 +17,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from bigtime.site.demo import demo_logins
+from bigtime.site.members import join
 from bigtime.store import open_store
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.watches import watch_brand
-from bigtime.web import serve
-from bigtime.web.demo import demo_logins
-from bigtime.web.members import join
-from bigtime.web.settings import Settings
+from bigtime.web import server as serve
+from bigtime.web.http.settings import Settings
 
 BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
 SECONDS = 90

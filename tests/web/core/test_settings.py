@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bigtime.web.settings import Settings, kept_secret
+from bigtime.web.http.settings import Settings, kept_secret
 
 
 def test_each_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from bigtime.model import DomainError
 from bigtime.systems.cart.line import BackAlready
 from bigtime.systems.deals.errors import AlreadyLiked, NotLiked, UnknownDeal
 from bigtime.systems.portal.errors import CodeSpent, DatesReversed, EmailTaken, UnknownTenant
-from bigtime.web.statuses import STATUSES, status_of
+from bigtime.web.http.statuses import STATUSES, status_of
 
 
 def errors_in(package: ModuleType, *, ending: str = "") -> Iterator[type[DomainError]]:

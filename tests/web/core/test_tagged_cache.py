@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.web import tagged_cache
-from bigtime.web.tagged_cache import TaggedCache
+from bigtime.web.pages import tagged_cache
+from bigtime.web.pages.tagged_cache import TaggedCache
 
 
 def filled(cache: TaggedCache[str], key: str, *tags: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.accounts.password import LEAST_CHARACTERS
 from bigtime.systems.deals.values import MOST_DESCRIPTION
-from bigtime.web.rendering import FOLDER, initials
+from bigtime.web.pages.rendering import FOLDER, initials
 from tests.web.browsing import Web, words
 
 LIMIT = re.compile(r'(?:[Aa]t (?:most|least)|can keep|max(?:length)?=")\s*[0-9]')

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl
 from pydantic_core.core_schema import ErrorType
 
 from bigtime.model import one_line
-from bigtime.web.forms import check_form
-from bigtime.web.wording import OTHERWISE, worded
+from bigtime.web.http.field_messages import OTHERWISE, worded
+from bigtime.web.pages.forms import check_form
 
 
 class Colour(StrEnum):

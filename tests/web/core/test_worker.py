@@ -10,6 +10,9 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
+from bigtime.site.design import SITE, WORKER
+from bigtime.site.hot_deal_tasks import ask_for_hot_deal
+from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Retries, Store
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.brands import create_brand
@@ -19,11 +22,8 @@ from bigtime.systems.deals.design import Deal, User
 from bigtime.systems.deals.hot_deal import view_hot_deal_progress
 from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.watches import watch_brand
-from bigtime.web.design import SITE, WORKER
+from bigtime.web.http.settings import Settings
 from bigtime.web.metered_store import metering
-from bigtime.web.settings import Settings
-from bigtime.web.systems import SYSTEMS
-from bigtime.web.tasks import ask_for_hot_deal
 from bigtime.web.worker import Spending, Worker, stopping_at
 from bigtime.wire import Request, Response
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bigtime.web.design import EditorChange
-from bigtime.web.editor.changes import view_changes
+from bigtime.site.design import EditorChange
+from bigtime.site.editor_changes import view_changes
 from tests.web.browsing import Web
 
 

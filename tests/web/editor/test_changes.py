@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from bigtime.model import Ksuid, load_many
-from bigtime.web.design import EditorAction, EditorChange
+from bigtime.site.design import EditorAction, EditorChange
 from tests.web.browsing import Browser, Web, words
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bigtime.model import get, load_many
+from bigtime.site.design import Task
 from bigtime.systems.deals.design import Deal, User
 from bigtime.systems.deals.messages import view_messages
-from bigtime.web.design import Task
-from bigtime.web.settings import Settings
+from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker
 from tests.web.browsing import Browser, Web, words
 from tests.web.conftest import PostDeal

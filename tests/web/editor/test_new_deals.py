@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bigtime.model import scan_all
+from bigtime.site.design import Once
 from bigtime.systems.deals.deals import fetch_brand_deals
 from bigtime.systems.deals.design import Deal
-from bigtime.web.design import Once
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.editor.noted import told
 

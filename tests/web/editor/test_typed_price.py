@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bigtime.model import DomainError
 from bigtime.systems.deals.values import CENT, MOST_PRICE
-from bigtime.web.editor.deal_form import typed_price
+from bigtime.web.desk.deal_form import typed_price
 
 PRICES = st.decimals(min_value=CENT, max_value=MOST_PRICE - CENT, places=2)
 WAYS = ("{:.2f}", "{:,.2f}", "${:.2f}", "${:,.2f}", "$ {:,.2f}")

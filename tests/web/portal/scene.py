@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bigtime.model import Page
+from bigtime.site.design import Mail
+from bigtime.site.mail import text_of, view_outbox
+from bigtime.site.members import join
 from bigtime.systems.portal.checkout import tenant_of
 from bigtime.systems.portal.design import Campaign, Order, Tenant
 from bigtime.systems.portal.orders import list_orders
-from bigtime.web.design import Mail
-from bigtime.web.mail import text_of, view_outbox
-from bigtime.web.members import join
 from tests.systems.portal.scenes import new_campaign, registered
 from tests.web.browsing import PASSWORD, Browser, Web
 

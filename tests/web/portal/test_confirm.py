@@ -11,7 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.model import Steps, get
+from bigtime.model import get
+from bigtime.site.design import Proving
+from bigtime.site.mailbox_check import CodeRefused, prove_by_email
+from bigtime.site.mailbox_check import prove as prove_steps
 from bigtime.store import Exchange, Store
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.errors import CodeWrong, TenantSuspended
@@ -19,10 +22,8 @@ from bigtime.systems.portal.statuses import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
-from bigtime.web.design import Proving
-from bigtime.web.portal.ordering import codes_of
-from bigtime.web.portal.proving import CodeRefused, prove_by_email
-from bigtime.web.portal.proving import prove as prove_steps
+from bigtime.web.pages.site import codes_of
+from bigtime.wire import Steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated
 from tests.web.browsing import Browser, Reader, Web, make_web, words
 from tests.web.portal.scene import (

@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.web.mail import letter, write_mail
+from bigtime.site.mail import letter, write_mail
 from tests.web.browsing import Browser, Reader, Web, make_web, words
 
 

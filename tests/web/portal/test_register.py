@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bigtime.site.members import join
 from bigtime.systems.accounts.account import verify_password, view_account
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.accounts.errors import UnknownLogin, WrongCredentials
@@ -15,7 +16,6 @@ from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.statuses import override_tenant_status, suspend_tenant
 from bigtime.systems.portal.values import Status
-from bigtime.web.members import join
 from tests.systems.portal.scenes import ADMIN, registered
 from tests.web.browsing import PASSWORD, Browser, Web, words
 from tests.web.portal.scene import (

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bigtime.model import load_many
+from bigtime.site.cache_tags import LATEST, brand_deals_tag, category_deals_tag, tags_shown
 from bigtime.systems.deals.design import Deal, FirstDeal
 from bigtime.systems.deals.first_deal import note_first
-from bigtime.web.tags import LATEST, brand_deals_tag, category_deals_tag, tags_shown
 from tests.web.browsing import Browser, Web, titles, words
 from tests.web.conftest import old_deal
 

@@ -23,8 +23,8 @@ from bigtime.systems.deals.featured import (
 from bigtime.systems.deals.front_page import refresh_deals_cache
 from bigtime.systems.deals.likes import like_brand, like_category
 from bigtime.systems.deals.watches import watch_brand
-from bigtime.web.front import HOT
-from bigtime.web.page import slot
+from bigtime.web.pages.hot_pages import HOT
+from bigtime.web.pages.page import slot
 from tests.web.browsing import Browser, Web, titles, words
 from tests.web.conftest import PostDeal
 

@@ -9,7 +9,7 @@ import pytest
 from bigtime.systems.accounts.account import verify_password
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import WrongCredentials
-from bigtime.web.signing_in import begin_session
+from bigtime.web.pages.signing_in import begin_session
 from tests.web.browsing import PASSWORD, Browser, Web, words
 
 NEW = "battery staple"
@@ -59,7 +59,7 @@ def test_a_crash_after_the_change_leaves_no_session_alive(
 
     phone = web.session_of("alex@example.com", "phone")
     assert phone.get("/me").status_code == 200
-    monkeypatch.setattr("bigtime.web.shopper.me.delete_sessions", die)
+    monkeypatch.setattr("bigtime.web.shop.me.delete_sessions", die)
     assert change(alex).status_code == 500
     web.run(verify_password("alex@example.com", NEW))
     assert phone.get("/me").status_code == alex.get("/me").status_code == 303

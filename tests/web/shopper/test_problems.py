@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.shopper import deals as deal_pages
-from bigtime.web.shopper import front_page as front_pages
+from bigtime.web.shop.deals import deals as deal_pages
+from bigtime.web.shop.front_page import front_page as front_pages
 from tests.web.browsing import Browser, Web, words
 
 

@@ -16,7 +16,7 @@ from bigtime.systems.deals.interest import Interest, fetch_brand_interest
 from bigtime.systems.deals.likes import like_brand
 from bigtime.systems.deals.messages import count_unread_messages
 from bigtime.systems.sessions.session import view_sessions
-from bigtime.web.limits import Limit
+from bigtime.web.http.limits import Limit
 from tests.web.browsing import PASSWORD, Browser, Web
 from tests.web.conftest import PostDeal
 

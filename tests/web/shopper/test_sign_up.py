@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import verify
+from bigtime.site.members import join
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.accounts.errors import UnknownLogin
@@ -20,10 +21,9 @@ from bigtime.systems.deals.errors import UnknownUser
 from bigtime.systems.deals.users import create_user, read_user
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import get_session, view_sessions
+from bigtime.systems.shop import SYSTEM as SHOP
 from bigtime.systems.shop.customer import create_customer, view_customer
 from bigtime.web.app import LIMITS
-from bigtime.web.members import join
-from bigtime.web.systems import SHOP
 from tests.web.browsing import Browser, Web, make_web, words
 
 GOOD = {"username": "Alex", "email": "Alex@Example.com", "password": "correct horse"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bigtime.engine import values as attribute_values
 from bigtime.engine.expressions.condition import ORDERINGS, Values
 from bigtime.engine.expressions.lexer import ExpressionError
 from bigtime.engine.expressions.paths import Names, check_overlaps, resolve, shown
@@ -32,6 +31,7 @@ from bigtime.engine.expressions.tree import (
     simple_conditions,
 )
 from bigtime.wire import AttributeValue
+from bigtime.wire import values as attribute_values
 
 OPERAND_COUNTS = {
     "attribute_exists": 1,

@@ -16,14 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.engine import values as attribute_values
-from bigtime.engine.expressions.paths import (
-    Names,
-    getter,
-    nested_names,
-    resolve,
-    top_level_names,
-)
+from bigtime.engine.expressions.paths import Names, getter, nested_names, resolve, top_level_names
 from bigtime.engine.expressions.tree import (
     And,
     Arithmetic,
@@ -42,6 +35,7 @@ from bigtime.engine.expressions.tree import (
     simple_conditions,
 )
 from bigtime.wire import AttributeValue, Item
+from bigtime.wire import values as attribute_values
 
 Values: TypeAlias = Mapping[str, AttributeValue]
 Predicate: TypeAlias = Callable[[Item], bool]

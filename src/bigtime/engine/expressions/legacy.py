@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bigtime.engine import values as attribute_values
 from bigtime.engine.expressions.condition import Filter, compile_condition
 from bigtime.engine.expressions.key_condition import KeyOperator, KeyTerm
 from bigtime.engine.expressions.projection import Projection, projection
@@ -37,6 +36,7 @@ from bigtime.engine.expressions.tree import (
 )
 from bigtime.engine.expressions.update import Update, compile_update
 from bigtime.wire import AttributeValue, ValidationException
+from bigtime.wire import values as attribute_values
 
 INVALID = "One or more parameter values were invalid: "
 TYPE_MISMATCH = "Type mismatch for attribute to update"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bigtime.engine import values as attribute_values
 from bigtime.engine.expressions import legacy
 from bigtime.engine.expressions.condition import Filter
 from bigtime.engine.expressions.condition_parser import parse_condition
@@ -24,6 +23,7 @@ from bigtime.engine.expressions.projection import Projection
 from bigtime.engine.expressions.update import Update
 from bigtime.engine.expressions.update_parser import parse_update
 from bigtime.wire import AttributeValue, Item, Params, ValidationException
+from bigtime.wire import values as attribute_values
 
 Program = TypeVar("Program")
 Tree = TypeVar("Tree")

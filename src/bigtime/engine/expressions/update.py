@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from bigtime.engine import number
 from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
 from bigtime.engine.expressions.paths import Branch, Names, branches, getter, resolve
 from bigtime.engine.expressions.projection import Projection, projection
@@ -29,7 +28,7 @@ from bigtime.engine.expressions.tree import (
     Set,
     Value,
 )
-from bigtime.wire import AttributeValue, Item, ValidationException
+from bigtime.wire import AttributeValue, Item, ValidationException, number
 
 MISSING_ATTRIBUTE = "The provided expression refers to an attribute that does not exist in the item"
 INVALID_PATH = "The document path provided in the update expression is invalid for update"

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from bigtime.model import (
-    Add,
-    Discard,
-    Steps,
-    Write,
-    attr,
-    create,
-    get,
-    pattern,
-    random_bytes,
-    update,
-)
+from bigtime.model import Add, Discard, Write, attr, create, get, pattern, random_bytes, update
 from bigtime.systems.accounts.design import (
     LOGIN,
     Account,
@@ -43,6 +32,7 @@ from bigtime.systems.accounts.password import (
     is_match,
     is_outdated,
 )
+from bigtime.wire import Steps
 
 
 @pattern("Sign Up", index="Main table")

@@ -20,7 +20,9 @@ from unicodedata import normalize
 from argon2 import extract_parameters
 from argon2.exceptions import VerifyMismatchError
 from argon2.low_level import ARGON2_VERSION, Type, hash_secret, verify_secret
+from pydantic import SecretStr
 
+from bigtime.systems import accounts
 from bigtime.systems.accounts.errors import PasswordTooLong, PasswordTooShort
 
 LEAST_CHARACTERS = 8
@@ -94,3 +96,8 @@ NOBODY = (
     f"${encoded(SALT_BYTES)}${encoded(HASH_BYTES)}"
 )
 """A hash of no password."""
+
+
+def a_new_password(password: SecretStr) -> SecretStr:
+    accounts.check_new(password.get_secret_value())
+    return password

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from bigtime.model import Steps
 from bigtime.systems.accounts import account
 from bigtime.systems.accounts.design import Identity, Role
+from bigtime.wire import Steps
 
 
 class Accounts(Protocol):

@@ -3,8 +3,112 @@
 from __future__ import annotations
 
 from bigtime.model import System
-from bigtime.systems.cart import importing, line, purchase, view
+from bigtime.systems.cart import importing, line, purchases, view
 from bigtime.systems.cart.demo import DEMO
-from bigtime.systems.cart.design import CART
+from bigtime.systems.cart.design import (
+    CART,
+    LINES,
+    MOST_COUNT,
+    MOST_LINES,
+    MOST_PRICE,
+    CartLine,
+    Count,
+    ItemSku,
+    Purchases,
+    Status,
+)
+from bigtime.systems.cart.errors import (
+    CartChanged,
+    CartTooLarge,
+    EmptyCart,
+    InCartAgain,
+    InvalidAccount,
+    InvalidCount,
+    InvalidLine,
+    InvalidOrderId,
+    InvalidPrice,
+    InvalidSku,
+    NotPurchasedByMoving,
+    OrderWithoutPurchase,
+    PurchasedStays,
+    PurchaseWithoutOrder,
+    UnknownLine,
+)
+from bigtime.systems.cart.line import (
+    BackAlready,
+    Noting,
+    move_line,
+    put_back,
+    put_in_cart,
+    put_in_cart_noting,
+    remove_line,
+    set_count,
+    set_price,
+)
+from bigtime.systems.cart.purchases import (
+    Prepared,
+    complete_purchase,
+    opening,
+    prepare,
+    purchase,
+    purchasing,
+)
+from bigtime.systems.cart.view import (
+    PAGE,
+    count_products,
+    view_carts,
+    view_carts_of_day,
+    view_products,
+    view_purchase,
+)
 
-SYSTEM = System("cart", (CART,), modules=(line, purchase, view, importing), demo=DEMO)
+SYSTEM = System("cart", (CART,), modules=(line, purchases, view, importing), demo=DEMO)
+
+__all__ = [
+    "CART",
+    "LINES",
+    "MOST_COUNT",
+    "MOST_LINES",
+    "MOST_PRICE",
+    "PAGE",
+    "BackAlready",
+    "CartChanged",
+    "CartLine",
+    "CartTooLarge",
+    "Count",
+    "EmptyCart",
+    "InCartAgain",
+    "InvalidAccount",
+    "InvalidCount",
+    "InvalidLine",
+    "InvalidOrderId",
+    "InvalidPrice",
+    "InvalidSku",
+    "ItemSku",
+    "NotPurchasedByMoving",
+    "Noting",
+    "OrderWithoutPurchase",
+    "Prepared",
+    "PurchaseWithoutOrder",
+    "PurchasedStays",
+    "Purchases",
+    "Status",
+    "UnknownLine",
+    "complete_purchase",
+    "count_products",
+    "move_line",
+    "opening",
+    "prepare",
+    "purchase",
+    "purchasing",
+    "put_back",
+    "put_in_cart",
+    "put_in_cart_noting",
+    "remove_line",
+    "set_count",
+    "set_price",
+    "view_carts",
+    "view_carts_of_day",
+    "view_products",
+    "view_purchase",
+]

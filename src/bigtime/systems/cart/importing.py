@@ -19,9 +19,10 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from bigtime.model import DomainError, Ksuid, Steps, create, get, pattern
+from bigtime.model import DomainError, Ksuid, create, get, pattern
 from bigtime.systems.cart.design import CartLine, LineMarker, Status, order_id_of
 from bigtime.systems.cart.errors import CartChanged
+from bigtime.wire import Steps
 
 Row: TypeAlias = Mapping[str, Any]
 """A row by its attributes: texts, or as DynamoDB has them, `{"S": text}`."""

@@ -15,7 +15,6 @@ from bigtime.model import (
     Add,
     Condition,
     Conflict,
-    Steps,
     Write,
     attr,
     create,
@@ -47,6 +46,7 @@ from bigtime.systems.cart.errors import (
     PurchasedStays,
     UnknownLine,
 )
+from bigtime.wire import Steps
 
 T = TypeVar("T")
 Noting: TypeAlias = Callable[[CartLine], tuple[Write[Any], ...]]

@@ -8,7 +8,6 @@ from typing import Any
 from bigtime.model import (
     Page,
     Position,
-    Steps,
     Within,
     all_of,
     at_least,
@@ -31,6 +30,7 @@ from bigtime.systems.cart.design import (
     Status,
     order_id_of,
 )
+from bigtime.wire import Steps
 
 PAGE = 25
 MOST_COUNTED = 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bigtime.model import Page, Position, Steps, at_least, attr, create, pattern, query
-from bigtime.systems.catalog.design import UserActivity
+from bigtime.model import Page, Position, at_least, attr, create, pattern, query
+from bigtime.systems.catalog.design import PAGE, UserActivity
 from bigtime.systems.catalog.errors import ActivityExists
 from bigtime.systems.catalog.values import UserId
+from bigtime.wire import Steps
 
-PAGE = 25
 DEAL_NOTIFICATION = "deal_notification"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bigtime.model import Steps, create, get, pattern, put, update
+from bigtime.model import create, get, pattern, put, update
 from bigtime.systems.catalog.changes import told
 from bigtime.systems.catalog.design import Brand
 from bigtime.systems.catalog.errors import BrandExists, UnknownBrand
 from bigtime.systems.catalog.values import BrandId
+from bigtime.wire import Steps
 
 
 @pattern("Pattern #8 get_brand_by_id", index="Main table")

@@ -8,7 +8,6 @@ from decimal import Decimal
 from bigtime.model import (
     Page,
     Position,
-    Steps,
     View,
     at_least,
     attr,
@@ -20,18 +19,10 @@ from bigtime.model import (
     update,
 )
 from bigtime.systems.catalog.changes import told
-from bigtime.systems.catalog.design import Deal, DealStatus
+from bigtime.systems.catalog.design import PAGE, Deal, DealStatus
 from bigtime.systems.catalog.errors import DealExists, DealMoved, UnknownDeal
-from bigtime.systems.catalog.values import (
-    BrandId,
-    CategoryId,
-    DealId,
-    Moment,
-    Name,
-    Price,
-)
-
-PAGE = 25
+from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, Moment, Name, Price
+from bigtime.wire import Steps
 
 
 class CategoryDeal(View, of=Deal, index="DealsByCategory"):

@@ -44,6 +44,9 @@ from bigtime.systems.catalog.values import (
 
 # Deals
 
+PAGE = 25
+"""How many items a page has unless a caller asks for fewer."""
+
 DEALS = Table(
     "Deals",
     "deal_id",

@@ -24,16 +24,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Protocol
 
-from bigtime.model import (
-    Change,
-    Position,
-    Steps,
-    Within,
-    get_many,
-    put_many,
-    query,
-    reaction,
-)
+from bigtime.model import Change, Position, Within, get_many, put_many, query, reaction
 from bigtime.systems.catalog.activities import DEAL_NOTIFICATION
 from bigtime.systems.catalog.design import DEALS, Deal, UserActivity, UserWatch
 from bigtime.systems.catalog.watches import (
@@ -43,8 +34,9 @@ from bigtime.systems.catalog.watches import (
     matches,
     matching_keys,
 )
+from bigtime.wire import Steps
 
-PAGE = 100
+USERS_AT_ONCE = 100
 """As many as one request can look for."""
 NEWS = timedelta(hours=1)
 
@@ -83,7 +75,7 @@ def notify_each(
 ) -> Steps[None]:
     position: Position | None = None
     while True:
-        page = yield from query(watchers, limit=PAGE, after=position)
+        page = yield from query(watchers, limit=USERS_AT_ONCE, after=position)
         users = yield from users_meant(page.items, deal)
         yield from notify(users, deal)
         position = page.position

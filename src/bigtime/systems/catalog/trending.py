@@ -26,7 +26,6 @@ from bigtime.model import (
     Conflict,
     Page,
     Position,
-    Steps,
     Write,
     all_of,
     at_least,
@@ -40,7 +39,7 @@ from bigtime.model import (
     random_bytes,
     transact,
 )
-from bigtime.systems.catalog.design import Deal, TrendingDeal, rank_of
+from bigtime.systems.catalog.design import PAGE, Deal, TrendingDeal, rank_of
 from bigtime.systems.catalog.errors import (
     AlreadyTrending,
     EngagementMoved,
@@ -48,8 +47,8 @@ from bigtime.systems.catalog.errors import (
     UnknownDeal,
 )
 from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, not_negative
+from bigtime.wire import Steps
 
-PAGE = 25
 CLICK = 5
 """What a click counts, in views."""
 TRIES = 10

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bigtime.model import Steps, create, get, pattern, put, update
+from bigtime.model import create, get, pattern, put, update
 from bigtime.systems.catalog.changes import told
 from bigtime.systems.catalog.design import User
 from bigtime.systems.catalog.errors import UnknownUser, UserExists
 from bigtime.systems.catalog.values import UserId
+from bigtime.wire import Steps
 
 
 @pattern("Pattern #6 get_user_by_id", index="Main table")

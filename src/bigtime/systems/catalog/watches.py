@@ -9,19 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bigtime.model import (
-    Page,
-    Position,
-    Steps,
-    View,
-    create,
-    delete,
-    get,
-    now,
-    pattern,
-    query,
-)
-from bigtime.systems.catalog.design import Brand, Deal, UserWatch, WatchType
+from bigtime.model import Page, Position, View, create, delete, get, now, pattern, query
+from bigtime.systems.catalog.design import PAGE, Brand, Deal, UserWatch, WatchType
 from bigtime.systems.catalog.errors import AlreadyWatching, NotWatching, UnknownBrand
 from bigtime.systems.catalog.values import (
     BrandId,
@@ -32,8 +21,8 @@ from bigtime.systems.catalog.values import (
     WatchKey,
     an_id,
 )
+from bigtime.wire import Steps
 
-PAGE = 25
 BRAND = "BRAND#"
 CATEGORY = "CATEGORY#"
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from bigtime.model import Change, Steps, reaction
+from bigtime.model import Change, reaction
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal, MessageKind
 from bigtime.systems.deals.watchers import tell_brand_watchers, tell_category_watchers
+from bigtime.wire import Steps
 
 NEWS: Final = timedelta(hours=1)
 
@@ -23,13 +24,13 @@ NEWS: Final = timedelta(hours=1)
 @reaction(BIG_TIME_DEALS, of=[Deal])
 def announce_deal(change: Change[Any]) -> Steps[None]:
     """Tells who watches a new deal's brand, and who watches its category."""
-    deal = new_deal(change)
+    deal = deal_to_announce(change)
     if deal is not None:
         yield from tell_brand_watchers(deal, MessageKind.BRAND)
         yield from tell_category_watchers(deal, MessageKind.CATEGORY)
 
 
-def new_deal(change: Change[Any]) -> Deal | None:
+def deal_to_announce(change: Change[Any]) -> Deal | None:
     """The deal that has appeared, if it is news."""
     told = change.of(Deal)
     if told is None or told.kind != "insert" or told.after is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigtime.model import Add, Steps, Write, create, get, pattern, transact
+from bigtime.model import Add, Write, create, get, pattern, transact
 from bigtime.systems.deals.design import BRANDS, Brand
 from bigtime.systems.deals.errors import BrandExists, TooManyBrands, UnknownBrand
 from bigtime.systems.deals.values import BrandName, GivenBrand, GivenLink, brand_key, told
-from bigtime.wire import TransactionCanceledException
+from bigtime.wire import Steps, TransactionCanceledException
 
 
 @pattern("Create Brand", index="N/A", takes="N/A")

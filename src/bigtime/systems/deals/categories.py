@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bigtime.model import (
-    Kept,
-    Page,
-    Position,
-    Steps,
-    create,
-    get,
-    get_many,
-    pattern,
-    together,
-)
+from bigtime.model import Kept, Page, Position, create, get, get_many, pattern, together
+from bigtime.systems.deals.day_lists import PATIENCE, category_days, latest
 from bigtime.systems.deals.design import Category, Deal
 from bigtime.systems.deals.errors import CategoryExists, UnknownCategory
-from bigtime.systems.deals.latest import PATIENCE, category_days, latest
 from bigtime.systems.deals.values import CategoryName, DealId
+from bigtime.wire import Steps
 
 CATEGORIES: Final = (
     "Electronics",

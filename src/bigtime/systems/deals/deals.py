@@ -16,7 +16,6 @@ from bigtime.model import (
     Ksuid,
     Page,
     Position,
-    Steps,
     Write,
     attr,
     create,
@@ -28,6 +27,7 @@ from bigtime.model import (
     together,
     update,
 )
+from bigtime.systems.deals.day_lists import PATIENCE, brand_days, latest
 from bigtime.systems.deals.design import Brand, Category, Deal
 from bigtime.systems.deals.errors import (
     DealExists,
@@ -36,7 +36,6 @@ from bigtime.systems.deals.errors import (
     UnknownCategory,
     UnknownDeal,
 )
-from bigtime.systems.deals.latest import PATIENCE, brand_days, latest
 from bigtime.systems.deals.values import (
     BrandName,
     CategoryName,
@@ -48,6 +47,7 @@ from bigtime.systems.deals.values import (
     deal_id_of,
     told,
 )
+from bigtime.wire import Steps
 
 LINK = "https://deals.example/1"
 FACTS: Final = ("title", "link", "price", "list_price", "description")

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
-from bigtime.model import Ksuid, Steps, create, random_bytes, together, transact
+from bigtime.model import Ksuid, create, random_bytes, together, transact
 from bigtime.systems.deals.design import Deal, Message, MessageKind
 from bigtime.systems.deals.values import Username
-from bigtime.wire import Response, TransactionCanceledException
+from bigtime.wire import Response, Steps, TransactionCanceledException
 
 READ_AT_ONCE: Final = 1_000
 """Users to a page: what is read is forgotten before the next is, so nothing grows with them."""

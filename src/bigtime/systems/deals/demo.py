@@ -64,7 +64,7 @@ SIZES: Final[Mapping[Scale, Size]] = {
 }
 AGE: Final = timedelta(hours=2)
 RECENT: Final = 200
-ON_A_PAGE: Final = 8
+FEATURED: Final = 8
 CENTS: Final = tuple(map(Decimal, ("0.00", "0.49", "0.50", "0.95", "0.99")))
 
 # How many of each a user has, by the last digit of its number.
@@ -101,7 +101,7 @@ class Kept:
         if len(self.recent) < RECENT:
             self.recent.append(deal)
         featured = self.by_category.setdefault(deal.category, [])
-        if len(featured) < ON_A_PAGE:
+        if len(featured) < FEATURED:
             featured.append(deal)
 
     def counted(self, interest: Entity) -> Entity:
@@ -246,8 +246,8 @@ def categories(kept: Kept) -> Iterator[Category]:
 
 
 def pages(kept: Kept) -> Iterator[Entity]:
-    here_and_there = kept.recent[:: len(kept.recent) // ON_A_PAGE]
-    yield FrontPage(featured_deals=[copy_of(one) for one in here_and_there[:ON_A_PAGE]])
+    here_and_there = kept.recent[:: len(kept.recent) // FEATURED]
+    yield FrontPage(featured_deals=[copy_of(one) for one in here_and_there[:FEATURED]])
     yield EditorsChoice(featured_deals=[copy_of(one) for one in kept.recent[3:30:5]])
 
 

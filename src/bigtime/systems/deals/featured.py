@@ -11,18 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from bigtime.model import (
-    Condition,
-    Conflict,
-    Ksuid,
-    Steps,
-    Write,
-    attr,
-    get,
-    get_many,
-    pattern,
-    update,
-)
+from bigtime.model import Condition, Conflict, Ksuid, Write, attr, get, get_many, pattern, update
 from bigtime.systems.deals.design import (
     EDITORS_CHOICE,
     FRONT_PAGE,
@@ -42,6 +31,7 @@ from bigtime.systems.deals.errors import (
     WrongCategory,
 )
 from bigtime.systems.deals.values import CategoryName, DealId, deal_id_of
+from bigtime.wire import Steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from bigtime.model import (
     Change,
     Conflict,
     Ksuid,
-    Steps,
     Write,
     attr,
     create,
@@ -31,6 +30,7 @@ from bigtime.model import (
 )
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal, FirstDeal
 from bigtime.systems.deals.values import DealId
+from bigtime.wire import Steps
 
 ALL_DEALS: Final = "DEALS"
 UNNOTED: Final = timedelta(days=31)

@@ -29,7 +29,6 @@ from bigtime.model import (
     Kept,
     Page,
     Position,
-    Steps,
     any_shard,
     buckets,
     get,
@@ -41,6 +40,7 @@ from bigtime.model import (
     reaction,
     together,
 )
+from bigtime.systems.deals.day_lists import PATIENCE, latest, place_after, up_to
 from bigtime.systems.deals.design import (
     BIG_TIME_DEALS,
     CACHE_SHARDS,
@@ -50,8 +50,8 @@ from bigtime.systems.deals.design import (
     DealsCache,
     FrontPage,
 )
-from bigtime.systems.deals.latest import PATIENCE, latest, place_after, up_to
 from bigtime.systems.deals.values import DealId
+from bigtime.wire import Steps
 
 FRESH: Final = timedelta(seconds=60)
 

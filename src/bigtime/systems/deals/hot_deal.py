@@ -17,7 +17,6 @@ from typing import Final
 from bigtime.model import (
     DomainError,
     Page,
-    Steps,
     all_of,
     create,
     get,
@@ -31,6 +30,7 @@ from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
 from bigtime.systems.deals.design import MOST_SEGMENTS, Deal, HotDealSegment, MessageKind, User
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.values import DealId, deal_id_of
+from bigtime.wire import Steps
 
 SEGMENTS: Final = 8
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.model import Key, Steps, get_many, pattern
+from bigtime.model import Key, get_many, pattern
 from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
 from bigtime.systems.deals.values import (
     BrandName,
@@ -20,6 +20,7 @@ from bigtime.systems.deals.values import (
     category_key,
     username_key,
 )
+from bigtime.wire import Steps
 
 Pair: TypeAlias = tuple[Key[Any], Key[Any]]
 """Of a like and of a watch."""

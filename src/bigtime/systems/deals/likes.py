@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bigtime.model import Steps, create, delete, pattern
+from bigtime.model import create, delete, pattern
 from bigtime.systems.deals.design import BrandLike, CategoryLike
 from bigtime.systems.deals.errors import AlreadyLiked, NotLiked
 from bigtime.systems.deals.values import BrandName, CategoryName, Username
+from bigtime.wire import Steps
 
 
 @pattern("Like Brand for User", index="Main table")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import Page, Position, Steps, count, get, pattern, query, transact, update
+from bigtime.model import Page, Position, count, get, pattern, query, transact, update
 from bigtime.systems.deals.design import PAGE, Message
 from bigtime.systems.deals.errors import TooManyMessages, UnknownMessage
 from bigtime.systems.deals.values import MessageId, Username, message_id_of
+from bigtime.wire import Steps
 
 MOST_COUNTED: Final = 100
 

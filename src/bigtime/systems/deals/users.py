@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bigtime.model import Steps, create, get, pattern, update
+from bigtime.model import create, get, pattern, update
 from bigtime.systems.deals.design import User
 from bigtime.systems.deals.errors import UnknownUser, UsernameTaken
 from bigtime.systems.deals.values import GivenEmail, GivenName, Username, told
+from bigtime.wire import Steps
 
 
 @pattern("Create User", index="Main table")

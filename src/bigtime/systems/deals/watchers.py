@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bigtime.model import Steps, Within, get, pattern, query
+from bigtime.model import Within, get, pattern, query
 from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
 from bigtime.systems.deals.design import BrandWatch, CategoryWatch, Deal, MessageKind
 from bigtime.systems.deals.errors import UnknownDeal
 from bigtime.systems.deals.values import DealId, deal_id_of
+from bigtime.wire import Steps
 
 
 @pattern(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bigtime.model import Steps, create, delete, pattern
+from bigtime.model import create, delete, pattern
 from bigtime.systems.deals.design import BrandWatch, CategoryWatch
 from bigtime.systems.deals.errors import AlreadyWatched, NotWatched
 from bigtime.systems.deals.values import BrandName, CategoryName, Username
+from bigtime.wire import Steps
 
 
 @pattern("Watch Brand for User", index="Main table")

@@ -11,7 +11,6 @@ from bigtime.model import (
     Conflict,
     Page,
     Position,
-    Steps,
     Write,
     at_most,
     attr,
@@ -73,6 +72,7 @@ from bigtime.systems.portal.values import (
     checked_product_id,
     made_id,
 )
+from bigtime.wire import Steps
 
 CHANGEABLE: Final = frozenset(
     {

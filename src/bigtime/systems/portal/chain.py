@@ -37,14 +37,7 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from bigtime.model import View
-from bigtime.systems.portal.design import (
-    Action,
-    Audited,
-    AuditEntry,
-    Hash,
-    Record,
-    SequenceNumber,
-)
+from bigtime.systems.portal.design import Action, Audited, AuditEntry, Hash, Record, SequenceNumber
 from bigtime.wire import AttributeValue, Item
 
 NOTHING_BEFORE: Final = "0" * 64

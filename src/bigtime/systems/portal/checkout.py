@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import Conflict, Steps, get, pattern
+from bigtime.model import Conflict, get, pattern
 from bigtime.systems.portal.design import SYSTEM_ACTOR, EmailMarker, Tenant
-from bigtime.systems.portal.errors import (
-    EmailTaken,
-    TenantDeleted,
-    TenantSuspended,
-)
+from bigtime.systems.portal.errors import EmailTaken, TenantDeleted, TenantSuspended
 from bigtime.systems.portal.tenants import new_tenant
 from bigtime.systems.portal.values import Email, Status, checked_email
+from bigtime.wire import Steps
 
 TRIES: Final = 8
 

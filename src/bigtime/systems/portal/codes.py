@@ -20,19 +20,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
-from bigtime.model import (
-    Add,
-    Conflict,
-    Steps,
-    Write,
-    attr,
-    get,
-    now,
-    pattern,
-    put,
-    random_bytes,
-    update,
-)
+from bigtime.model import Add, Conflict, Write, attr, get, now, pattern, put, random_bytes, update
 from bigtime.systems.portal.checkout import orderly
 from bigtime.systems.portal.design import OneTimeCode, Purpose, Tenant
 from bigtime.systems.portal.errors import (
@@ -45,6 +33,7 @@ from bigtime.systems.portal.errors import (
 )
 from bigtime.systems.portal.history import TRIES, Overtaken
 from bigtime.systems.portal.values import Status, TenantId, checked_tenant_id
+from bigtime.wire import Steps
 
 VALID_FOR: Final = timedelta(minutes=10)
 MOST_TRIES: Final = 5

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import Steps, all_of, pattern, together, update
+from bigtime.model import all_of, pattern, together, update
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Tenant
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
 from bigtime.systems.portal.history import Change, Changing
 from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
+from bigtime.wire import Steps
 
 ERASED: Final = "@erased.invalid"
 

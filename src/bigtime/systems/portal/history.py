@@ -24,7 +24,6 @@ from bigtime.model import (
     Key,
     Page,
     Position,
-    Steps,
     Write,
     attr,
     create,
@@ -55,12 +54,7 @@ from bigtime.systems.portal.design import (
     Record,
     Tenant,
 )
-from bigtime.systems.portal.errors import (
-    IdTaken,
-    ImmutableField,
-    RecordMoved,
-    UnknownField,
-)
+from bigtime.systems.portal.errors import IdTaken, ImmutableField, RecordMoved, UnknownField
 from bigtime.systems.portal.paging import PAGE, checked_size
 from bigtime.systems.portal.values import (
     checked_actor,
@@ -71,6 +65,7 @@ from bigtime.systems.portal.values import (
     checked_tenant_id,
     example_of,
 )
+from bigtime.wire import Steps
 
 R = TypeVar("R", bound=Record)
 

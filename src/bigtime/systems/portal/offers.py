@@ -12,9 +12,10 @@ from datetime import UTC, date, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from bigtime.model import Page, Steps, get_many, now
+from bigtime.model import Page, get_many, now
 from bigtime.systems.portal.design import Campaign, Product
 from bigtime.systems.portal.values import CENT, WHOLE
+from bigtime.wire import Steps
 
 UNAVAILABLE: Final = "[Product Unavailable]"
 

@@ -23,7 +23,6 @@ from bigtime.model import (
     Conflict,
     Page,
     Position,
-    Steps,
     Write,
     attr,
     check,
@@ -72,6 +71,7 @@ from bigtime.systems.portal.values import (
     example_of,
     timed_id,
 )
+from bigtime.wire import Steps
 
 ONE_OF_IT: Final = {"products": {example_of("prod"): 1}}
 

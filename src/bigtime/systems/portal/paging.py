@@ -6,21 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from bigtime.model import (
-    Condition,
-    Page,
-    Position,
-    Steps,
-    at_least,
-    at_most,
-    attr,
-    between,
-    merge,
-    query,
-)
+from bigtime.model import Condition, Page, Position, at_least, at_most, attr, between, merge, query
 from bigtime.systems.portal.design import Record
 from bigtime.systems.portal.errors import PageSizeRefused, RangeReversed
 from bigtime.systems.portal.values import checked_moment
+from bigtime.wire import Steps
 
 R = TypeVar("R", bound=Record)
 

@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigtime.model import (
-    Change,
-    Conflict,
-    Steps,
-    View,
-    all_of,
-    create,
-    random_bytes,
-    reaction,
-)
+from bigtime.model import Change, Conflict, View, all_of, create, random_bytes, reaction
 from bigtime.systems.portal.chain import SALT_BYTES, next_entry
 from bigtime.systems.portal.design import (
     PRODUCTS,
@@ -31,6 +22,7 @@ from bigtime.systems.portal.design import (
     SequenceNumber,
 )
 from bigtime.systems.portal.history import TRIES, Overtaken
+from bigtime.wire import Steps
 
 
 class PriceEvent(View, of=AuditEntry):

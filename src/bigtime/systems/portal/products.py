@@ -9,7 +9,6 @@ from typing import Any, Final
 from bigtime.model import (
     Page,
     Position,
-    Steps,
     View,
     count,
     get,
@@ -33,6 +32,7 @@ from bigtime.systems.portal.values import (
     ProductId,
     made_id,
 )
+from bigtime.wire import Steps
 
 CHANGEABLE: Final = frozenset(
     {"name", "description", "price", "features", "billing_cycle", "active"}

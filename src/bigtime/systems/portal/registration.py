@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from bigtime.model import Steps, Write, now, pattern
+from bigtime.model import Write, now, pattern
 from bigtime.systems.portal.checkout import orderly
 from bigtime.systems.portal.codes import tried, using
 from bigtime.systems.portal.design import Purpose, Tenant
@@ -16,6 +16,7 @@ from bigtime.systems.portal.errors import UnknownTenant
 from bigtime.systems.portal.history import Change, Changing
 from bigtime.systems.portal.statuses import system_move
 from bigtime.systems.portal.values import Email, Status, TenantId
+from bigtime.wire import Steps
 
 
 @pattern("Validate Tenant with One-time Code", index="Main table", sample={"code": "123456"})

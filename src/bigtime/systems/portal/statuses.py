@@ -11,14 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bigtime.model import Steps, pattern
+from bigtime.model import pattern
 from bigtime.systems.portal.design import Action, Tenant
-from bigtime.systems.portal.errors import (
-    MoveRefused,
-    StatusMoved,
-    TenantDeleted,
-    UnknownTenant,
-)
+from bigtime.systems.portal.errors import MoveRefused, StatusMoved, TenantDeleted, UnknownTenant
 from bigtime.systems.portal.history import Change, Changing
 from bigtime.systems.portal.values import (
     Actor,
@@ -28,6 +23,7 @@ from bigtime.systems.portal.values import (
     checked_reason,
     checked_status,
 )
+from bigtime.wire import Steps
 
 MOVES: Final[Mapping[Status, frozenset[Status]]] = {
     Status.UNVALIDATED: frozenset({Status.VALIDATED}),

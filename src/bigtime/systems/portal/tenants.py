@@ -9,7 +9,6 @@ from typing import Any, Final
 from bigtime.model import (
     Page,
     Position,
-    Steps,
     at_least,
     count,
     get,
@@ -40,6 +39,7 @@ from bigtime.systems.portal.values import (
     checked_status,
     made_id,
 )
+from bigtime.wire import Steps
 
 CHANGEABLE: Final = frozenset({"organization_name", "destination_email", "active"})
 REMINDED: Final = timedelta(days=1)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bigtime.model import Conflict, Steps, pattern, together
+from bigtime.model import Conflict, pattern, together
 from bigtime.systems.portal.chain import (
     CONTENT,
     NOTHING_BEFORE,
@@ -36,7 +36,7 @@ from bigtime.systems.portal.design import (
     Audited,
 )
 from bigtime.systems.portal.history import TRIES
-from bigtime.wire import AttributeValue, Item, Request, Response
+from bigtime.wire import AttributeValue, Item, Request, Response, Steps
 
 PAGE: Final = 100
 SEQUENCE_DIGITS: Final = 12

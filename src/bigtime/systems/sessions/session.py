@@ -8,7 +8,6 @@ from bigtime.model import (
     Condition,
     Page,
     Position,
-    Steps,
     all_of,
     attr,
     create,
@@ -28,6 +27,7 @@ from bigtime.systems.sessions.design import (
     hashed_token,
 )
 from bigtime.systems.sessions.errors import InvalidDuration, SessionExists, UnknownSession
+from bigtime.wire import Steps
 
 WEEK = timedelta(days=7)
 SHORTEST = timedelta(seconds=1)

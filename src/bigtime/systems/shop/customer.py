@@ -10,7 +10,6 @@ from bigtime.model import (
     Page,
     Position,
     Remove,
-    Steps,
     Write,
     attr,
     collection,
@@ -37,6 +36,7 @@ from bigtime.systems.shop.errors import (
     UnknownCustomer,
     UsernameTaken,
 )
+from bigtime.wire import Steps
 
 RECENT = 10
 

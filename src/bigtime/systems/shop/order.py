@@ -22,7 +22,6 @@ from pydantic import BaseModel, ConfigDict
 from bigtime.model import (
     Ksuid,
     Position,
-    Steps,
     Write,
     attr,
     collection,
@@ -60,6 +59,7 @@ from bigtime.systems.shop.errors import (
     UnknownCustomer,
     UnknownOrder,
 )
+from bigtime.wire import Steps
 
 NEXT: Mapping[OrderStatus, frozenset[OrderStatus]] = {
     OrderStatus.PLACED: frozenset({OrderStatus.PICKED, OrderStatus.CANCELLED}),

@@ -13,11 +13,10 @@ from fastapi import Depends, Header, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.requests import Request
 
-from bigtime.systems.accounts.design import Role
-from bigtime.web.cookies import SESSION
-from bigtime.web.problems import NotAllowed, NotSignedIn
-from bigtime.web.site import Site, site_of
-from bigtime.web.visitor import Visitor
+from bigtime.site import Visitor
+from bigtime.systems import accounts
+from bigtime.web.http import SESSION, NotAllowed, NotSignedIn
+from bigtime.web.pages import Site, site_of
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
@@ -109,7 +108,7 @@ SignedIn: TypeAlias = Annotated[Visitor, Depends(signed_in)]
 
 
 def is_admin(caller: Visitor | None) -> bool:
-    return caller is not None and caller.has(Role.ADMIN)
+    return caller is not None and caller.has(accounts.Role.ADMIN)
 
 
 def check_admin(caller: Visitor | None) -> Visitor:

@@ -9,24 +9,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Final
 
-from bigtime.model import Page, Position, Steps
-from bigtime.systems.cart.design import CartLine, Status
-from bigtime.systems.cart.line import (
-    move_line,
-    put_back,
-    put_in_cart,
-    remove_line,
-    set_count,
-    set_price,
-)
-from bigtime.systems.cart.purchase import complete_purchase
-from bigtime.systems.cart.view import (
-    PAGE,
-    view_carts,
-    view_carts_of_day,
-    view_products,
-    view_purchase,
-)
+from bigtime.model import Page, Position
+from bigtime.site import Adding, NoUndo, ShownCart, Visitor, adding, repricing, view_cart
+from bigtime.systems import cart
 from bigtime.web.api.cart_shapes import (
     CartLineShown,
     CartLinesShown,
@@ -43,30 +28,28 @@ from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting
 from bigtime.web.api.showing import Showing, made_by, one, page_of
 from bigtime.web.api.times import WRITTEN_DAY
 from bigtime.web.api.v1_router import v1_router
-from bigtime.web.shopper.cart import Adding, NoUndo, adding, line_in, repricing, undo_text
-from bigtime.web.shown_cart import ShownCart, view_cart
-from bigtime.web.site import Site
-from bigtime.web.visitor import Visitor
+from bigtime.web.pages import Site, line_in, undo_text
+from bigtime.wire import Steps
 
 Day = Annotated[date, WRITTEN_DAY]
 
 
 def put(
     caller: Visitor, deal_id: str, count: int = 1, *, noting: Noting | None = None
-) -> Steps[CartLine]:
+) -> Steps[cart.CartLine]:
     """To put a product in a cart twice is to have two: it is noted as it is done."""
     return (yield from adding(caller, Adding(deal_id=deal_id, count=count), noting))
 
 
-def reprice(caller: Visitor, item_sku: str) -> Steps[CartLine]:
+def reprice(caller: Visitor, item_sku: str) -> Steps[cart.CartLine]:
     return (yield from repricing(caller, item_sku))
 
 
-def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[CartLine]:
+def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[cart.CartLine]:
     line = line_in(site, caller, undo)
     if line is None:
         raise NoUndo
-    return (yield from put_back(line))
+    return (yield from cart.put_back(line))
 
 
 def review(account_id: str) -> Steps[ShownCart]:
@@ -74,18 +57,23 @@ def review(account_id: str) -> Steps[ShownCart]:
 
 
 def carts_of_sku(
-    item_sku: str, status: Status, *, limit: int = PAGE, after: Position | None = None
-) -> Steps[Page[CartLine]]:
-    return (yield from view_carts(item_sku, status, limit=limit, after=after))
+    item_sku: str, status: cart.Status, *, limit: int = cart.PAGE, after: Position | None = None
+) -> Steps[Page[cart.CartLine]]:
+    return (yield from cart.view_carts(item_sku, status, limit=limit, after=after))
 
 
 def carts_of_sku_on(
-    item_sku: str, status: Status, day: Day, *, limit: int = PAGE, after: Position | None = None
-) -> Steps[Page[CartLine]]:
-    return (yield from view_carts_of_day(item_sku, status, day, limit=limit, after=after))
+    item_sku: str,
+    status: cart.Status,
+    day: Day,
+    *,
+    limit: int = cart.PAGE,
+    after: Position | None = None,
+) -> Steps[Page[cart.CartLine]]:
+    return (yield from cart.view_carts_of_day(item_sku, status, day, limit=limit, after=after))
 
 
-def shown_removed(site: Site, line: CartLine) -> RemovedShown:
+def shown_removed(site: Site, line: cart.CartLine) -> RemovedShown:
     return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(site, line))
 
 
@@ -93,7 +81,7 @@ CART: Final = (
     Endpoint(
         "GET",
         "/me/cart",
-        view_products,
+        cart.view_products,
         May.SIGNED_IN,
         made_by(CartShown, CartShown.of),
         runs=review,
@@ -102,7 +90,7 @@ CART: Final = (
     Endpoint(
         "POST",
         "/me/cart/products",
-        put_in_cart,
+        cart.put_in_cart,
         May.SIGNED_IN,
         one(CartLineShown),
         runs=put,
@@ -113,7 +101,7 @@ CART: Final = (
     Endpoint(
         "PUT",
         "/me/cart/products/{itemSku}/count",
-        set_count,
+        cart.set_count,
         May.SIGNED_IN,
         one(CartLineShown),
         body=CountWanted,
@@ -121,7 +109,7 @@ CART: Final = (
     Endpoint(
         "PUT",
         "/me/cart/products/{itemSku}/price",
-        set_price,
+        cart.set_price,
         May.SIGNED_IN,
         one(CartLineShown),
         runs=reprice,
@@ -130,7 +118,7 @@ CART: Final = (
     Endpoint(
         "GET",
         "/me/cart/lines",
-        view_products,
+        cart.view_products,
         May.SIGNED_IN,
         page_of(CartLineShown),
         asks=("status", "consistent"),
@@ -138,7 +126,7 @@ CART: Final = (
     Endpoint(
         "POST",
         "/me/cart/lines/undo",
-        put_back,
+        cart.put_back,
         May.SIGNED_IN,
         one(CartLineShown),
         runs=put_back_removed,
@@ -147,7 +135,7 @@ CART: Final = (
     Endpoint(
         "PUT",
         "/me/cart/lines/{sk:path}/status",
-        move_line,
+        cart.move_line,
         May.SIGNED_IN,
         one(CartLineShown),
         body=LineStatusWanted,
@@ -156,7 +144,7 @@ CART: Final = (
     Endpoint(
         "DELETE",
         "/me/cart/lines/{sk:path}",
-        remove_line,
+        cart.remove_line,
         May.SIGNED_IN,
         Showing(RemovedShown, shown_removed),
         note="The key of a line has `#` in it, which is written `%23` in an address.",
@@ -164,21 +152,21 @@ CART: Final = (
     Endpoint(
         "POST",
         "/me/purchases/completion",
-        complete_purchase,
+        cart.complete_purchase,
         May.SIGNED_IN,
         made_by(LastPurchase, LastPurchase.of),
     ),
     Endpoint(
         "GET",
         "/me/purchases/{orderId}",
-        view_purchase,
+        cart.view_purchase,
         May.SIGNED_IN,
         made_by(CartLinesShown, CartLinesShown.of),
     ),
     Endpoint(
         "GET",
         "/skus/{itemSku}/carts",
-        view_carts,
+        cart.view_carts,
         May.ADMIN,
         page_of(SkuCartShown),
         runs=carts_of_sku,
@@ -188,7 +176,7 @@ CART: Final = (
     Endpoint(
         "GET",
         "/skus/{itemSku}/carts-of-day",
-        view_carts_of_day,
+        cart.view_carts_of_day,
         May.ADMIN,
         page_of(SkuCartShown),
         runs=carts_of_sku_on,

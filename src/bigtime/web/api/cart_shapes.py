@@ -10,10 +10,10 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field
 
-from bigtime.systems.cart.design import MOST_COUNT, CartLine, Count, Purchases, Status
+from bigtime.site import ShownCart, ShownLine
+from bigtime.systems.cart import MOST_COUNT, CartLine, Count, Purchases, Status
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.shapes import Amount, Asked, Shown, example
-from bigtime.web.shown_cart import ShownCart, ShownLine
 
 DEAL_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKk"
 ENTERED: Final = "2026-11-15T10:30:00.000Z"

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bigtime.web.api.catalog_shapes import (
-    CREATED,
-    GivenDescription,
-    GivenId,
-    GivenLink,
-    GivenName,
-)
+from bigtime.web.api.catalog_shapes import CREATED, GivenDescription, GivenId, GivenLink, GivenName
 from bigtime.web.api.shapes import UNSAID, Asked, Shown, example
 
 

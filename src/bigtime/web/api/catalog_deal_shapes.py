@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from bigtime.systems.catalog.design import DealStatus
+from bigtime.systems import catalog
 from bigtime.web.api.catalog_shapes import (
     CREATED,
     GivenCount,
@@ -47,7 +47,7 @@ class CatalogDealShown(Shown):
     category_id: str
     category_name: str
     posted_at: datetime
-    status: DealStatus
+    status: catalog.DealStatus
 
 
 class CategoryDealShown(Shown):
@@ -83,7 +83,7 @@ class CatalogDealPut(Asked):
     category_id: GivenId
     category_name: GivenName
     posted_at: Moment | None = Field(default=None, description="Now, unless it is said.")
-    status: DealStatus = DealStatus.ACTIVE
+    status: catalog.DealStatus = catalog.DealStatus.ACTIVE
 
 
 class NewCatalogDeal(CatalogDealPut):
@@ -111,8 +111,8 @@ class StatusChange(Asked):
 
     model_config = example(status="featured", seen="active")
 
-    status: DealStatus
-    seen: DealStatus | None = None
+    status: catalog.DealStatus
+    seen: catalog.DealStatus | None = None
 
 
 class TrendingShown(Shown):

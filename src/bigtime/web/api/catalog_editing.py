@@ -13,31 +13,9 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from bigtime.model import Conflict, Pattern, Steps, create, now, random_bytes, transact
-from bigtime.systems.catalog.brands import create_brand, get_brand_by_id, put_brand, update_brand
-from bigtime.systems.catalog.deals import (
-    change_deal_status,
-    create_deal,
-    expire_deal,
-    get_deal_by_id,
-    put_deal,
-    update_deal,
-)
-from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal
-from bigtime.systems.catalog.errors import EngagementMoved, UnknownBrand, UnknownDeal
-from bigtime.systems.catalog.trending import (
-    TRIES,
-    moving,
-    ranked,
-    record_engagement,
-    start_trending,
-    stop_trending,
-)
-from bigtime.systems.catalog.watches import (
-    get_brand_watchers,
-    get_category_watchers,
-    get_watches_by_type,
-)
+from bigtime.model import Conflict, Pattern, create, now, random_bytes, transact
+from bigtime.site import EditorAction, EditorChange, Visitor, new_change
+from bigtime.systems import catalog
 from bigtime.web.api.catalog_brand_shapes import (
     CatalogBrandChange,
     CatalogBrandPut,
@@ -62,9 +40,7 @@ from bigtime.web.api.catalog_user_shapes import (
 )
 from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting, Running
 from bigtime.web.api.showing import one, page_of
-from bigtime.web.design import EditorAction, EditorChange
-from bigtime.web.editor.changes import new_change
-from bigtime.web.visitor import Visitor
+from bigtime.wire import Steps
 
 # Noting
 
@@ -78,12 +54,12 @@ def change_of(caller: Visitor, action: EditorAction, what: str, path: str) -> St
     return (yield from new_change(caller.username, action, f"{what} (catalogue)", link))
 
 
-def note_deal(caller: Visitor, action: EditorAction, deal: Deal) -> Steps[Deal]:
+def note_deal(caller: Visitor, action: EditorAction, deal: catalog.Deal) -> Steps[catalog.Deal]:
     yield from note(caller, action, deal.title, f"deals/{deal.deal_id}")
     return deal
 
 
-def note_brand(caller: Visitor, action: EditorAction, brand: Brand) -> Steps[Brand]:
+def note_brand(caller: Visitor, action: EditorAction, brand: catalog.Brand) -> Steps[catalog.Brand]:
     yield from note(caller, action, brand.brand_name, f"brands/{brand.brand_id}")
     return brand
 
@@ -91,26 +67,28 @@ def note_brand(caller: Visitor, action: EditorAction, brand: Brand) -> Steps[Bra
 # Deals
 
 
-def new_deal(caller: Visitor, posted_at: datetime | None = None, **told: Any) -> Steps[Deal]:
-    deal = Deal(posted_at=posted_at or (yield from now()), **told)
-    made = yield from create_deal(deal)
+def new_deal(
+    caller: Visitor, posted_at: datetime | None = None, **told: Any
+) -> Steps[catalog.Deal]:
+    deal = catalog.Deal(posted_at=posted_at or (yield from now()), **told)
+    made = yield from catalog.create_deal(deal)
     return (yield from note_deal(caller, EditorAction.CREATED_DEAL, made))
 
 
 def written_deal(
     caller: Visitor, deal_id: str, posted_at: datetime | None = None, **told: Any
-) -> Steps[Deal]:
+) -> Steps[catalog.Deal]:
     """When a deal was posted stays, unless it is said."""
     if posted_at is None:
-        with suppress(UnknownDeal):
-            posted_at = (yield from get_deal_by_id(deal_id)).posted_at
-    deal = Deal(deal_id=deal_id, posted_at=posted_at or (yield from now()), **told)
-    made = yield from put_deal(deal)
+        with suppress(catalog.UnknownDeal):
+            posted_at = (yield from catalog.get_deal_by_id(deal_id)).posted_at
+    deal = catalog.Deal(deal_id=deal_id, posted_at=posted_at or (yield from now()), **told)
+    made = yield from catalog.put_deal(deal)
     return (yield from note_deal(caller, EditorAction.CHANGED_DEAL, made))
 
 
-def changing_deal(pattern: Pattern[..., Deal]) -> Running:
-    def run(caller: Visitor, deal_id: str, **told: Any) -> Steps[Deal]:
+def changing_deal(pattern: Pattern[..., catalog.Deal]) -> Running:
+    def run(caller: Visitor, deal_id: str, **told: Any) -> Steps[catalog.Deal]:
         deal = yield from pattern(deal_id, **told)
         return (yield from note_deal(caller, EditorAction.CHANGED_DEAL, deal))
 
@@ -120,30 +98,32 @@ def changing_deal(pattern: Pattern[..., Deal]) -> Running:
 # Brands
 
 
-def new_brand(caller: Visitor, **told: Any) -> Steps[Brand]:
-    made = yield from create_brand(Brand(created_at=(yield from now()), **told))
+def new_brand(caller: Visitor, **told: Any) -> Steps[catalog.Brand]:
+    made = yield from catalog.create_brand(catalog.Brand(created_at=(yield from now()), **told))
     return (yield from note_brand(caller, EditorAction.CREATED_BRAND, made))
 
 
-def written_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[Brand]:
+def written_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[catalog.Brand]:
     """When a brand was made stays."""
     created_at = yield from now()
-    with suppress(UnknownBrand):
-        created_at = (yield from get_brand_by_id(brand_id, consistent=True)).created_at
-    made = yield from put_brand(Brand(brand_id=brand_id, created_at=created_at, **told))
+    with suppress(catalog.UnknownBrand):
+        created_at = (yield from catalog.get_brand_by_id(brand_id, consistent=True)).created_at
+    made = yield from catalog.put_brand(
+        catalog.Brand(brand_id=brand_id, created_at=created_at, **told)
+    )
     return (yield from note_brand(caller, EditorAction.CHANGED_BRAND, made))
 
 
-def changed_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[Brand]:
-    brand = yield from update_brand(brand_id, **told)
+def changed_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[catalog.Brand]:
+    brand = yield from catalog.update_brand(brand_id, **told)
     return (yield from note_brand(caller, EditorAction.CHANGED_BRAND, brand))
 
 
 # Trending deals
 
 
-def started(caller: Visitor, deal_id: str, **told: Any) -> Steps[TrendingDeal]:
-    place = yield from start_trending(deal_id, **told)
+def started(caller: Visitor, deal_id: str, **told: Any) -> Steps[catalog.TrendingDeal]:
+    place = yield from catalog.start_trending(deal_id, **told)
     yield from note_place(caller, place, "trending")
     return place
 
@@ -156,31 +136,33 @@ def engaged(
     views: int = 0,
     clicks: int = 0,
     noting: Noting | None = None,
-) -> Steps[TrendingDeal]:
+) -> Steps[catalog.TrendingDeal]:
     """To record it twice is to count it twice: it is noted as it is done."""
-    for _ in range(TRIES):
+    for _ in range(catalog.TRIES):
         seen = yield from trending_deal(category_id, deal_id)
-        after = ranked(seen, views=seen.views + views, clicks=seen.clicks + clicks)
+        after = catalog.ranked(seen, views=seen.views + views, clicks=seen.clicks + clicks)
         change = yield from change_of_place(caller, after, "engagement")
         noted = noting(after) if noting else ()
         token = None if noting else (yield from random_bytes(16)).hex()
-        with suppress(EngagementMoved, Conflict):
-            yield from transact(*moving(seen, after), create(change), *noted, token=token)
+        with suppress(catalog.EngagementMoved, Conflict):
+            yield from transact(*catalog.moving(seen, after), create(change), *noted, token=token)
             return after
-    raise EngagementMoved
+    raise catalog.EngagementMoved
 
 
 def stopped(caller: Visitor, category_id: str, deal_id: str) -> Steps[None]:
     place = yield from trending_deal(category_id, deal_id)
-    yield from stop_trending(category_id, deal_id)
+    yield from catalog.stop_trending(category_id, deal_id)
     yield from note_place(caller, place, "no longer trending")
 
 
-def note_place(caller: Visitor, place: TrendingDeal, words: str) -> Steps[None]:
+def note_place(caller: Visitor, place: catalog.TrendingDeal, words: str) -> Steps[None]:
     yield from create((yield from change_of_place(caller, place, words)))
 
 
-def change_of_place(caller: Visitor, place: TrendingDeal, words: str) -> Steps[EditorChange]:
+def change_of_place(
+    caller: Visitor, place: catalog.TrendingDeal, words: str
+) -> Steps[EditorChange]:
     what = f"{place.title}: {words}"
     action = EditorAction.CHANGED_DEAL
     return (yield from change_of(caller, action, what, f"deals/{place.deal_id}"))
@@ -190,7 +172,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/catalog/deals",
-        create_deal,
+        catalog.create_deal,
         May.EDITOR,
         one(CatalogDealShown),
         runs=new_deal,
@@ -201,24 +183,24 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/catalog/deals/{dealId:path}/status",
-        change_deal_status,
+        catalog.change_deal_status,
         May.EDITOR,
         one(CatalogDealShown),
-        runs=changing_deal(change_deal_status),
+        runs=changing_deal(catalog.change_deal_status),
         body=StatusChange,
     ),
     Endpoint(
         "POST",
         "/catalog/deals/{dealId:path}/expiry",
-        expire_deal,
+        catalog.expire_deal,
         May.EDITOR,
         one(CatalogDealShown),
-        runs=changing_deal(expire_deal),
+        runs=changing_deal(catalog.expire_deal),
     ),
     Endpoint(
         "POST",
         "/catalog/deals/{dealId:path}/trending",
-        start_trending,
+        catalog.start_trending,
         May.EDITOR,
         one(TrendingShown),
         runs=started,
@@ -229,7 +211,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/catalog/deals/{dealId:path}",
-        put_deal,
+        catalog.put_deal,
         May.EDITOR,
         one(CatalogDealShown),
         runs=written_deal,
@@ -238,16 +220,16 @@ EDITING: Final = (
     Endpoint(
         "PATCH",
         "/catalog/deals/{dealId:path}",
-        update_deal,
+        catalog.update_deal,
         May.EDITOR,
         one(CatalogDealShown),
-        runs=changing_deal(update_deal),
+        runs=changing_deal(catalog.update_deal),
         body=CatalogDealChange,
     ),
     Endpoint(
         "POST",
         "/catalog/brands",
-        create_brand,
+        catalog.create_brand,
         May.EDITOR,
         one(CatalogBrandShown),
         runs=new_brand,
@@ -258,7 +240,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/catalog/brands/{brandId:path}",
-        put_brand,
+        catalog.put_brand,
         May.EDITOR,
         one(CatalogBrandShown),
         runs=written_brand,
@@ -267,7 +249,7 @@ EDITING: Final = (
     Endpoint(
         "PATCH",
         "/catalog/brands/{brandId:path}",
-        update_brand,
+        catalog.update_brand,
         May.EDITOR,
         one(CatalogBrandShown),
         runs=changed_brand,
@@ -276,7 +258,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/catalog/categories/{categoryId:path}/trending/{dealId}/engagement",
-        record_engagement,
+        catalog.record_engagement,
         May.EDITOR,
         one(TrendingShown),
         runs=engaged,
@@ -286,14 +268,14 @@ EDITING: Final = (
     Endpoint(
         "DELETE",
         "/catalog/categories/{categoryId:path}/trending/{dealId}",
-        stop_trending,
+        catalog.stop_trending,
         May.EDITOR,
         runs=stopped,
     ),
     Endpoint(
         "GET",
         "/catalog/brands/{brandId:path}/watchers",
-        get_brand_watchers,
+        catalog.get_brand_watchers,
         May.EDITOR,
         page_of(BrandWatcherShown),
         note="That somebody watches, not who.",
@@ -301,7 +283,7 @@ EDITING: Final = (
     Endpoint(
         "GET",
         "/catalog/categories/{categoryId:path}/watchers",
-        get_category_watchers,
+        catalog.get_category_watchers,
         May.EDITOR,
         page_of(CategoryWatcherShown),
         note="That somebody watches, not who.",
@@ -309,7 +291,7 @@ EDITING: Final = (
     Endpoint(
         "GET",
         "/catalog/watches",
-        get_watches_by_type,
+        catalog.get_watches_by_type,
         May.EDITOR,
         page_of(WatchOfTypeShown),
         asks=("watch_type", "ascending"),

@@ -8,28 +8,14 @@ from typing import Annotated, Final
 
 from pydantic import Field, WithJsonSchema
 
-from bigtime.model import DomainError, Page, Position, Steps
-from bigtime.systems.catalog.brands import get_brand_by_id
-from bigtime.systems.catalog.deals import (
-    PAGE,
-    get_deal_by_id,
-    get_deals_by_brand,
-    get_deals_by_category,
-    get_recent_deals_by_brand,
-)
-from bigtime.systems.catalog.design import Deal, TrendingDeal
-from bigtime.systems.catalog.errors import NotTrending
-from bigtime.systems.catalog.trending import (
-    find_trending,
-    get_high_discount_deals,
-    get_highly_engaged_deals,
-    get_trending_by_category,
-)
+from bigtime.model import DomainError, Page, Position
+from bigtime.systems import catalog
 from bigtime.web.api.catalog_brand_shapes import CatalogBrandShown
 from bigtime.web.api.catalog_deal_shapes import CatalogDealShown, CategoryDealShown, TrendingShown
 from bigtime.web.api.catalog_shapes import Moment
 from bigtime.web.api.endpoint import Endpoint, May
 from bigtime.web.api.showing import one, page_of
+from bigtime.wire import Steps
 
 Score = Annotated[int, Field(ge=0, lt=10**10)]
 Discount = Annotated[
@@ -44,11 +30,11 @@ def recent_deals(
     since_date: Moment,
     *,
     ascending: bool = False,
-    limit: int = PAGE,
+    limit: int = catalog.PAGE,
     after: Position | None = None,
-) -> Steps[Page[Deal]]:
+) -> Steps[Page[catalog.Deal]]:
     return (
-        yield from get_recent_deals_by_brand(
+        yield from catalog.get_recent_deals_by_brand(
             brand_id, since_date, ascending=ascending, limit=limit, after=after
         )
     )
@@ -59,11 +45,11 @@ def engaged_deals(
     min_score: Score,
     *,
     ascending: bool = False,
-    limit: int = PAGE,
+    limit: int = catalog.PAGE,
     after: Position | None = None,
-) -> Steps[Page[TrendingDeal]]:
+) -> Steps[Page[catalog.TrendingDeal]]:
     return (
-        yield from get_highly_engaged_deals(
+        yield from catalog.get_highly_engaged_deals(
             category_id, min_score, ascending=ascending, limit=limit, after=after
         )
     )
@@ -74,11 +60,11 @@ def discounted_deals(
     min_discount: Discount,
     *,
     ascending: bool = False,
-    limit: int = PAGE,
+    limit: int = catalog.PAGE,
     after: Position | None = None,
-) -> Steps[Page[TrendingDeal]]:
+) -> Steps[Page[catalog.TrendingDeal]]:
     return (
-        yield from get_high_discount_deals(
+        yield from catalog.get_high_discount_deals(
             brand_id, min_discount, ascending=ascending, limit=limit, after=after
         )
     )
@@ -90,11 +76,11 @@ class UnknownTrendingDeal(DomainError):
     status = HTTPStatus.NOT_FOUND
 
 
-def trending_deal(category_id: str, deal_id: str) -> Steps[TrendingDeal]:
+def trending_deal(category_id: str, deal_id: str) -> Steps[catalog.TrendingDeal]:
     """What is not there is unknown."""
     try:
-        return (yield from find_trending(category_id, deal_id))
-    except NotTrending:
+        return (yield from catalog.find_trending(category_id, deal_id))
+    except catalog.NotTrending:
         raise UnknownTrendingDeal from None
 
 
@@ -102,7 +88,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/deals/{dealId:path}",
-        get_deal_by_id,
+        catalog.get_deal_by_id,
         May.EVERYBODY,
         one(CatalogDealShown),
         asks=("consistent",),
@@ -110,7 +96,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/brands/{brandId:path}/deals",
-        get_deals_by_brand,
+        catalog.get_deals_by_brand,
         May.EVERYBODY,
         page_of(CatalogDealShown),
         asks=("ascending",),
@@ -118,7 +104,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/brands/{brandId:path}/recent-deals",
-        get_recent_deals_by_brand,
+        catalog.get_recent_deals_by_brand,
         May.EVERYBODY,
         page_of(CatalogDealShown),
         runs=recent_deals,
@@ -127,7 +113,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/brands/{brandId:path}/high-discounts",
-        get_high_discount_deals,
+        catalog.get_high_discount_deals,
         May.EVERYBODY,
         page_of(TrendingShown),
         runs=discounted_deals,
@@ -136,7 +122,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/brands/{brandId:path}",
-        get_brand_by_id,
+        catalog.get_brand_by_id,
         May.EVERYBODY,
         one(CatalogBrandShown),
         asks=("consistent",),
@@ -144,7 +130,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/categories/{categoryId:path}/deals",
-        get_deals_by_category,
+        catalog.get_deals_by_category,
         May.EVERYBODY,
         page_of(CategoryDealShown),
         asks=("ascending",),
@@ -152,7 +138,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/categories/{categoryId:path}/trending",
-        get_trending_by_category,
+        catalog.get_trending_by_category,
         May.EVERYBODY,
         page_of(TrendingShown),
         asks=("ascending", "consistent"),
@@ -160,7 +146,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/categories/{categoryId:path}/highly-engaged",
-        get_highly_engaged_deals,
+        catalog.get_highly_engaged_deals,
         May.EVERYBODY,
         page_of(TrendingShown),
         runs=engaged_deals,
@@ -169,7 +155,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/catalog/categories/{categoryId:path}/trending/{dealId}",
-        find_trending,
+        catalog.find_trending,
         May.EVERYBODY,
         one(TrendingShown),
         runs=trending_deal,

@@ -11,17 +11,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainSerializer, WithJsonSchema
 
-from bigtime.systems.catalog.design import WatchType
-from bigtime.systems.catalog.values import (
-    MOST_ID,
-    ActivityId,
-)
-from bigtime.web.api.catalog_shapes import (
-    CREATED,
-    GivenEmail,
-    GivenName,
-    Moment,
-)
+from bigtime.systems import catalog
+from bigtime.web.api.catalog_shapes import CREATED, GivenEmail, GivenName, Moment
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.shapes import UNSAID, Asked, Shown, example
 
@@ -79,7 +70,7 @@ class WatchShown(Shown):
     )
 
     watch_key: str
-    watch_type: WatchType
+    watch_type: catalog.WatchType
     created_at: datetime
     target_id: str | None
     target_name: str | None
@@ -119,7 +110,7 @@ class WatchOfTypeShown(Shown):
         watchType="brand", createdAt=CREATED, watchKey="BRAND#brand-sony", targetName="Sony"
     )
 
-    watch_type: WatchType
+    watch_type: catalog.WatchType
     created_at: datetime
     watch_key: str
     target_name: str | None
@@ -171,7 +162,9 @@ class NewActivity(Asked):
         details={"deal_id": "deal-12345", "duration_seconds": 45},
     )
 
-    activity_id: Annotated[ActivityId, TOLD, Field(min_length=1, max_length=2 * MOST_ID)]
+    activity_id: Annotated[
+        catalog.ActivityId, TOLD, Field(min_length=1, max_length=2 * catalog.MOST_ID)
+    ]
     activity_type: GivenName
     timestamp: Moment | None = Field(default=None, description="Now, unless it is said.")
     details: Annotated[dict[DetailName, Detail], Field(max_length=50)] | None = None

@@ -9,35 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from bigtime.model import Pattern, Steps, create, get
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import create_categories, fetch_all_categories
-from bigtime.systems.deals.deals import (
-    FACTS,
-    create_deal,
-    fetch_deal,
-    new_deal,
-    rewrite_deal,
-    update_deal,
+from bigtime.model import Pattern, create, get
+from bigtime.site import (
+    BRANDS,
+    CHOICE,
+    FRONT,
+    PLACES,
+    EditorAction,
+    Featuring,
+    Place,
+    Visitor,
+    change_deal,
+    feature,
+    featuring,
+    make_brand,
+    new_change,
+    post_deal,
+    shown_at,
+    tags_shown,
+    tell_everybody,
 )
-from bigtime.systems.deals.design import Brand, Category, Deal
-from bigtime.systems.deals.errors import UnknownCategory, UnknownDeal
-from bigtime.systems.deals.featured import (
-    PageName,
-    refresh_category_deals,
-    refresh_page_deals,
-    set_category_deals,
-    set_editors_choice_deals,
-    set_front_page_deals,
-)
-from bigtime.systems.deals.front_page import refresh_deals_cache
-from bigtime.systems.deals.hot_deal import (
-    HotDealProgress,
-    send_hot_deal_message,
-    view_hot_deal_progress,
-)
-from bigtime.systems.deals.values import category_key, deal_id_of
-from bigtime.systems.deals.watchers import send_brand_deal_message, send_category_deal_message
+from bigtime.systems import deals
 from bigtime.web.api.deals_reading import all_categories, all_deals
 from bigtime.web.api.deals_shapes import (
     BrandShown,
@@ -55,26 +47,7 @@ from bigtime.web.api.deals_shapes import (
 )
 from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one
-from bigtime.web.design import EditorAction
-from bigtime.web.editor.actions import (
-    change_deal,
-    feature,
-    make_brand,
-    post_deal,
-    shown_at,
-    tell_everybody,
-)
-from bigtime.web.editor.changes import new_change
-from bigtime.web.editor.featured_place import (
-    CHOICE,
-    FRONT,
-    PLACES,
-    Featuring,
-    Place,
-    featuring,
-)
-from bigtime.web.tags import BRANDS, tags_shown
-from bigtime.web.visitor import Visitor
+from bigtime.wire import Steps
 
 ACCEPTED: Final = 202
 
@@ -82,38 +55,38 @@ ACCEPTED: Final = 202
 # Deals and brands
 
 
-def post(caller: Visitor, **facts: Any) -> Steps[Deal]:
-    deal = yield from new_deal(**facts)
+def post(caller: Visitor, **facts: Any) -> Steps[deals.Deal]:
+    deal = yield from deals.new_deal(**facts)
     return (yield from post_deal(caller.username, deal))
 
 
-def rewrite(caller: Visitor, deal_id: str, **facts: Any) -> Steps[Deal]:
+def rewrite(caller: Visitor, deal_id: str, **facts: Any) -> Steps[deals.Deal]:
     return (yield from changed(caller, (yield from seen(deal_id)), facts))
 
 
-def change(caller: Visitor, deal_id: str, **facts: Any) -> Steps[Deal]:
+def change(caller: Visitor, deal_id: str, **facts: Any) -> Steps[deals.Deal]:
     deal = yield from seen(deal_id)
-    before = {name: getattr(deal, name) for name in FACTS}
+    before = {name: getattr(deal, name) for name in deals.FACTS}
     return (yield from changed(caller, deal, {**before, **facts}))
 
 
-def seen(deal_id: str) -> Steps[Deal]:
-    key = Deal.key(deal_id_of(deal_id))
-    return (yield from get(key, missing=UnknownDeal, consistent=True))
+def seen(deal_id: str) -> Steps[deals.Deal]:
+    key = deals.Deal.key(deals.deal_id_of(deal_id))
+    return (yield from get(key, missing=deals.UnknownDeal, consistent=True))
 
 
-def changed(caller: Visitor, deal: Deal, facts: dict[str, Any]) -> Steps[Deal]:
+def changed(caller: Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
     told = {name: value for name, value in facts.items() if value is not None}
     return (yield from change_deal(caller.username, deal, told))
 
 
-def found_brand(caller: Visitor, name: str, logo: str | None = None) -> Steps[Brand]:
+def found_brand(caller: Visitor, name: str, logo: str | None = None) -> Steps[deals.Brand]:
     return (yield from make_brand(caller.username, name, logo))
 
 
-def make_categories() -> Steps[list[Category]]:
-    yield from create_categories()
-    return (yield from fetch_all_categories())
+def make_categories() -> Steps[list[deals.Category]]:
+    yield from deals.create_categories()
+    return (yield from deals.fetch_all_categories())
 
 
 def shown_now(done: Done) -> Iterable[str]:
@@ -138,12 +111,12 @@ def featuring_in_category(
 
 def featured(caller: Visitor, place: Place, deal_ids: Sequence[str]) -> Steps[Featuring]:
     before = yield from featuring(place)
-    yield from feature(caller.username, place, [deal_id_of(one) for one in deal_ids], before)
+    yield from feature(caller.username, place, [deals.deal_id_of(one) for one in deal_ids], before)
     return (yield from featuring(place))
 
 
 def refresh_page(caller: Visitor, page_name: str) -> Steps[Featuring]:
-    name = PageName(page_name)
+    name = deals.PageName(page_name)
     return (yield from refreshed(caller, next(one for one in PLACES if one.of is name)))
 
 
@@ -159,25 +132,25 @@ def refreshed(caller: Visitor, place: Place) -> Steps[Featuring]:
 
 
 def category_place(name: str) -> Place:
-    key = category_key(name)
+    key = deals.category_key(name)
     for place in PLACES:
         if place.of == key:
             return place
-    raise UnknownCategory
+    raise deals.UnknownCategory
 
 
 # Messages
 
 
-def ask_for_message(caller: Visitor, deal_id: str) -> Steps[HotDealProgress]:
+def ask_for_message(caller: Visitor, deal_id: str) -> Steps[deals.HotDealProgress]:
     deal = yield from seen(deal_id)
     yield from tell_everybody(caller.username, deal)
-    return (yield from view_hot_deal_progress(deal.deal_id))
+    return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
 
-def progress_of(deal_id: str) -> Steps[HotDealProgress]:
-    deal = yield from fetch_deal(deal_id_of(deal_id))
-    return (yield from view_hot_deal_progress(deal.deal_id))
+def progress_of(deal_id: str) -> Steps[deals.HotDealProgress]:
+    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
+    return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
 
 def sending(pattern: Pattern[..., int]) -> Running:
@@ -199,7 +172,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/deals",
-        create_deal,
+        deals.create_deal,
         May.EDITOR,
         one(DealShown),
         runs=post,
@@ -211,7 +184,7 @@ EDITING: Final = (
     Endpoint(
         "PATCH",
         "/deals/{dealId}",
-        update_deal,
+        deals.update_deal,
         May.EDITOR,
         one(DealShown),
         runs=change,
@@ -221,7 +194,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/deals/{dealId}",
-        rewrite_deal,
+        deals.rewrite_deal,
         May.EDITOR,
         one(DealShown),
         runs=rewrite,
@@ -231,7 +204,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/brands",
-        create_brand,
+        deals.create_brand,
         May.EDITOR,
         one(BrandShown),
         runs=found_brand,
@@ -243,7 +216,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/categories",
-        create_categories,
+        deals.create_categories,
         May.EDITOR,
         made_by(CategoriesShown, all_categories),
         runs=make_categories,
@@ -253,7 +226,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/front-page/featured-deals",
-        set_front_page_deals,
+        deals.set_front_page_deals,
         May.EDITOR,
         one(FeaturedShown),
         runs=featuring_in(FRONT),
@@ -264,7 +237,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/editors-choice/featured-deals",
-        set_editors_choice_deals,
+        deals.set_editors_choice_deals,
         May.EDITOR,
         one(FeaturedShown),
         runs=featuring_in(CHOICE),
@@ -275,7 +248,7 @@ EDITING: Final = (
     Endpoint(
         "PUT",
         "/categories/{categoryName:path}/featured-deals",
-        set_category_deals,
+        deals.set_category_deals,
         May.EDITOR,
         one(FeaturedShown),
         runs=featuring_in_category,
@@ -286,7 +259,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/pages/{pageName}/refresh",
-        refresh_page_deals,
+        deals.refresh_page_deals,
         May.EDITOR,
         one(FeaturedShown),
         runs=refresh_page,
@@ -297,7 +270,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/categories/{categoryName:path}/featured-deals/refresh",
-        refresh_category_deals,
+        deals.refresh_category_deals,
         May.EDITOR,
         one(FeaturedShown),
         runs=refresh_category,
@@ -306,7 +279,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/front-page/copies",
-        refresh_deals_cache,
+        deals.refresh_deals_cache,
         May.EDITOR,
         made_by(DealsShown, all_deals),
         note="The second process does this by itself, twice a minute.",
@@ -314,7 +287,7 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/deals/{dealId}/hot-message",
-        send_hot_deal_message,
+        deals.send_hot_deal_message,
         May.EDITOR,
         one(ProgressShown),
         runs=ask_for_message,
@@ -325,7 +298,7 @@ EDITING: Final = (
     Endpoint(
         "GET",
         "/deals/{dealId}/hot-message",
-        view_hot_deal_progress,
+        deals.view_hot_deal_progress,
         May.EDITOR,
         one(ProgressShown),
         runs=progress_of,
@@ -333,19 +306,19 @@ EDITING: Final = (
     Endpoint(
         "POST",
         "/deals/{dealId}/brand-message",
-        send_brand_deal_message,
+        deals.send_brand_deal_message,
         May.EDITOR,
         made_by(ToldShown, how_many),
-        runs=sending(send_brand_deal_message),
+        runs=sending(deals.send_brand_deal_message),
         note="The second process does this by itself when a deal is posted.",
     ),
     Endpoint(
         "POST",
         "/deals/{dealId}/category-message",
-        send_category_deal_message,
+        deals.send_category_deal_message,
         May.EDITOR,
         made_by(ToldShown, how_many),
-        runs=sending(send_category_deal_message),
+        runs=sending(deals.send_category_deal_message),
         note="The second process does this by itself when a deal is posted.",
     ),
 )

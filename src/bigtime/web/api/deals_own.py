@@ -12,32 +12,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from bigtime.model import Pattern, Steps
-from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched, NotLiked, NotWatched
-from bigtime.systems.deals.interest import (
-    Interest,
-    fetch_brand_interest,
-    fetch_brand_interests,
-    fetch_category_interest,
-    fetch_category_interests,
-)
-from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand, unlike_category
-from bigtime.systems.deals.messages import (
-    count_unread_messages,
-    fetch_message,
-    mark_message_as_read,
-    mark_messages_as_read,
-    view_messages,
-    view_unread_messages,
-)
-from bigtime.systems.deals.users import create_user, read_user, update_user
-from bigtime.systems.deals.values import brand_key, category_key, message_id_of
-from bigtime.systems.deals.watches import (
-    unwatch_brand,
-    unwatch_category,
-    watch_brand,
-    watch_category,
-)
+from bigtime.model import Pattern
+from bigtime.site import brand_tag, category_tag, user_tag
+from bigtime.systems import deals
 from bigtime.web.api.deals_shapes import (
     CountShown,
     GivenBrand,
@@ -52,8 +29,7 @@ from bigtime.web.api.deals_shapes import (
 )
 from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one, page_of
-from bigtime.web.filling import user_tag
-from bigtime.web.tags import brand_tag, category_tag
+from bigtime.wire import Steps
 
 LIKE: Final = "like"
 """The limit on how often somebody may like and watch."""
@@ -65,7 +41,7 @@ MOST_NAMES: Final = 100
 
 def of_brand(deed: Pattern[..., None]) -> Running:
     def run(brand_name: str, username: str) -> Steps[None]:
-        with suppress(AlreadyLiked, NotLiked, AlreadyWatched, NotWatched):
+        with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
             yield from deed(brand_name, username)
 
     return run
@@ -73,18 +49,18 @@ def of_brand(deed: Pattern[..., None]) -> Running:
 
 def of_category(deed: Pattern[..., None]) -> Running:
     def run(category_name: str, username: str) -> Steps[None]:
-        with suppress(AlreadyLiked, NotLiked, AlreadyWatched, NotWatched):
+        with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
             yield from deed(category_name, username)
 
     return run
 
 
 def brand_counts(done: Done) -> Iterable[str]:
-    return user_tag(done.caller.username), brand_tag(brand_key(done.arguments["brand_name"]))
+    return user_tag(done.caller.username), brand_tag(deals.brand_key(done.arguments["brand_name"]))
 
 
 def category_counts(done: Done) -> Iterable[str]:
-    key = category_key(done.arguments["category_name"])
+    key = deals.category_key(done.arguments["category_name"])
     return user_tag(done.caller.username), category_tag(key)
 
 
@@ -115,22 +91,24 @@ def category_deed(method: Any, path: str, deed: Pattern[..., None]) -> Endpoint:
 def interests_in_brands(
     brand_names: Annotated[list[GivenBrand], Field(min_length=1, max_length=MOST_NAMES)],
     username: str,
-) -> Steps[dict[str, Interest]]:
-    return (yield from fetch_brand_interests(brand_names, username))
+) -> Steps[dict[str, deals.Interest]]:
+    return (yield from deals.fetch_brand_interests(brand_names, username))
 
 
 def interests_in_categories(
     category_names: Annotated[list[GivenCategory], Field(min_length=1, max_length=MOST_NAMES)],
     username: str,
-) -> Steps[dict[str, Interest]]:
-    return (yield from fetch_category_interests(category_names, username))
+) -> Steps[dict[str, deals.Interest]]:
+    return (yield from deals.fetch_category_interests(category_names, username))
 
 
 # Messages
 
 
 def marked(username: str, message_ids: list[str]) -> Steps[None]:
-    yield from mark_messages_as_read(username, [message_id_of(one) for one in message_ids])
+    yield from deals.mark_messages_as_read(
+        username, [deals.message_id_of(one) for one in message_ids]
+    )
 
 
 def of_caller(done: Done) -> Iterable[str]:
@@ -145,7 +123,7 @@ OF_CALLER: Final = (
     Endpoint(
         "POST",
         "/me/user",
-        create_user,
+        deals.create_user,
         May.SIGNED_IN,
         one(UserShown),
         body=NewUser,
@@ -153,20 +131,22 @@ OF_CALLER: Final = (
         once=True,
         note="Whoever has signed up on the site has one already.",
     ),
-    Endpoint("GET", "/me/user", read_user, May.SIGNED_IN, one(UserShown)),
-    Endpoint("PATCH", "/me/user", update_user, May.SIGNED_IN, one(UserShown), body=UserChange),
-    brand_deed("PUT", "like", like_brand),
-    brand_deed("DELETE", "like", unlike_brand),
-    brand_deed("PUT", "watch", watch_brand),
-    brand_deed("DELETE", "watch", unwatch_brand),
-    category_deed("PUT", "like", like_category),
-    category_deed("DELETE", "like", unlike_category),
-    category_deed("PUT", "watch", watch_category),
-    category_deed("DELETE", "watch", unwatch_category),
+    Endpoint("GET", "/me/user", deals.read_user, May.SIGNED_IN, one(UserShown)),
+    Endpoint(
+        "PATCH", "/me/user", deals.update_user, May.SIGNED_IN, one(UserShown), body=UserChange
+    ),
+    brand_deed("PUT", "like", deals.like_brand),
+    brand_deed("DELETE", "like", deals.unlike_brand),
+    brand_deed("PUT", "watch", deals.watch_brand),
+    brand_deed("DELETE", "watch", deals.unwatch_brand),
+    category_deed("PUT", "like", deals.like_category),
+    category_deed("DELETE", "like", deals.unlike_category),
+    category_deed("PUT", "watch", deals.watch_category),
+    category_deed("DELETE", "watch", deals.unwatch_category),
     Endpoint(
         "GET",
         "/me/brands",
-        fetch_brand_interests,
+        deals.fetch_brand_interests,
         May.SIGNED_IN,
         made_by(InterestsShown, InterestsShown.of),
         runs=interests_in_brands,
@@ -175,7 +155,7 @@ OF_CALLER: Final = (
     Endpoint(
         "GET",
         "/me/categories",
-        fetch_category_interests,
+        deals.fetch_category_interests,
         May.SIGNED_IN,
         made_by(InterestsShown, InterestsShown.of),
         runs=interests_in_categories,
@@ -184,46 +164,48 @@ OF_CALLER: Final = (
     Endpoint(
         "GET",
         "/me/brands/{brandName:path}",
-        fetch_brand_interest,
+        deals.fetch_brand_interest,
         May.SIGNED_IN,
         one(InterestShown),
     ),
     Endpoint(
         "GET",
         "/me/categories/{categoryName:path}",
-        fetch_category_interest,
+        deals.fetch_category_interest,
         May.SIGNED_IN,
         one(InterestShown),
     ),
-    Endpoint("GET", "/me/messages", view_messages, May.SIGNED_IN, page_of(MessageShown)),
+    Endpoint("GET", "/me/messages", deals.view_messages, May.SIGNED_IN, page_of(MessageShown)),
     Endpoint(
         "GET",
         "/me/messages/unread",
-        view_unread_messages,
+        deals.view_unread_messages,
         May.SIGNED_IN,
         page_of(MessageShown),
     ),
     Endpoint(
         "GET",
         "/me/messages/unread/count",
-        count_unread_messages,
+        deals.count_unread_messages,
         May.SIGNED_IN,
         made_by(CountShown, how_many),
     ),
     Endpoint(
         "POST",
         "/me/messages/read",
-        mark_messages_as_read,
+        deals.mark_messages_as_read,
         May.SIGNED_IN,
         runs=marked,
         body=MessagesRead,
         drops=of_caller,
     ),
-    Endpoint("GET", "/me/messages/{messageId}", fetch_message, May.SIGNED_IN, one(MessageShown)),
+    Endpoint(
+        "GET", "/me/messages/{messageId}", deals.fetch_message, May.SIGNED_IN, one(MessageShown)
+    ),
     Endpoint(
         "PUT",
         "/me/messages/{messageId}/read",
-        mark_message_as_read,
+        deals.mark_message_as_read,
         May.SIGNED_IN,
         one(MessageShown),
         drops=of_caller,

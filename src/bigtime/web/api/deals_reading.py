@@ -7,14 +7,19 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from bigtime.model import Page, Position, Steps, together
-from bigtime.systems.deals.brands import fetch_all_brands, fetch_brand
-from bigtime.systems.deals.categories import CATEGORIES, fetch_all_categories, fetch_category
-from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal, fetch_deals
-from bigtime.systems.deals.design import Category, Deal, FrontPage
-from bigtime.systems.deals.featured import fetch_editors_choice
-from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.systems.deals.values import DealId, brand_key, category_key
+from bigtime.model import Page, Position, together
+from bigtime.site import (
+    BRANDS,
+    EDITORS_CHOICE,
+    FRONT_PAGE,
+    LATEST,
+    brand_deals_tag,
+    brand_tag,
+    category_deals_tag,
+    category_tag,
+    deal_tag,
+)
+from bigtime.systems import deals
 from bigtime.web.api.deals_shapes import (
     BrandShown,
     CategoriesShown,
@@ -29,18 +34,8 @@ from bigtime.web.api.deals_shapes import (
 from bigtime.web.api.endpoint import Endpoint, May
 from bigtime.web.api.paging import listed
 from bigtime.web.api.showing import Showing, made_by, one, page_of
-from bigtime.web.site import Site
-from bigtime.web.tags import (
-    BRANDS,
-    EDITORS_CHOICE,
-    FRONT_PAGE,
-    LATEST,
-    brand_deals_tag,
-    brand_tag,
-    category_deals_tag,
-    category_tag,
-    deal_tag,
-)
+from bigtime.web.pages import Site
+from bigtime.wire import Steps
 
 MOST_ASKED: Final = 100
 AskedIds = Annotated[
@@ -48,22 +43,23 @@ AskedIds = Annotated[
 ]
 
 
-def deals_of_ids(deal_ids: AskedIds) -> Steps[list[Deal]]:
+def deals_of_ids(deal_ids: AskedIds) -> Steps[list[deals.Deal]]:
     ids: list[Any] = list(deal_ids)
-    return (yield from fetch_deals(ids))
+    return (yield from deals.fetch_deals(ids))
 
 
 def deals_of_brand(
-    brand_name: str, last_deal_id_seen: DealId | None = None, *, after: Position | None = None
-) -> Steps[Page[Deal]]:
+    brand_name: str, last_deal_id_seen: deals.DealId | None = None, *, after: Position | None = None
+) -> Steps[Page[deals.Deal]]:
     """A brand that is not there is unknown; one that has no deals has an empty page."""
     _, latest = yield from together(
-        fetch_brand(brand_name), fetch_brand_deals(brand_name, last_deal_id_seen, after=after)
+        deals.fetch_brand(brand_name),
+        deals.fetch_brand_deals(brand_name, last_deal_id_seen, after=after),
     )
     return latest
 
 
-def shown_front_page(site: Site, found: tuple[FrontPage, Page[Deal]]) -> FrontPageShown:
+def shown_front_page(site: Site, found: tuple[deals.FrontPage, Page[deals.Deal]]) -> FrontPageShown:
     front, latest = found
     return FrontPageShown(
         featured_deals=FeaturedShown.model_validate(front).featured_deals,
@@ -71,7 +67,7 @@ def shown_front_page(site: Site, found: tuple[FrontPage, Page[Deal]]) -> FrontPa
     )
 
 
-def shown_category(site: Site, found: tuple[Category, Page[Deal]]) -> CategoryPage:
+def shown_category(site: Site, found: tuple[deals.Category, Page[deals.Deal]]) -> CategoryPage:
     category, latest = found
     return CategoryPage(
         category=CategoryShown.model_validate(category),
@@ -79,20 +75,20 @@ def shown_category(site: Site, found: tuple[Category, Page[Deal]]) -> CategoryPa
     )
 
 
-def all_deals(found: list[Deal]) -> DealsShown:
+def all_deals(found: list[deals.Deal]) -> DealsShown:
     return DealsShown(items=[DealShown.model_validate(one) for one in found])
 
 
-def all_categories(found: list[Category]) -> CategoriesShown:
+def all_categories(found: list[deals.Category]) -> CategoriesShown:
     return CategoriesShown(items=[CategoryShown.model_validate(one) for one in found])
 
 
 def brand_deals_tags(found: Any, arguments: Mapping[str, Any]) -> list[str]:
-    return [brand_deals_tag(brand_key(arguments["brand_name"]))]
+    return [brand_deals_tag(deals.brand_key(arguments["brand_name"]))]
 
 
 def category_tags(found: Any, arguments: Mapping[str, Any]) -> list[str]:
-    key = category_key(arguments["category_name"])
+    key = deals.category_key(arguments["category_name"])
     return [category_tag(key), category_deals_tag(key)]
 
 
@@ -100,7 +96,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/front-page",
-        fetch_front_page,
+        deals.fetch_front_page,
         May.EVERYBODY,
         Showing(FrontPageShown, shown_front_page),
         asks=("last_deal_id_seen",),
@@ -109,7 +105,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/editors-choice",
-        fetch_editors_choice,
+        deals.fetch_editors_choice,
         May.EVERYBODY,
         one(FeaturedShown),
         keeps=lambda found, _: (EDITORS_CHOICE,),
@@ -117,7 +113,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/deals",
-        fetch_deals,
+        deals.fetch_deals,
         May.EVERYBODY,
         made_by(DealsShown, all_deals),
         runs=deals_of_ids,
@@ -126,7 +122,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/deals/{dealId}",
-        fetch_deal,
+        deals.fetch_deal,
         May.EVERYBODY,
         one(DealShown),
         keeps=lambda deal, _: (deal_tag(deal.deal_id),),
@@ -134,7 +130,7 @@ READING: Final = (
     Endpoint(
         "GET",
         "/brands",
-        fetch_all_brands,
+        deals.fetch_all_brands,
         May.EVERYBODY,
         made_by(NamesShown, lambda names: NamesShown(items=names)),
         keeps=lambda found, _: (BRANDS,),
@@ -142,39 +138,41 @@ READING: Final = (
     Endpoint(
         "GET",
         "/brands/{brandName:path}/deals",
-        fetch_brand_deals,
+        deals.fetch_brand_deals,
         May.EVERYBODY,
         page_of(DealShown),
         runs=deals_of_brand,
         asks=("last_deal_id_seen",),
         keeps=brand_deals_tags,
-        spelled={"brand_name": brand_key},
+        spelled={"brand_name": deals.brand_key},
     ),
     Endpoint(
         "GET",
         "/brands/{brandName:path}",
-        fetch_brand,
+        deals.fetch_brand,
         May.EVERYBODY,
         one(BrandShown),
         keeps=lambda brand, _: (brand_tag(brand.brand),),
-        spelled={"brand_name": brand_key},
+        spelled={"brand_name": deals.brand_key},
     ),
     Endpoint(
         "GET",
         "/categories",
-        fetch_all_categories,
+        deals.fetch_all_categories,
         May.EVERYBODY,
         made_by(CategoriesShown, all_categories),
-        keeps=lambda found, _: [category_tag(category_key(name)) for name in CATEGORIES],
+        keeps=lambda found, _: [
+            category_tag(deals.category_key(name)) for name in deals.CATEGORIES
+        ],
     ),
     Endpoint(
         "GET",
         "/categories/{categoryName:path}",
-        fetch_category,
+        deals.fetch_category,
         May.EVERYBODY,
         Showing(CategoryPage, shown_category),
         asks=("last_deal_id_seen",),
         keeps=category_tags,
-        spelled={"category_name": category_key},
+        spelled={"category_name": deals.category_key},
     ),
 )

@@ -9,23 +9,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from bigtime.systems.deals.design import MOST_FEATURED, PAGE, MessageKind
-from bigtime.systems.deals.interest import Interest
-from bigtime.systems.deals.values import (
-    MOST_DESCRIPTION,
-    MOST_EMAIL,
-    MOST_LINK,
-    MOST_NAME,
-    MOST_TITLE,
-    brand_key,
-    category_key,
-    checked_description,
-    checked_email,
-    checked_link,
-    checked_price,
-    checked_title,
-    person_name,
-)
+from bigtime.systems import deals
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.paging import Listed
 from bigtime.web.api.shapes import UNSAID, Amount, Asked, Shown, example
@@ -37,39 +21,42 @@ CREATED: Final = "2026-11-15T10:30:00Z"
 
 PRICE: Final = {"type": "number", "minimum": 0.01, "exclusiveMaximum": 10**12}
 GivenTitle = Annotated[
-    str, Field(min_length=1, max_length=MOST_TITLE), AfterValidator(checked_title), TOLD
+    str, Field(min_length=1, max_length=deals.MOST_TITLE), AfterValidator(deals.checked_title), TOLD
 ]
 GivenLink = Annotated[
     str,
-    Field(min_length=1, max_length=MOST_LINK, examples=["https://shop.example/lamp"]),
-    AfterValidator(checked_link),
+    Field(min_length=1, max_length=deals.MOST_LINK, examples=["https://shop.example/lamp"]),
+    AfterValidator(deals.checked_link),
     TOLD,
 ]
 GivenPrice = Annotated[
-    Decimal, AfterValidator(checked_price), TOLD, WithJsonSchema({**PRICE, "examples": [19.99]})
+    Decimal,
+    AfterValidator(deals.checked_price),
+    TOLD,
+    WithJsonSchema({**PRICE, "examples": [19.99]}),
 ]
 GivenDescription = Annotated[
-    str, Field(max_length=MOST_DESCRIPTION), AfterValidator(checked_description), TOLD
+    str, Field(max_length=deals.MOST_DESCRIPTION), AfterValidator(deals.checked_description), TOLD
 ]
 GivenBrand = Annotated[
-    str, Field(min_length=1, max_length=MOST_NAME), AfterValidator(brand_key), TOLD
+    str, Field(min_length=1, max_length=deals.MOST_NAME), AfterValidator(deals.brand_key), TOLD
 ]
 GivenCategory = Annotated[
-    str, Field(min_length=1, max_length=MOST_NAME), AfterValidator(category_key), TOLD
+    str, Field(min_length=1, max_length=deals.MOST_NAME), AfterValidator(deals.category_key), TOLD
 ]
 GivenEmail = Annotated[
     str,
-    Field(max_length=MOST_EMAIL, examples=["alex@example.com"]),
-    AfterValidator(checked_email),
+    Field(max_length=deals.MOST_EMAIL, examples=["alex@example.com"]),
+    AfterValidator(deals.checked_email),
     TOLD,
 ]
 GivenName = Annotated[
-    str, Field(min_length=1, max_length=MOST_NAME), AfterValidator(person_name), TOLD
+    str, Field(min_length=1, max_length=deals.MOST_NAME), AfterValidator(deals.person_name), TOLD
 ]
 
 
 def a_brand(name: str) -> str:
-    brand_key(name)
+    deals.brand_key(name)
     return name
 
 
@@ -172,7 +159,8 @@ class FeaturedChoice(Asked):
     model_config = example(dealIds=[DEAL_ID])
 
     deal_ids: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=MOST_FEATURED)
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=deals.MOST_FEATURED),
     ]
 
 
@@ -204,7 +192,9 @@ class NewBrand(Asked):
 
     model_config = example(name="Apple", logo="https://shop.example/apple.png")
 
-    name: Annotated[str, Field(min_length=1, max_length=MOST_NAME), AfterValidator(a_brand), TOLD]
+    name: Annotated[
+        str, Field(min_length=1, max_length=deals.MOST_NAME), AfterValidator(a_brand), TOLD
+    ]
     logo: GivenLink | None = None
 
 
@@ -309,7 +299,7 @@ class InterestsShown(Shown):
     items: list[NamedInterest]
 
     @classmethod
-    def of(cls, found: Mapping[str, Interest]) -> Self:
+    def of(cls, found: Mapping[str, deals.Interest]) -> Self:
         return cls(
             items=[
                 NamedInterest(name=name, liked=one.liked, watched=one.watched)
@@ -333,7 +323,7 @@ class MessageShown(Shown):
     )
 
     message_id: str = Field(description="Newer messages have greater ids.")
-    kind: MessageKind
+    kind: deals.MessageKind
     deal_id: str
     subject: str
     unread: bool
@@ -353,7 +343,7 @@ class MessagesRead(Asked):
     model_config = example(messageIds=[MESSAGE_ID])
 
     message_ids: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=PAGE)
+        list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=deals.PAGE)
     ]
 
 

@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.web.api.documents import Documentation, Documents
-from bigtime.web.page import Page
-from bigtime.web.site import site_of
+from bigtime.web.pages import Page, site_of
 
 docs = APIRouter(include_in_schema=False)
 

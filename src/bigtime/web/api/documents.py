@@ -14,8 +14,7 @@ from typing import Any
 import orjson
 
 from bigtime.web.api.description import Description
-from bigtime.web.page import Page
-from bigtime.web.rendering import Templates
+from bigtime.web.pages import Page, Templates
 
 
 @dataclass(frozen=True, slots=True)

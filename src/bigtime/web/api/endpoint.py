@@ -34,9 +34,10 @@ from pydantic.alias_generators import to_camel, to_snake
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Pattern, Steps, Write
+from bigtime.model import Pattern, Write
+from bigtime.site import Visitor
 from bigtime.store import AsyncStore
-from bigtime.systems.accounts.design import Role
+from bigtime.systems import accounts
 from bigtime.web.api.caller import Admin, SignedIn
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.json_route import WRITING
@@ -44,10 +45,9 @@ from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
 from bigtime.web.api.paging import StartAt
 from bigtime.web.api.shapes import Asked, unsaid
 from bigtime.web.api.showing import Showing
-from bigtime.web.page import Page
-from bigtime.web.problems import NotAllowed
-from bigtime.web.site import Site, site_of
-from bigtime.web.visitor import Visitor
+from bigtime.web.http import NotAllowed
+from bigtime.web.pages import Page, Site, site_of
+from bigtime.wire import Steps
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Arguments: TypeAlias = dict[str, Any]
@@ -63,7 +63,7 @@ CREATED: Final = 201
 
 
 async def editor(caller: SignedIn) -> Visitor:
-    if not caller.has(Role.EDITOR):
+    if not caller.has(accounts.Role.EDITOR):
         raise NotAllowed()
     return caller
 

@@ -9,9 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from bigtime.model import DomainError
-from bigtime.systems.portal import errors as portal
-from bigtime.web.problems import FieldFault
-from bigtime.web.statuses import status_in_form
+from bigtime.systems import portal
+from bigtime.web.http import FieldFault, status_in_form
 
 
 class FieldProblem(BaseModel):

@@ -43,7 +43,6 @@ from bigtime.model import (
     DomainError,
     ItemExists,
     ItemMissing,
-    Steps,
     Write,
     attr,
     create,
@@ -54,13 +53,12 @@ from bigtime.model import (
     random_bytes,
     update,
 )
+from bigtime.site import Once, Visitor
 from bigtime.store import AsyncStore
 from bigtime.web.api.shapes import Shown
-from bigtime.web.design import Once
-from bigtime.web.json_answer import json_answer
-from bigtime.web.site import Site, site_of
-from bigtime.web.visitor import Visitor
-from bigtime.wire import IdempotentParameterMismatchException
+from bigtime.web.http import json_answer
+from bigtime.web.pages import Site, site_of
+from bigtime.wire import IdempotentParameterMismatchException, Steps
 
 KEPT: Final = timedelta(days=1)
 HELD: Final = timedelta(seconds=30)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bigtime.model import Page
 from bigtime.web.api.shapes import Shown
-from bigtime.web.site import Site
+from bigtime.web.pages import Site
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Shown)

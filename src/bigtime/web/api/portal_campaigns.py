@@ -8,33 +8,16 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Steps
-from bigtime.systems.portal.campaigns import (
-    create_campaign,
-    get_campaign,
-    list_campaigns,
-    list_campaigns_by_product,
-    update_campaign,
-)
-from bigtime.systems.portal.errors import ProductUnavailable, UnknownProduct
-from bigtime.systems.portal.offers import Offer
-from bigtime.systems.portal.values import ProductId
+from bigtime.site import CAMPAIGNS, campaign_tag
+from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, is_admin
 from bigtime.web.api.errors import TOLD, documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.paging import (
-    USUAL_SIZE,
-    IncludeInactive,
-    Listed,
-    PageSize,
-    StartAt,
-    listed,
-)
+from bigtime.web.api.paging import USUAL_SIZE, IncludeInactive, Listed, PageSize, StartAt, listed
 from bigtime.web.api.portal_shapes import CampaignChanged, CampaignShown, NewCampaign
-from bigtime.web.portal.ordering import ordering_of
-from bigtime.web.site import Site, site_of
-from bigtime.web.tags import CAMPAIGNS, campaign_tag
+from bigtime.web.pages import Site, ordering_of, site_of
+from bigtime.wire import Steps
 
 campaigns = APIRouter(prefix="/v1.0/campaigns", tags=["campaigns"], route_class=JsonRoute)
 
@@ -59,17 +42,19 @@ async def create(
     return await once(request, key, caller, make)
 
 
-def created(site: Site, wanted: dict[str, Any], by: str) -> Steps[Offer]:
+def created(site: Site, wanted: dict[str, Any], by: str) -> Steps[portal.Offer]:
     """The campaign with its prices. A product that is not there is a wrong field."""
     try:
-        made = yield from create_campaign(**wanted, by=by)
-    except UnknownProduct as error:
-        raise ProductUnavailable(str(error)) from None
+        made = yield from portal.create_campaign(**wanted, by=by)
+    except portal.UnknownProduct as error:
+        raise portal.ProductUnavailable(str(error)) from None
     return (yield from shown(site, made.code))
 
 
-def shown(site: Site, code: str) -> Steps[Offer]:
-    return (yield from get_campaign(code, include_inactive=True, zone=ordering_of(site).zone))
+def shown(site: Site, code: str) -> Steps[portal.Offer]:
+    return (
+        yield from portal.get_campaign(code, include_inactive=True, zone=ordering_of(site).zone)
+    )
 
 
 @campaigns.get("", response_model=Listed[CampaignShown], responses=documented(400, 401, 403))
@@ -82,7 +67,7 @@ async def list_all(
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,
-    product_id: Annotated[ProductId | None, TOLD, Query(alias="productId")] = None,
+    product_id: Annotated[portal.ProductId | None, TOLD, Query(alias="productId")] = None,
 ) -> Response:
     """Campaigns by their first day, newest first: all, or those of one product."""
     site = site_of(request)
@@ -94,9 +79,9 @@ async def list_all(
         "zone": ordering_of(site).zone,
     }
     steps = (
-        list_campaigns(**asked)
+        portal.list_campaigns(**asked)
         if product_id is None
-        else list_campaigns_by_product(product_id, **asked)
+        else portal.list_campaigns_by_product(product_id, **asked)
     )
     found = await site.store.run(steps)
     return listed(site, found, lambda one: CampaignShown.of(one, to_admin=True)).answer()
@@ -113,7 +98,7 @@ async def get_one(request: Request, caller: Whoever, code: str) -> Response:
     site = site_of(request)
     to_admin = is_admin(caller)
     zone = ordering_of(site).zone
-    found = await site.store.run(get_campaign(code, include_inactive=to_admin, zone=zone))
+    found = await site.store.run(portal.get_campaign(code, include_inactive=to_admin, zone=zone))
     return CampaignShown.of(found, to_admin=to_admin).answer()
 
 
@@ -125,7 +110,7 @@ async def get_one(request: Request, caller: Whoever, code: str) -> Response:
 async def change(request: Request, caller: Admin, code: str, wanted: CampaignChanged) -> Response:
     """Changes a campaign; `active` archives and restores it. Orders keep what it was."""
     site = site_of(request)
-    changed = await site.store.run(update_campaign(code, wanted.said(), by=caller.login))
+    changed = await site.store.run(portal.update_campaign(code, wanted.said(), by=caller.login))
     site.drop((CAMPAIGNS, campaign_tag(changed.code)))
     offer = await site.store.run(shown(site, changed.code))
     return CampaignShown.of(offer, to_admin=True).answer()

@@ -11,16 +11,8 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Steps
-from bigtime.systems.portal.design import Order
-from bigtime.systems.portal.errors import (
-    CampaignNotValid,
-    LinesRefused,
-    ProductUnavailable,
-    UnknownCampaign,
-    UnknownProduct,
-)
-from bigtime.systems.portal.orders import make_order_id
+from bigtime.site import Visitor, Wanted, begin_proving, send_code
+from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
@@ -32,12 +24,9 @@ from bigtime.web.api.portal_order_shapes import (
     CodeSent,
     OrderShown,
 )
-from bigtime.web.portal.confirm import count_code
-from bigtime.web.portal.ordering import Wanted, codes_of, ordering_of
-from bigtime.web.portal.proving import begin_proving, send_code
-from bigtime.web.problems import NotAllowed, NotSignedIn
-from bigtime.web.site import Site, site_of
-from bigtime.web.visitor import Visitor
+from bigtime.web.http import NotAllowed, NotSignedIn
+from bigtime.web.pages import Site, codes_of, count_code, ordering_of, site_of
+from bigtime.wire import Steps
 
 checkout = APIRouter(prefix="/v1.0/checkout", tags=["checkout"], route_class=JsonRoute)
 
@@ -98,23 +87,23 @@ async def check_out(
 # How
 
 
-def with_code(site: Site, email: str, code: str, wanted: Wanted) -> Steps[Order]:
+def with_code(site: Site, email: str, code: str, wanted: Wanted) -> Steps[portal.Order]:
     return ordering_of(site).order_with_code(codes_of(site), email, code, wanted)
 
 
-def as_customer(site: Site, tenant_id: str, wanted: Wanted) -> Steps[Order]:
-    order_id = yield from make_order_id()
+def as_customer(site: Site, tenant_id: str, wanted: Wanted) -> Steps[portal.Order]:
+    order_id = yield from portal.make_order_id()
     return (yield from ordering_of(site).order(tenant_id, wanted, order_id=order_id))
 
 
-def told(steps: Steps[Order]) -> Steps[Order]:
+def told(steps: Steps[portal.Order]) -> Steps[portal.Order]:
     """What a body names and is not there is against a rule: the address itself was found."""
     try:
         return (yield from steps)
-    except UnknownProduct as error:
-        raise ProductUnavailable(str(error)) from None
-    except UnknownCampaign as error:
-        raise CampaignNotValid(str(error)) from None
+    except portal.UnknownProduct as error:
+        raise portal.ProductUnavailable(str(error)) from None
+    except portal.UnknownCampaign as error:
+        raise portal.CampaignNotValid(str(error)) from None
 
 
 def tenant_of(caller: Visitor | None) -> str:
@@ -128,5 +117,5 @@ def tenant_of(caller: Visitor | None) -> str:
 def lines_in(items: list[AskedItem]) -> dict[str, int]:
     lines = {one.product_id: one.quantity for one in items}
     if len(lines) < len(items):
-        raise LinesRefused("Each product is named once; say how many of it in its quantity.")
+        raise portal.LinesRefused("Each product is named once; say how many of it in its quantity.")
     return lines

@@ -8,14 +8,13 @@ from typing import Annotated, Final, Self
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from bigtime.systems.portal.design import MOST_LINES, MOST_PIECES, Order
-from bigtime.systems.portal.values import AskedCode, ProductId, Total, example_of
+from bigtime.systems import portal
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.portal_shapes import CREATED, GivenEmail, RecordShown, seen
 from bigtime.web.api.shapes import Amount, Asked, Shown, example, examples
 
 TOTAL: Final = {"type": "number", "minimum": 0.01}
-GivenTotal = Annotated[Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
+GivenTotal = Annotated[portal.Total, TOLD, WithJsonSchema(TOTAL), Field(examples=[479.98])]
 
 
 class OrderItemShown(Shown):
@@ -47,10 +46,10 @@ class OrderShown(RecordShown):
 
     model_config = example(
         id="order_0190e8a0-e29b-7d41-a716-446655440000",
-        tenantId=example_of("tenant"),
+        tenantId=portal.example_of("tenant"),
         items=[
             {
-                "productId": example_of("prod"),
+                "productId": portal.example_of("prod"),
                 "productName": "WordPress Professional Plan",
                 "quantity": 1,
                 "unitPrice": 299.99,
@@ -70,7 +69,7 @@ class OrderShown(RecordShown):
     total: Amount
 
     @classmethod
-    def of(cls, order: Order, *, to_admin: bool) -> Self:
+    def of(cls, order: portal.Order, *, to_admin: bool) -> Self:
         told = seen(order.__dict__, to_admin)
         if order.campaign is not None:
             told["campaign"] = SnapshotShown(**seen(order.campaign.__dict__, to_admin))
@@ -80,10 +79,10 @@ class OrderShown(RecordShown):
 class AskedItem(Asked):
     """So many of a product."""
 
-    model_config = example(productId=example_of("prod"), quantity=1)
+    model_config = example(productId=portal.example_of("prod"), quantity=1)
 
-    product_id: Annotated[ProductId, TOLD]
-    quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)] = 1
+    product_id: Annotated[portal.ProductId, TOLD]
+    quantity: Annotated[int, Field(strict=True, ge=1, le=portal.MOST_PIECES)] = 1
 
 
 class CodeAsked(Asked):
@@ -109,17 +108,17 @@ class CheckoutAsked(Asked):
         {
             "email": "customer@example.com",
             "code": "123456",
-            "items": [{"productId": example_of("prod"), "quantity": 2}],
+            "items": [{"productId": portal.example_of("prod"), "quantity": 2}],
             "campaignCode": "SUMMER2025",
             "total": 479.98,
         },
-        {"items": [{"productId": example_of("prod"), "quantity": 2}]},
+        {"items": [{"productId": portal.example_of("prod"), "quantity": 2}]},
     )
 
     email: GivenEmail | None = None
     code: Annotated[str, Field(max_length=20)] | None = None
-    items: Annotated[list[AskedItem], Field(min_length=1, max_length=MOST_LINES)]
-    campaign_code: Annotated[AskedCode, TOLD] | None = None
+    items: Annotated[list[AskedItem], Field(min_length=1, max_length=portal.MOST_LINES)]
+    campaign_code: Annotated[portal.AskedCode, TOLD] | None = None
     total: GivenTotal | None = Field(
         default=None, description="What it should cost; if it is something else, nothing is done."
     )

@@ -8,27 +8,15 @@ from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.systems.portal.products import (
-    create_product,
-    get_product,
-    list_products,
-    update_product,
-)
+from bigtime.site import PRICING, product_tag
+from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, check_admin, is_admin
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.paging import (
-    USUAL_SIZE,
-    IncludeInactive,
-    Listed,
-    PageSize,
-    StartAt,
-    listed,
-)
+from bigtime.web.api.paging import USUAL_SIZE, IncludeInactive, Listed, PageSize, StartAt, listed
 from bigtime.web.api.portal_shapes import NewProduct, ProductChanged, ProductShown
-from bigtime.web.site import site_of
-from bigtime.web.tags import PRICING, product_tag
+from bigtime.web.pages import site_of
 
 products = APIRouter(prefix="/v1.0/products", tags=["products"], route_class=JsonRoute)
 
@@ -44,7 +32,7 @@ async def create(
     """Makes a product."""
 
     async def make(turn: Turn) -> Answer:
-        made = await turn.store.run(create_product(**wanted.model_dump(), by=caller.login))
+        made = await turn.store.run(portal.create_product(**wanted.model_dump(), by=caller.login))
         site_of(request).drop((PRICING,))
         return Answer.of(ProductShown.of(made, to_admin=True))
 
@@ -68,7 +56,7 @@ async def list_all(
     site = site_of(request)
     if include_inactive:
         check_admin(caller)
-    steps = list_products(
+    steps = portal.list_products(
         include_inactive=include_inactive, limit=page_size, after=site.cursors.read(start_at)
     )
     found = await site.store.run(steps)
@@ -85,7 +73,9 @@ async def list_all(
 async def get_one(request: Request, caller: Whoever, product_id: ProductIdInPath) -> Response:
     """A product; one that is archived is for admins alone."""
     to_admin = is_admin(caller)
-    found = await site_of(request).store.run(get_product(product_id, include_inactive=to_admin))
+    found = await site_of(request).store.run(
+        portal.get_product(product_id, include_inactive=to_admin)
+    )
     return ProductShown.of(found, to_admin=to_admin).answer()
 
 
@@ -102,6 +92,8 @@ async def change(
     A new price holds for new orders at once. Orders that are made keep theirs.
     """
     site = site_of(request)
-    changed = await site.store.run(update_product(product_id, wanted.said(), by=caller.login))
+    changed = await site.store.run(
+        portal.update_product(product_id, wanted.said(), by=caller.login)
+    )
     site.drop((PRICING, product_tag(product_id)))
     return ProductShown.of(changed, to_admin=True).answer()

@@ -10,27 +10,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, WithJsonSchema
 
-from bigtime.systems.portal.design import Product, Tenant
-from bigtime.systems.portal.offers import Offer
-from bigtime.systems.portal.values import (
-    Active,
-    Billing,
-    BillingCycle,
-    CampaignCode,
-    Day,
-    Description,
-    Discount,
-    Email,
-    Features,
-    Link,
-    Name,
-    Price,
-    ProductId,
-    Reason,
-    Status,
-    TenantStatus,
-    example_of,
-)
+from bigtime.systems import portal
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.shapes import UNSAID, Amount, Asked, Immutable, Shown, example
 
@@ -39,16 +19,16 @@ CREATED: Final = "2025-12-19T10:30:00Z"
 
 NUMBER: Final = {"type": "number", "exclusiveMaximum": 10_000_000, "minimum": 0.01}
 PERCENT: Final = {"type": "number", "exclusiveMaximum": 100, "minimum": 0}
-GivenPrice = Annotated[Price, TOLD, WithJsonSchema(NUMBER), Field(examples=[299.99])]
-GivenDiscount = Annotated[Discount, TOLD, WithJsonSchema(PERCENT), Field(examples=[20])]
-GivenEmail = Annotated[Email, TOLD]
-GivenName = Annotated[Name, TOLD, Field(min_length=1)]
-GivenDescription = Annotated[Description, TOLD, Field(min_length=1)]
-GivenFeatures = Annotated[Features, TOLD]
-GivenBilling = Annotated[Billing, TOLD]
-GivenLink = Annotated[Link, TOLD]
-GivenDay = Annotated[Day, TOLD]
-GivenActive = Annotated[Active, TOLD]
+GivenPrice = Annotated[portal.Price, TOLD, WithJsonSchema(NUMBER), Field(examples=[299.99])]
+GivenDiscount = Annotated[portal.Discount, TOLD, WithJsonSchema(PERCENT), Field(examples=[20])]
+GivenEmail = Annotated[portal.Email, TOLD]
+GivenName = Annotated[portal.Name, TOLD, Field(min_length=1)]
+GivenDescription = Annotated[portal.Description, TOLD, Field(min_length=1)]
+GivenFeatures = Annotated[portal.Features, TOLD]
+GivenBilling = Annotated[portal.Billing, TOLD]
+GivenLink = Annotated[portal.Link, TOLD]
+GivenDay = Annotated[portal.Day, TOLD]
+GivenActive = Annotated[portal.Active, TOLD]
 
 
 # What every record has
@@ -80,7 +60,7 @@ class TenantShown(RecordShown):
     """A customer."""
 
     model_config = example(
-        id=example_of("tenant"),
+        id=portal.example_of("tenant"),
         email="customer@example.com",
         status="VALIDATED",
         previousStatus=None,
@@ -93,13 +73,13 @@ class TenantShown(RecordShown):
     )
 
     email: str
-    status: Status
-    previous_status: Status | None = Field(description="What a suspended one was before.")
+    status: portal.Status
+    previous_status: portal.Status | None = Field(description="What a suspended one was before.")
     organization_name: str | None
     destination_email: str | None = Field(description="Where its forms go, if not to `email`.")
 
     @classmethod
-    def of(cls, tenant: Tenant, *, to_admin: bool) -> Self:
+    def of(cls, tenant: portal.Tenant, *, to_admin: bool) -> Self:
         return cls(**seen(tenant.__dict__, to_admin))
 
 
@@ -124,8 +104,8 @@ class TenantChanged(RecordChanged):
     organization_name: GivenName | None = UNSAID
     destination_email: GivenEmail | None = UNSAID
     active: GivenActive = UNSAID
-    status: Annotated[TenantStatus, TOLD] = UNSAID
-    reason: Annotated[Reason, TOLD, Field(min_length=1)] = UNSAID
+    status: Annotated[portal.TenantStatus, TOLD] = UNSAID
+    reason: Annotated[portal.Reason, TOLD, Field(min_length=1)] = UNSAID
     email: Immutable = UNSAID
     previous_status: Immutable = UNSAID
 
@@ -137,7 +117,7 @@ class ProductShown(RecordShown):
     """Something to buy; its price is in ZAR."""
 
     model_config = example(
-        id=example_of("prod"),
+        id=portal.example_of("prod"),
         name="WordPress Professional Plan",
         description="Professional WordPress hosting with advanced features",
         price=299.99,
@@ -153,10 +133,10 @@ class ProductShown(RecordShown):
     description: str
     price: Amount
     features: list[str]
-    billing_cycle: BillingCycle
+    billing_cycle: portal.BillingCycle
 
     @classmethod
-    def of(cls, product: Product, *, to_admin: bool) -> Self:
+    def of(cls, product: portal.Product, *, to_admin: bool) -> Self:
         return cls(**seen(product.__dict__, to_admin))
 
 
@@ -198,11 +178,11 @@ class CampaignShown(RecordShown):
     """A discount on one product for some days, with what it makes of the price today."""
 
     model_config = example(
-        id=example_of("camp"),
+        id=portal.example_of("camp"),
         code="SUMMER2025",
         description="Summer 2025 special offer",
         discountPercentage=20,
-        productId=example_of("prod"),
+        productId=portal.example_of("prod"),
         productName="WordPress Professional Plan",
         originalPrice=299.99,
         discountedPrice=239.99,
@@ -229,7 +209,7 @@ class CampaignShown(RecordShown):
     is_valid: bool = Field(description="Whether it is active, and today lies in its dates.")
 
     @classmethod
-    def of(cls, offer: Offer, *, to_admin: bool) -> Self:
+    def of(cls, offer: portal.Offer, *, to_admin: bool) -> Self:
         return cls(
             **seen(offer.campaign.__dict__, to_admin),
             product_name=offer.product_name,
@@ -246,16 +226,16 @@ class NewCampaign(Asked):
         code="SUMMER2025",
         description="Summer 2025 special offer",
         discountPercentage=20,
-        productId=example_of("prod"),
+        productId=portal.example_of("prod"),
         termsConditionsLink="https://example.com/terms/summer2025",
         fromDate="2025-06-01",
         toDate="2025-08-31",
     )
 
-    code: Annotated[CampaignCode, TOLD]
+    code: Annotated[portal.CampaignCode, TOLD]
     description: GivenDescription
     discount_percentage: GivenDiscount
-    product_id: Annotated[ProductId, TOLD]
+    product_id: Annotated[portal.ProductId, TOLD]
     terms_conditions_link: GivenLink
     from_date: GivenDay
     to_date: GivenDay

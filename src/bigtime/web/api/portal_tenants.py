@@ -10,37 +10,20 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, Steps
-from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.design import Order, Tenant
-from bigtime.systems.portal.orders import get_order, list_orders
-from bigtime.systems.portal.statuses import override_tenant_status, update_tenant_status
-from bigtime.systems.portal.tenants import (
-    create_tenant,
-    get_tenant,
-    list_tenants,
-    list_tenants_by_status,
-    update_tenant,
-)
-from bigtime.systems.portal.values import Status, checked_moment
+from bigtime.model import DomainError
+from bigtime.site import Visitor
+from bigtime.systems import portal
 from bigtime.web.api.caller import Admin, SignedIn, is_admin
 from bigtime.web.api.errors import TOLD, documented
 from bigtime.web.api.json_route import JsonRoute
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.paging import (
-    USUAL_SIZE,
-    IncludeInactive,
-    Listed,
-    PageSize,
-    StartAt,
-    listed,
-)
+from bigtime.web.api.paging import USUAL_SIZE, IncludeInactive, Listed, PageSize, StartAt, listed
 from bigtime.web.api.portal_order_shapes import OrderShown
 from bigtime.web.api.portal_shapes import NewTenant, TenantChanged, TenantShown
 from bigtime.web.api.times import WRITTEN_MOMENT
-from bigtime.web.problems import NotAllowed
-from bigtime.web.site import site_of
-from bigtime.web.visitor import Visitor
+from bigtime.web.http import NotAllowed
+from bigtime.web.pages import site_of
+from bigtime.wire import Steps
 
 tenants = APIRouter(prefix="/v1.0/tenants", tags=["tenants"], route_class=JsonRoute)
 
@@ -50,7 +33,7 @@ TenantIdInPath = Annotated[str, Path(alias="tenantId")]
 OrderIdInPath = Annotated[str, Path(alias="orderId")]
 
 
-Moment = Annotated[datetime, AfterValidator(checked_moment), WRITTEN_MOMENT, TOLD]
+Moment = Annotated[datetime, AfterValidator(portal.checked_moment), WRITTEN_MOMENT, TOLD]
 
 
 class StatusNotAlone(DomainError):
@@ -70,7 +53,7 @@ async def create(
     """Makes a customer. An address that is somebody's already is a conflict."""
 
     async def make(turn: Turn) -> Answer:
-        made = await turn.store.run(create_tenant(**wanted.model_dump(), by=caller.login))
+        made = await turn.store.run(portal.create_tenant(**wanted.model_dump(), by=caller.login))
         return Answer.of(TenantShown.of(made, to_admin=True))
 
     return await once(request, key, caller, make)
@@ -83,7 +66,7 @@ async def list_all(
     page_size: PageSize = USUAL_SIZE,
     start_at: StartAt = None,
     include_inactive: IncludeInactive = False,
-    status: Status | None = None,
+    status: portal.Status | None = None,
     created_from: Annotated[Moment | None, Query(alias="createdFrom")] = None,
     created_to: Annotated[Moment | None, Query(alias="createdTo")] = None,
 ) -> Response:
@@ -96,7 +79,9 @@ async def list_all(
         "limit": page_size,
         "after": site.cursors.read(start_at),
     }
-    steps = list_tenants_by_status(status, **asked) if status else list_tenants(**asked)
+    steps = (
+        portal.list_tenants_by_status(status, **asked) if status else portal.list_tenants(**asked)
+    )
     found = await site.store.run(steps)
     return listed(site, found, lambda one: TenantShown.of(one, to_admin=True)).answer()
 
@@ -105,7 +90,9 @@ async def list_all(
 async def get_one(request: Request, caller: SignedIn, tenant_id: TenantIdInPath) -> Response:
     """A customer: for admins, and for whoever it is."""
     to_admin = check_own(caller, tenant_id)
-    found = await site_of(request).store.run(get_tenant(tenant_id, include_inactive=to_admin))
+    found = await site_of(request).store.run(
+        portal.get_tenant(tenant_id, include_inactive=to_admin)
+    )
     return TenantShown.of(found, to_admin=to_admin).answer()
 
 
@@ -130,7 +117,7 @@ async def change(
     return TenantShown.of(changed, to_admin=to_admin).answer()
 
 
-def changing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
+def changing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
     if "status" in said:
         return moving(tenant_id, said, caller)
     if "reason" in said:
@@ -138,20 +125,22 @@ def changing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Ten
     return editing(tenant_id, said, caller)
 
 
-def moving(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
+def moving(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
     if not said.keys() <= {"status", "reason"}:
         raise StatusNotAlone
     if "reason" in said:
-        return override_tenant_status(tenant_id, said["status"], said["reason"], by=caller.login)
-    return update_tenant_status(tenant_id, said["status"], by=caller.login)
+        return portal.override_tenant_status(
+            tenant_id, said["status"], said["reason"], by=caller.login
+        )
+    return portal.update_tenant_status(tenant_id, said["status"], by=caller.login)
 
 
-def editing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[Tenant]:
+def editing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
     """What a customer changes of itself, it changes as itself, here as on its pages."""
     if is_admin(caller):
-        return (yield from update_tenant(tenant_id, said, by=caller.login))
-    orderly((yield from get_tenant(tenant_id)))
-    return (yield from update_tenant(tenant_id, said, by=tenant_id))
+        return (yield from portal.update_tenant(tenant_id, said, by=caller.login))
+    portal.orderly((yield from portal.get_tenant(tenant_id)))
+    return (yield from portal.update_tenant(tenant_id, said, by=tenant_id))
 
 
 @tenants.get(
@@ -169,8 +158,8 @@ async def list_its_orders(
     """A customer's orders, newest first; those from before it registered too."""
     site = site_of(request)
     to_admin = check_own(caller, tenant_id)
-    await site.store.run(get_tenant(tenant_id, include_inactive=to_admin))
-    steps = list_orders(tenant_id, limit=page_size, after=site.cursors.read(start_at))
+    await site.store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    steps = portal.list_orders(tenant_id, limit=page_size, after=site.cursors.read(start_at))
     found = await site.store.run(steps)
     return listed(site, found, lambda one: OrderShown.of(one, to_admin=to_admin)).answer()
 
@@ -190,10 +179,10 @@ async def get_its_order(
     return OrderShown.of(found, to_admin=to_admin).answer()
 
 
-def order_of(tenant_id: str, order_id: str, *, include_inactive: bool) -> Steps[Order]:
+def order_of(tenant_id: str, order_id: str, *, include_inactive: bool) -> Steps[portal.Order]:
     """An order of a customer who is there; the orders of one who is not are not either."""
-    yield from get_tenant(tenant_id, include_inactive=include_inactive)
-    return (yield from get_order(tenant_id, order_id))
+    yield from portal.get_tenant(tenant_id, include_inactive=include_inactive)
+    return (yield from portal.get_order(tenant_id, order_id))
 
 
 def check_own(caller: Visitor, tenant_id: str) -> bool:

@@ -13,31 +13,20 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field, SecretStr
 from starlette.requests import Request
 
-from bigtime.model import Page, Position, Steps
-from bigtime.systems.accounts.account import verify_password
-from bigtime.systems.accounts.design import Identity, Role
-from bigtime.systems.accounts.errors import WrongCredentials
-from bigtime.systems.sessions.design import Session, hash_token
-from bigtime.systems.sessions.errors import UnknownSession
-from bigtime.systems.sessions.session import (
-    create_session,
-    delete_session,
-    delete_sessions,
-    get_session,
-    view_sessions,
-)
+from bigtime.model import Page, Position
+from bigtime.site import Visitor
+from bigtime.systems import accounts, sessions
 from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.shapes import Asked, Shown, example
 from bigtime.web.api.showing import made_by, one, page_of
 from bigtime.web.api.v1_router import v1_router
-from bigtime.web.problems import NotSignedIn
-from bigtime.web.signing_in import begin_session, count_log_in
-from bigtime.web.site import Site
-from bigtime.web.visitor import Visitor
+from bigtime.web.http import NotSignedIn
+from bigtime.web.pages import Site, begin_session, count_log_in
+from bigtime.wire import Steps
 
 MOST_EMAIL: Final = 254
 MOST_PASSWORD: Final = 1_000
-SESSION_ID: Final = hash_token("a token")
+SESSION_ID: Final = sessions.hash_token("a token")
 BEGUN: Final = "2026-11-15T10:30:00Z"
 PAGE: Final = 25
 
@@ -73,7 +62,7 @@ class BegunShown(Shown):
     token: str
     session_id: str
     username: str
-    roles: list[Role]
+    roles: list[accounts.Role]
     created_at: datetime
     expires_at: datetime
 
@@ -109,12 +98,12 @@ class Begun:
     token: str
     session_id: str
     username: str
-    roles: list[Role]
+    roles: list[accounts.Role]
     created_at: datetime
     expires_at: datetime
 
     @classmethod
-    def of(cls, session: Session, token: str, identity: Identity) -> Self:
+    def of(cls, session: sessions.Session, token: str, identity: accounts.Identity) -> Self:
         return cls(
             token=token,
             session_id=session.session_token,
@@ -135,7 +124,7 @@ class Seen:
     is_this: bool
 
     @classmethod
-    def of(cls, session: Session, caller: Visitor) -> Self:
+    def of(cls, session: sessions.Session, caller: Visitor) -> Self:
         token = session.session_token
         return cls(token, session.created_at, session.expires_at, token == caller.session)
 
@@ -147,39 +136,43 @@ async def log_in(site: Site, request: Request, email: str, password: SecretStr) 
     """As on the site: tries are counted by address and by login."""
     login = count_log_in(site, request, email)
     try:
-        identity = await site.apart.run(verify_password(login, password.get_secret_value()))
-    except WrongCredentials:
+        identity = await site.apart.run(
+            accounts.verify_password(login, password.get_secret_value())
+        )
+    except accounts.WrongCredentials:
         raise WrongLogin from None
     token, session = await begin_session(site, identity)
     return Begun.of(session, token, identity)
 
 
 def this_session(caller: Visitor) -> Steps[Seen]:
-    return Seen.of((yield from get_session(caller.session)), caller)
+    return Seen.of((yield from sessions.get_session(caller.session)), caller)
 
 
 def all_sessions(
     caller: Visitor, *, limit: int = PAGE, after: Position | None = None
 ) -> Steps[Page[Seen]]:
-    found = yield from view_sessions(caller.login, limit=limit, after=after)
+    found = yield from sessions.view_sessions(caller.login, limit=limit, after=after)
     living = [one for one in found if one.began_with(caller.password_version)]
     return Page([Seen.of(session, caller) for session in living], found.position)
 
 
 def end_this(caller: Visitor) -> Steps[None]:
-    yield from delete_session(caller.session)
+    yield from sessions.delete_session(caller.session)
 
 
 def end_one(caller: Visitor, session_id: str) -> Steps[None]:
     """One of the caller's own: another's is as unknown as none."""
-    session = yield from get_session(session_id)
+    session = yield from sessions.get_session(session_id)
     if session.username != caller.login:
-        raise UnknownSession
-    yield from delete_session(session.session_token)
+        raise sessions.UnknownSession
+    yield from sessions.delete_session(session.session_token)
 
 
 def end_all(caller: Visitor, *, keep_this: bool = False) -> Steps[int]:
-    return (yield from delete_sessions(caller.login, but=caller.session if keep_this else None))
+    return (
+        yield from sessions.delete_sessions(caller.login, but=caller.session if keep_this else None)
+    )
 
 
 async def forget(site: Site, steps: Any) -> Any:
@@ -206,7 +199,7 @@ SESSIONS: Final = (
     Endpoint(
         "POST",
         "/sessions",
-        create_session,
+        sessions.create_session,
         May.EVERYBODY,
         one(BegunShown),
         runs=log_in,
@@ -215,13 +208,18 @@ SESSIONS: Final = (
         refuses=(401, 429),
     ),
     Endpoint(
-        "GET", "/me/session", get_session, May.SIGNED_IN, one(SessionShown), runs=this_session
+        "GET",
+        "/me/session",
+        sessions.get_session,
+        May.SIGNED_IN,
+        one(SessionShown),
+        runs=this_session,
     ),
-    Endpoint("DELETE", "/me/session", delete_session, May.SIGNED_IN, runs=ending_this),
+    Endpoint("DELETE", "/me/session", sessions.delete_session, May.SIGNED_IN, runs=ending_this),
     Endpoint(
         "GET",
         "/me/sessions",
-        view_sessions,
+        sessions.view_sessions,
         May.SIGNED_IN,
         page_of(SessionShown),
         runs=all_sessions,
@@ -229,13 +227,19 @@ SESSIONS: Final = (
     Endpoint(
         "DELETE",
         "/me/sessions",
-        delete_sessions,
+        sessions.delete_sessions,
         May.SIGNED_IN,
         made_by(EndedShown, lambda ended: EndedShown(ended=ended)),
         runs=ending_all,
         asks=("keep_this",),
     ),
-    Endpoint("DELETE", "/me/sessions/{sessionId}", delete_session, May.SIGNED_IN, runs=ending_one),
+    Endpoint(
+        "DELETE",
+        "/me/sessions/{sessionId}",
+        sessions.delete_session,
+        May.SIGNED_IN,
+        runs=ending_one,
+    ),
 )
 
 sessions_api = v1_router("sessions", SESSIONS)

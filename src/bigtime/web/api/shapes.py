@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from bigtime.web.api.json_types import Schema, called, fits
-from bigtime.web.json_answer import json_answer
+from bigtime.web.http import json_answer
 
 
 def example(**fields: Any) -> ConfigDict:

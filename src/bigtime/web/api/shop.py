@@ -1,6 +1,6 @@
 """The API of the shop: each caller's own customer, addresses and orders.
 
-An order is made of the cart, in one transaction with the purchase: see `bigtime.web.checkout`.
+An order is made of the cart, in one transaction with the purchase: see `bigtime.site.checkout`.
 With an `Idempotency-Key` its id follows from that, so to order again gives the same order.
 """
 
@@ -8,24 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import DomainError, Steps
-from bigtime.systems.cart.purchase import purchase
-from bigtime.systems.shop.customer import (
-    CustomerOrders,
-    create_customer,
-    remove_address,
-    save_address,
-    view_customer,
-)
-from bigtime.systems.shop.design import Address, Customer, Order, OrderStatus
-from bigtime.systems.shop.errors import UnknownAddress
-from bigtime.systems.shop.order import (
-    WholeOrder,
-    save_order,
-    update_order_status,
-    view_order,
-    view_order_of,
-)
+from bigtime.model import DomainError
+from bigtime.site import Checkout, Visitor, check_out, customer_of, draw_key
+from bigtime.systems import cart, shop
 from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.paging import listed
 from bigtime.web.api.shop_shapes import (
@@ -40,10 +25,9 @@ from bigtime.web.api.shop_shapes import (
 )
 from bigtime.web.api.showing import Showing, one
 from bigtime.web.api.v1_router import v1_router
-from bigtime.web.checkout import Checkout, check_out, customer_of, draw_key
-from bigtime.web.problems import NotAllowed
-from bigtime.web.site import Site
-from bigtime.web.visitor import Visitor
+from bigtime.web.http import NotAllowed
+from bigtime.web.pages import Site
+from bigtime.wire import Steps
 
 
 class NoAddress(DomainError):
@@ -57,21 +41,21 @@ class OnlyCancelled(NotAllowed):
 # Customers
 
 
-def new_customer(caller: Visitor, name: str) -> Steps[Customer]:
-    return (yield from create_customer(caller.username, caller.login, name))
+def new_customer(caller: Visitor, name: str) -> Steps[shop.Customer]:
+    return (yield from shop.create_customer(caller.username, caller.login, name))
 
 
-def kept_address(caller: Visitor, address_name: str, **told: str) -> Steps[Customer]:
+def kept_address(caller: Visitor, address_name: str, **told: str) -> Steps[shop.Customer]:
     """Whoever never needed to be a customer becomes one."""
     yield from customer_of(caller.username, caller.login)
-    return (yield from save_address(caller.username, address_name, Address(**told)))
+    return (yield from shop.save_address(caller.username, address_name, shop.Address(**told)))
 
 
 def removed_address(username: str, address_name: str) -> Steps[None]:
-    yield from remove_address(username, address_name)
+    yield from shop.remove_address(username, address_name)
 
 
-def shown_customer(site: Site, found: CustomerOrders) -> CustomerPage:
+def shown_customer(site: Site, found: shop.CustomerOrders) -> CustomerPage:
     return CustomerPage(
         customer=CustomerShown.model_validate(found.customer) if found.customer else None,
         orders=listed(site, found.orders, ShopOrderShown.model_validate),
@@ -87,7 +71,7 @@ def order_cart(
     mark: str,
     address_name: str | None = None,
     ship_to: AddressWanted | None = None,
-) -> Steps[Order]:
+) -> Steps[shop.Order]:
     customer = yield from customer_of(caller.username, caller.login)
     asked = Checkout(
         username=caller.username,
@@ -98,45 +82,49 @@ def order_cart(
         orders_url=f"{site.settings.base_url}/orders",
     )
     order_id = yield from check_out(asked)
-    return (yield from view_order_of(caller.username, order_id))
+    return (yield from shop.view_order_of(caller.username, order_id))
 
 
-def address_of(customer: Customer, name: str | None, given: AddressWanted | None) -> Address:
+def address_of(
+    customer: shop.Customer, name: str | None, given: AddressWanted | None
+) -> shop.Address:
     if (name is None) == (given is None):
         raise NoAddress
     if given is not None:
         return given.address
     found = customer.addresses.get(name or "")
     if found is None:
-        raise UnknownAddress
+        raise shop.UnknownAddress
     return found
 
 
-def order_and_items(username: str, order_id: str) -> Steps[WholeOrder]:
+def order_and_items(username: str, order_id: str) -> Steps[shop.WholeOrder]:
     """The caller's own: another's is as unknown as none."""
-    order = yield from view_order_of(username, order_id)  # type: ignore[arg-type]
-    return (yield from view_order(order.order_id))
+    order = yield from shop.view_order_of(username, order_id)  # type: ignore[arg-type]
+    return (yield from shop.view_order(order.order_id))
 
 
 def own_status(
-    username: str, order_id: str, seen: OrderStatus, status: OrderStatus
-) -> Steps[Order]:
-    if status is not OrderStatus.CANCELLED:
+    username: str, order_id: str, seen: shop.OrderStatus, status: shop.OrderStatus
+) -> Steps[shop.Order]:
+    if status is not shop.OrderStatus.CANCELLED:
         raise OnlyCancelled
-    order = yield from view_order_of(username, order_id)  # type: ignore[arg-type]
-    return (yield from update_order_status(username, order.order_id, seen, status))
+    order = yield from shop.view_order_of(username, order_id)  # type: ignore[arg-type]
+    return (yield from shop.update_order_status(username, order.order_id, seen, status))
 
 
-def any_status(customer: str, order_id: str, seen: OrderStatus, status: OrderStatus) -> Steps[None]:
-    order = yield from view_order_of(customer, order_id)  # type: ignore[arg-type]
-    yield from update_order_status(order.username, order.order_id, seen, status)
+def any_status(
+    customer: str, order_id: str, seen: shop.OrderStatus, status: shop.OrderStatus
+) -> Steps[None]:
+    order = yield from shop.view_order_of(customer, order_id)  # type: ignore[arg-type]
+    yield from shop.update_order_status(order.username, order.order_id, seen, status)
 
 
 SHOP: Final = (
     Endpoint(
         "POST",
         "/me/customer",
-        create_customer,
+        shop.create_customer,
         May.SIGNED_IN,
         one(CustomerShown),
         runs=new_customer,
@@ -147,7 +135,7 @@ SHOP: Final = (
     Endpoint(
         "GET",
         "/me/customer",
-        view_customer,
+        shop.view_customer,
         May.SIGNED_IN,
         Showing(CustomerPage, shown_customer),
         asks=("consistent",),
@@ -155,7 +143,7 @@ SHOP: Final = (
     Endpoint(
         "PUT",
         "/me/addresses/{addressName:path}",
-        save_address,
+        shop.save_address,
         May.SIGNED_IN,
         one(CustomerShown),
         runs=kept_address,
@@ -164,27 +152,27 @@ SHOP: Final = (
     Endpoint(
         "DELETE",
         "/me/addresses/{addressName:path}",
-        remove_address,
+        shop.remove_address,
         May.SIGNED_IN,
         runs=removed_address,
     ),
     Endpoint(
         "POST",
         "/me/orders",
-        save_order,
+        shop.save_order,
         May.SIGNED_IN,
         one(ShopOrderShown),
         runs=order_cart,
         body=OrderWanted,
         status=CREATED,
         once=True,
-        also=(purchase,),
+        also=(cart.purchase,),
         note="All that is in the cart, as it was seen there; what it costs is in the cart.",
     ),
     Endpoint(
         "GET",
         "/me/orders/{orderId}/items",
-        view_order,
+        shop.view_order,
         May.SIGNED_IN,
         one(WholeShopOrder),
         runs=order_and_items,
@@ -192,18 +180,18 @@ SHOP: Final = (
     Endpoint(
         "PUT",
         "/me/orders/{orderId}/status",
-        update_order_status,
+        shop.update_order_status,
         May.SIGNED_IN,
         one(ShopOrderShown),
         runs=own_status,
         body=OrderStatusWanted,
         note="Callers can cancel an order of theirs, and nothing else.",
     ),
-    Endpoint("GET", "/me/orders/{orderId}", view_order_of, May.SIGNED_IN, one(ShopOrderShown)),
+    Endpoint("GET", "/me/orders/{orderId}", shop.view_order_of, May.SIGNED_IN, one(ShopOrderShown)),
     Endpoint(
         "PUT",
         "/customers/{customer}/orders/{orderId}/status",
-        update_order_status,
+        shop.update_order_status,
         May.ADMIN,
         runs=any_status,
         body=OrderStatusWanted,

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from bigtime.systems.shop.design import Address, CustomerName, Line, OrderStatus
+from bigtime.systems import shop
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.paging import Listed
 from bigtime.web.api.shapes import Amount, Asked, Shown, example
@@ -42,16 +42,16 @@ class AddressWanted(Asked):
 
     model_config = example(**HOME)
 
-    recipient: Line
-    street: Line
-    city: Line
-    region: Line | None = None
-    postal_code: Line
-    country: Line
+    recipient: shop.Line
+    street: shop.Line
+    city: shop.Line
+    region: shop.Line | None = None
+    postal_code: shop.Line
+    country: shop.Line
 
     @property
-    def address(self) -> Address:
-        return Address(**{name: getattr(self, name) for name in type(self).model_fields})
+    def address(self) -> shop.Address:
+        return shop.Address(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class CustomerShown(Shown):
@@ -72,7 +72,7 @@ class NewCustomer(Asked):
 
     model_config = example(name="Alex Doe")
 
-    name: Annotated[CustomerName, TOLD, Field(min_length=1, max_length=100)]
+    name: Annotated[shop.CustomerName, TOLD, Field(min_length=1, max_length=100)]
 
 
 class ShopOrderShown(Shown):
@@ -89,7 +89,7 @@ class ShopOrderShown(Shown):
 
     order_id: str
     created_at: datetime
-    status: OrderStatus
+    status: shop.OrderStatus
     item_count: int
     total: Amount
     ship_to: AddressShown | None
@@ -139,5 +139,5 @@ class OrderStatusWanted(Asked):
 
     model_config = example(seen="PLACED", status="CANCELLED")
 
-    seen: OrderStatus
-    status: OrderStatus
+    seen: shop.OrderStatus
+    status: shop.OrderStatus

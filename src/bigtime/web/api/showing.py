@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from bigtime.web.api.paging import Listed, listed
 from bigtime.web.api.shapes import Shown
-from bigtime.web.site import Site
+from bigtime.web.pages import Site
 
 S = TypeVar("S", bound=Shown)
 

@@ -18,46 +18,36 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, Steps
-from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.design import MOST_PIECES, Product, Tenant
-from bigtime.systems.portal.errors import (
-    CampaignElsewhere,
-    CampaignNotValid,
-    LinesRefused,
-    ProductUnavailable,
-    TenantDeleted,
-    TenantSuspended,
-    TotalMoved,
-    UnknownCampaign,
-    UnknownProduct,
+from bigtime.model import DomainError
+from bigtime.site import RAND, Ordering, Wanted, money
+from bigtime.systems import portal
+from bigtime.web.http import TooManyTries, status_of
+from bigtime.web.pages import (
+    Filled,
+    check_form,
+    going_on,
+    ordering_of,
+    read_fields,
+    site_of,
+    typed_in,
+    waiting,
 )
-from bigtime.systems.portal.orders import Quote, make_order_id, quote_order
-from bigtime.systems.portal.products import list_products
-from bigtime.systems.portal.values import BillingCycle, Email, OrderId, Total
-from bigtime.web.forms import Filled, check_form, read_fields, typed_in, waiting
-from bigtime.web.limits import TooManyTries
 from bigtime.web.portal.confirm import begin
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
-from bigtime.web.portal.letters import RAND
-from bigtime.web.portal.ordering import Ordering, Wanted, ordering_of
-from bigtime.web.rendering import money
-from bigtime.web.signing_in import going_on
-from bigtime.web.site import site_of
-from bigtime.web.statuses import status_of
+from bigtime.wire import Steps
 
 checkout = APIRouter(include_in_schema=False)
 
 HERE: Final = "/portal/checkout"
-OF_CAMPAIGN: Final = (UnknownCampaign, CampaignNotValid, CampaignElsewhere)
-OF_PRODUCT: Final = (UnknownProduct, ProductUnavailable)
-OF_ORDER: Final = (TotalMoved, TenantSuspended, TenantDeleted)
+OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)
+OF_PRODUCT: Final = (portal.UnknownProduct, portal.ProductUnavailable)
+OF_ORDER: Final = (portal.TotalMoved, portal.TenantSuspended, portal.TenantDeleted)
 MOST_ON_OFFER: Final = 100
 
 
 def whole_number(text: Any) -> Any:
     if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise LinesRefused
+        raise portal.LinesRefused
     return text
 
 
@@ -65,7 +55,7 @@ class Choice(BaseModel):
     """What somebody wants to order."""
 
     product: str
-    quantity: Annotated[int, Field(ge=1, le=MOST_PIECES), BeforeValidator(whole_number)] = 1
+    quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
     def wanted(self, total: Decimal | None = None) -> Wanted:
@@ -80,14 +70,14 @@ class Choice(BaseModel):
 class Ordered(Choice):
     """The form that orders."""
 
-    order_id: OrderId
-    total: Total
+    order_id: portal.OrderId
+    total: portal.Total
 
 
 class Buyer(BaseModel):
     """The form of somebody who is not known yet."""
 
-    email: Email
+    email: portal.Email
 
 
 @checkout.get(HERE)
@@ -149,15 +139,15 @@ async def place_order(request: Request) -> Response:
 class Shown:
     """What there is to choose from, and what is chosen, with a new id for its order."""
 
-    products: list[Product]
-    quote: Quote | None
+    products: list[portal.Product]
+    quote: portal.Quote | None
     order_id: str
     refused: DomainError | None
 
 
 def to_show(choice: Choice | None, ordering: Ordering) -> Steps[Shown]:
-    products = yield from list_products(limit=MOST_ON_OFFER)
-    order_id = yield from make_order_id()
+    products = yield from portal.list_products(limit=MOST_ON_OFFER)
+    order_id = yield from portal.make_order_id()
     quote, refused = None, None
     if choice is not None:
         try:
@@ -167,9 +157,9 @@ def to_show(choice: Choice | None, ordering: Ordering) -> Steps[Shown]:
     return Shown(products.items, quote, order_id, refused)
 
 
-def quoted(choice: Choice, ordering: Ordering) -> Steps[Quote]:
+def quoted(choice: Choice, ordering: Ordering) -> Steps[portal.Quote]:
     wanted = choice.wanted()
-    return (yield from quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
+    return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 
 
 async def shown(
@@ -203,17 +193,17 @@ async def shown(
     )
 
 
-def is_closed(tenant: Tenant) -> bool:
+def is_closed(tenant: portal.Tenant) -> bool:
     """Whether a customer cannot order."""
     try:
-        orderly(tenant)
-    except (TenantSuspended, TenantDeleted):
+        portal.orderly(tenant)
+    except (portal.TenantSuspended, portal.TenantDeleted):
         return True
     return False
 
 
-def named(product: Product) -> str:
-    cycle = "a month" if product.billing_cycle == BillingCycle.MONTHLY else "a year"
+def named(product: portal.Product) -> str:
+    cycle = "a month" if product.billing_cycle == portal.BillingCycle.MONTHLY else "a year"
     return f"{product.name}, {money(product.price, RAND)} {cycle}"
 
 

@@ -12,23 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.systems.portal.errors import (
-    CodeSpent,
-    CodeWrong,
-    MoveRefused,
-    TenantDeleted,
-    TenantSuspended,
-    UnknownCode,
-)
-from bigtime.systems.portal.values import Email
-from bigtime.web.cookies import SESSION, VISIT
-from bigtime.web.design import Proving
-from bigtime.web.forms import Filled, empty, read_fields, read_form, waiting
-from bigtime.web.limits import TooManyTries
-from bigtime.web.local_path import local_path
-from bigtime.web.portal.customer import HOME, customer_of
-from bigtime.web.portal.ordering import codes_of
-from bigtime.web.portal.proving import (
+from bigtime.site import (
+    Proving,
     begin_again,
     begin_proving,
     open_proving,
@@ -38,26 +23,37 @@ from bigtime.web.portal.proving import (
     session_holder,
     visit_holder,
 )
-from bigtime.web.signing_in import going_on
-from bigtime.web.site import site_of
-from bigtime.web.statuses import status_in_form
+from bigtime.systems import portal
+from bigtime.web.http import SESSION, VISIT, TooManyTries, local_path, status_in_form
+from bigtime.web.pages import (
+    Filled,
+    codes_of,
+    count_code,
+    empty,
+    going_on,
+    read_fields,
+    read_form,
+    site_of,
+    waiting,
+)
+from bigtime.web.portal.customer import HOME, customer_of
 
 confirm = APIRouter(include_in_schema=False)
 
 REFUSED: tuple[type[DomainError], ...] = (
-    CodeWrong,
-    CodeSpent,
-    UnknownCode,
-    MoveRefused,
-    TenantDeleted,
-    TenantSuspended,
+    portal.CodeWrong,
+    portal.CodeSpent,
+    portal.UnknownCode,
+    portal.MoveRefused,
+    portal.TenantDeleted,
+    portal.TenantSuspended,
 )
 
 
 class Address(BaseModel):
     """The form that asks for a code."""
 
-    email: Email
+    email: portal.Email
     next: str = ""
 
 
@@ -100,13 +96,6 @@ async def begin(request: Request, email: str, then: str, *, ordering: bool = Fal
     return sending(request, proving, ordering=ordering)
 
 
-def count_code(request: Request, email: str) -> None:
-    """Refuses too many codes: asked for from one address, or sent to one mailbox."""
-    site = site_of(request)
-    site.count_try("one-time code", request)
-    site.limits.take("one-time code to", email)
-
-
 def sending(
     request: Request, proving: Proving, *, ordering: bool = False, told: str = ""
 ) -> Response:
@@ -140,7 +129,7 @@ async def check(request: Request, proving_id: str) -> Response:
         return waiting(await code_asked(request, proving, form, status=429), error)
     except REFUSED as error:
         form.refuse(error, "code")
-        status = 422 if isinstance(error, CodeSpent) else status_in_form(error)
+        status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
         return await code_asked(request, proving, form, status=status)
     return await shown_to_be(request, tenant_id, proving.next)
 

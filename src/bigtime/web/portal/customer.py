@@ -10,12 +10,10 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.systems.portal.design import Tenant
-from bigtime.systems.portal.tenants import get_tenant
-from bigtime.web.cookies import VISIT
-from bigtime.web.portal.proving import proven, session_holder, visit_holder
-from bigtime.web.site import site_of
-from bigtime.web.visitor import Visitor
+from bigtime.site import Visitor, proven, session_holder, visit_holder
+from bigtime.systems import portal
+from bigtime.web.http import VISIT
+from bigtime.web.pages import site_of
 
 HOME: Final = "/portal"
 
@@ -53,18 +51,10 @@ async def proof_holder(request: Request) -> str | None:
     return visit_holder(visit) if visit else None
 
 
-async def tenant_of_customer(request: Request, customer: Customer) -> Tenant:
+async def tenant_of_customer(request: Request, customer: Customer) -> portal.Tenant:
     """The tenant, also if it was deleted: its page says so."""
-    steps = get_tenant(customer.tenant_id, include_inactive=True)
+    steps = portal.get_tenant(customer.tenant_id, include_inactive=True)
     return await site_of(request).store.run(steps)
-
-
-def as_typed(tenant: Tenant) -> dict[str, str]:
-    """What a tenant tells of itself, as its forms have it."""
-    return {
-        "organization_name": tenant.organization_name or "",
-        "destination_email": tenant.destination_email or "",
-    }
 
 
 def to_confirm(request: Request) -> Response:

@@ -8,28 +8,14 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Steps, delete
-from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.design import Order, Tenant
-from bigtime.systems.portal.errors import RecordMoved
-from bigtime.systems.portal.history import mark_of
-from bigtime.systems.portal.orders import list_orders
-from bigtime.systems.portal.tenants import get_tenant, update_tenant
-from bigtime.web.cookies import VISIT
-from bigtime.web.design import Proof
-from bigtime.web.forms import Filled, empty, read_fields, read_form
-from bigtime.web.portal.customer import (
-    HOME,
-    Customer,
-    as_typed,
-    customer_of,
-    proof_holder,
-    to_confirm,
-)
+from bigtime.model import delete
+from bigtime.site import Proof, as_typed
+from bigtime.systems import portal
+from bigtime.web.http import VISIT, status_of
+from bigtime.web.pages import Filled, empty, going_on, read_fields, read_form, site_of
+from bigtime.web.portal.customer import HOME, Customer, customer_of, proof_holder, to_confirm
 from bigtime.web.portal.register import Connecting
-from bigtime.web.signing_in import going_on
-from bigtime.web.site import site_of
-from bigtime.web.statuses import status_of
+from bigtime.wire import Steps
 
 NEWEST = 3
 
@@ -63,7 +49,7 @@ async def tell(request: Request) -> Response:
         return await shown(request, customer, form, status=422)
     try:
         await site.store.run(telling(customer.tenant_id, form.value))
-    except RecordMoved as error:
+    except portal.RecordMoved as error:
         form.refuse(error)
         return await shown(request, customer, form, status=status_of(error))
     return going_on(f"{HOME}?changed=yes")
@@ -82,18 +68,18 @@ async def leave(request: Request) -> Response:
     return response
 
 
-def telling(tenant_id: str, told: Told) -> Steps[Tenant]:
-    orderly((yield from get_tenant(tenant_id, include_inactive=True)))
+def telling(tenant_id: str, told: Told) -> Steps[portal.Tenant]:
+    portal.orderly((yield from portal.get_tenant(tenant_id, include_inactive=True)))
     changes = {
         "organization_name": told.organization_name,
         "destination_email": told.destination_email,
     }
-    return (yield from update_tenant(tenant_id, changes, by=tenant_id, seen=told.seen))
+    return (yield from portal.update_tenant(tenant_id, changes, by=tenant_id, seen=told.seen))
 
 
-def tenant_and_orders(tenant_id: str) -> Steps[tuple[Tenant, list[Order]]]:
-    tenant = yield from get_tenant(tenant_id, include_inactive=True)
-    newest = yield from list_orders(tenant_id, limit=NEWEST)
+def tenant_and_orders(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]:
+    tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
+    newest = yield from portal.list_orders(tenant_id, limit=NEWEST)
     return tenant, newest.items
 
 
@@ -116,5 +102,5 @@ async def shown(
         has_account=customer.has_account,
         told=told,
         form=form or empty(**as_typed(tenant)),
-        seen=mark_of(tenant),
+        seen=portal.mark_of(tenant),
     )

@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.systems.portal.orders import get_order, list_orders
+from bigtime.systems import portal
+from bigtime.web.pages import site_of
 from bigtime.web.portal.customer import customer_of, to_confirm
-from bigtime.web.site import site_of
 
 PAGE = 25
 
@@ -22,7 +22,7 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
     customer = await customer_of(request)
     if customer is None:
         return to_confirm(request)
-    steps = list_orders(customer.tenant_id, limit=PAGE, after=site.cursors.read(after))
+    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=site.cursors.read(after))
     found = await site.store.run(steps)
     page = site.templates.page(
         "portal/orders.html",
@@ -40,7 +40,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
     customer = await customer_of(request)
     if customer is None:
         return to_confirm(request)
-    order = await site.store.run(get_order(customer.tenant_id, order_id))
+    order = await site.store.run(portal.get_order(customer.tenant_id, order_id))
     page = site.templates.page(
         "portal/order.html",
         order=order,

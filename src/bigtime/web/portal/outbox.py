@@ -10,10 +10,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.web.design import Mail
-from bigtime.web.mail import text_of, view_outbox
-from bigtime.web.problems import NoSuchPage
-from bigtime.web.site import Site, site_of
+from bigtime.site import Mail, text_of, view_outbox
+from bigtime.web.http import NoSuchPage
+from bigtime.web.pages import Site, site_of
 
 LINK: Final = re.compile(r"(https?://\S+)")
 

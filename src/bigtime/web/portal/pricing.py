@@ -9,15 +9,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.systems.portal.campaigns import get_campaign
-from bigtime.systems.portal.errors import UnknownCampaign
-from bigtime.systems.portal.products import list_products
-from bigtime.systems.portal.values import asked_campaign_code
-from bigtime.web.page import Page
-from bigtime.web.portal.ordering import ordering_of
-from bigtime.web.shopper.one_spelling import spelled_otherwise
-from bigtime.web.site import Site, site_of
-from bigtime.web.tags import PRICING, campaign_tag, product_tag
+from bigtime.site import PRICING, campaign_tag, product_tag
+from bigtime.systems import portal
+from bigtime.web.http import spelled_otherwise
+from bigtime.web.pages import Page, Site, ordering_of, site_of
 
 pricing = APIRouter(include_in_schema=False)
 
@@ -28,7 +23,7 @@ async def show_pricing(request: Request, after: str | None = None) -> Response:
     site = site_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await site.store.run(list_products(after=site.cursors.read(after)))
+        found = await site.store.run(portal.list_products(after=site.cursors.read(after)))
         page = site.templates.page(
             "portal/pricing.html",
             products=found.items,
@@ -50,17 +45,17 @@ async def show_campaign(request: Request, code: str) -> Response:
     zone = ordering_of(site).zone
 
     async def make() -> tuple[Page, Collection[str]]:
-        offer = await site.store.run(get_campaign(code, zone=zone))
+        offer = await site.store.run(portal.get_campaign(code, zone=zone))
         is_to_come = site.store.clock().astimezone(zone).date() < offer.campaign.from_date
         page = site.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
         return page, (campaign_tag(code), product_tag(offer.campaign.product_id))
 
     try:
-        key = asked_campaign_code(code)
+        key = portal.asked_campaign_code(code)
         if key != code:
             return spelled_otherwise("/campaigns/", key)
         return await site.cached(request, make, seconds=seconds_of_today(site, zone))
-    except UnknownCampaign:
+    except portal.UnknownCampaign:
         page = site.templates.page("portal/campaign.html", status=404, offer=None)
         return await site.answer(request, page)
 

@@ -9,58 +9,34 @@ from pydantic import AfterValidator, BaseModel, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Steps
-from bigtime.systems.accounts.account import view_account
-from bigtime.systems.accounts.errors import (
-    LoginTaken,
-    MailboxNotEnough,
-    OtherTenant,
-    PasswordChanged,
-    UnknownLogin,
-)
-from bigtime.systems.deals.errors import UsernameTaken
-from bigtime.systems.deals.values import Username
-from bigtime.systems.portal.design import Tenant
-from bigtime.systems.portal.errors import MoveRefused, TenantDeleted, TenantSuspended
-from bigtime.systems.portal.values import Email, Name
-from bigtime.systems.sessions.session import delete_sessions
-from bigtime.systems.shop.errors import EmailTaken
-from bigtime.web.forms import Filled, empty, read_form, waiting
-from bigtime.web.limits import TooManyTries
-from bigtime.web.portal.customer import (
-    HOME,
-    Customer,
-    customer_of,
-    tenant_of_customer,
-    to_confirm,
-)
-from bigtime.web.portal.registering import Details, connect_account, open_account, regain_account
-from bigtime.web.shopper.sign_up import a_new_password
-from bigtime.web.signing_in import going_on, sign_in
-from bigtime.web.site import site_of
-from bigtime.web.statuses import status_of
-from bigtime.web.visitor import Visitor
+from bigtime.site import Details, Visitor, connect_account, open_account, regain_account
+from bigtime.systems import accounts, deals, portal, sessions, shop
+from bigtime.systems.accounts import a_new_password
+from bigtime.web.http import TooManyTries, status_of
+from bigtime.web.pages import Filled, empty, going_on, read_form, sign_in, site_of, waiting
+from bigtime.web.portal.customer import HOME, Customer, customer_of, tenant_of_customer, to_confirm
+from bigtime.wire import Steps
 
 register = APIRouter(include_in_schema=False)
 
 REFUSED = (
-    LoginTaken,
-    EmailTaken,
-    MailboxNotEnough,
-    OtherTenant,
-    PasswordChanged,
-    UnknownLogin,
-    MoveRefused,
-    TenantDeleted,
-    TenantSuspended,
+    accounts.LoginTaken,
+    shop.EmailTaken,
+    accounts.MailboxNotEnough,
+    accounts.OtherTenant,
+    accounts.PasswordChanged,
+    accounts.UnknownLogin,
+    portal.MoveRefused,
+    portal.TenantDeleted,
+    portal.TenantSuspended,
 )
 
 
 class Connecting(BaseModel):
     """The form of somebody who has an account."""
 
-    organization_name: Name | None = None
-    destination_email: Email | None = None
+    organization_name: portal.Name | None = None
+    destination_email: portal.Email | None = None
 
     @property
     def details(self) -> Details:
@@ -76,7 +52,7 @@ class Regaining(Connecting):
 class Registering(Regaining):
     """The form of somebody who has none."""
 
-    username: Username
+    username: deals.Username
 
 
 @register.get("/portal/register")
@@ -109,7 +85,7 @@ async def open_one(request: Request) -> Response:
     steps = open_account(customer.tenant_id, told.username, password, told.details, name=name)
     try:
         identity = await site.apart.run(steps)
-    except UsernameTaken as error:
+    except deals.UsernameTaken as error:
         form.refuse(error, "username")
         return await asked(request, customer, form, status=422)
     except REFUSED as error:
@@ -140,7 +116,7 @@ async def regain(request: Request) -> Response:
         form.refuse(error)
         return await asked(request, customer, form, status=status_of(error))
     site.visitors.forget_all()
-    await site.store.run(delete_sessions(identity.login))
+    await site.store.run(sessions.delete_sessions(identity.login))
     return await sign_in(site, request, identity, then=f"{HOME}?welcome=yes")
 
 
@@ -166,7 +142,7 @@ async def connect(request: Request) -> Response:
     return going_on(f"{HOME}?welcome=yes")
 
 
-async def own_visitor(request: Request, tenant: Tenant) -> Visitor | None:
+async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
     """Who is signed in, if their login is the tenant's address."""
     visitor = await site_of(request).visitor(request)
     return visitor if visitor and visitor.login == tenant.email else None
@@ -175,8 +151,8 @@ async def own_visitor(request: Request, tenant: Tenant) -> Visitor | None:
 def is_login(address: str) -> Steps[bool]:
     """Whether there is an account with an address."""
     try:
-        yield from view_account(address)
-    except UnknownLogin:
+        yield from accounts.view_account(address)
+    except accounts.UnknownLogin:
         return False
     return True
 

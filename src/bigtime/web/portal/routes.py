@@ -6,13 +6,6 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.portal.admin.campaigns import campaigns
-from bigtime.web.portal.admin.history import history
-from bigtime.web.portal.admin.overview import overview
-from bigtime.web.portal.admin.products import products
-from bigtime.web.portal.admin.reminders import reminders
-from bigtime.web.portal.admin.statuses import statuses
-from bigtime.web.portal.admin.tenants import tenants
 from bigtime.web.portal.checkout import checkout
 from bigtime.web.portal.confirm import confirm
 from bigtime.web.portal.home import home
@@ -29,11 +22,4 @@ PORTAL: Final[tuple[APIRouter, ...]] = (
     home,
     orders,
     outbox,
-    overview,
-    tenants,
-    statuses,
-    products,
-    campaigns,
-    reminders,
-    history,
 )

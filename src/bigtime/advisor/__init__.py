@@ -1,0 +1,32 @@
+"""What can be said of a system without running it for real: explain, check, charts, diff, cost."""
+
+from bigtime.advisor.charts import chart
+from bigtime.advisor.difference import diff
+from bigtime.advisor.explanation import Explained, Explanation, explain, price, units
+from bigtime.advisor.finding import Finding
+from bigtime.advisor.measurement import Measured, measure
+from bigtime.advisor.prices import UnknownPrice
+from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
+from bigtime.advisor.system_check import check_system, open_findings
+from bigtime.advisor.testing import Cost, cost_of
+
+__all__ = [
+    "CannotSample",
+    "Cost",
+    "Explained",
+    "Explanation",
+    "Finding",
+    "Measured",
+    "UnknownPrice",
+    "chart",
+    "check_system",
+    "cost_of",
+    "diff",
+    "explain",
+    "measure",
+    "open_findings",
+    "price",
+    "sample_arguments",
+    "sample_value",
+    "units",
+]

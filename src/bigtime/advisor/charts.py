@@ -1,0 +1,138 @@
+"""The charts of a system, as Markdown: its entities, its indexes, its access patterns.
+
+A key is shown as its template with the fields in angle brackets, a field in a bucket by the name
+of the bucket: `BRAND#<Brand>#<Day>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from inspect import Parameter
+from typing import Any
+
+from bigtime.model import (
+    MAIN,
+    Attribute,
+    Entity,
+    EntityKey,
+    Field,
+    Index,
+    KeyPart,
+    Pattern,
+    System,
+    Table,
+    check_kind,
+    pascal_case,
+)
+
+NOT_APPLICABLE = "N/A"
+
+
+def chart(system: System) -> str:
+    """All charts of a system, each under its heading."""
+    check_kind(system, "chart")
+    parts = [f"# {system.name}"]
+    for table in system.tables:
+        parts += [f"## Entities in {table.name}", entity_chart(table)]
+        for index in table.indexes:
+            parts += [f"### {index_title(index)}", index_chart(table, index)]
+    if system.patterns:
+        parts += ["## Access patterns", pattern_chart(system.patterns.values())]
+    return "\n\n".join(parts) + "\n"
+
+
+def entity_chart(table: Table) -> str:
+    """Every entity of a table, and the keys it is found by."""
+    return markdown(
+        ["entity", *(one.name for one in table.main.attributes), "other keys"],
+        [entity_row(one) for one in table.entities],
+    )
+
+
+def entity_row(entity: type[Entity]) -> list[str]:
+    keys = entity.layout.keys
+    others = "; ".join(
+        f"{while_text(key)}{name} {key_text(key)}" for name, key in keys.items() if name != MAIN
+    )
+    return [entity.__name__, *(f"`{part_text(one)}`" for one in keys[MAIN].parts), others]
+
+
+def index_title(index: Index) -> str:
+    kind = "global" if index.is_global else "local"
+    held = index.projection if not index.include else f"INCLUDE {', '.join(index.include)}"
+    return f"{index.name} ({kind}, {held})"
+
+
+def index_chart(table: Table, index: Index) -> str:
+    """The entities that an index holds."""
+    rows = [
+        [one.__name__, *(f"`{part_text(part)}`" for part in one.layout.keys[index.name].parts)]
+        for one in table.entities
+        if index.name in one.layout.keys
+    ]
+    return markdown(["entity", *map(attribute_name, index.attributes)], rows)
+
+
+def attribute_name(attribute: Attribute) -> str:
+    return attribute.name
+
+
+def pattern_chart(patterns: Iterable[Pattern[..., Any]]) -> str:
+    """Every access pattern, the indexes that answer it, and what it takes."""
+    rows = [[one.title, one.index, parameters_text(one), one.notes] for one in patterns]
+    return markdown(["access pattern", "index", "parameters", "notes"], rows)
+
+
+def parameters_text(pattern: Pattern[..., Any]) -> str:
+    """What it is asked with; keyword-only parameters are how, and not in the chart."""
+    if pattern.takes is not None:
+        return pattern.takes
+    asked = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    names = [pascal_case(one.name) for one in pattern.parameters if one.kind in asked]
+    return ", ".join(names) or NOT_APPLICABLE
+
+
+# Keys
+
+
+def key_text(key: EntityKey) -> str:
+    halves = (" + ".join(f"`{part_text(one)}`" for one in half) for half in (key.hash, key.range))
+    return " / ".join(half for half in halves if half)
+
+
+def while_text(key: EntityKey) -> str:
+    """While what the index holds the entity, if not always."""
+    if not key.only:
+        return ""
+    return f"while {' and '.join(map(values_text, key.only, key.only.values()))} only: "
+
+
+def values_text(name: str, values: tuple[Any, ...]) -> str:
+    spoken = name.replace("_", " ")
+    if values in ((True,), (False,)):
+        return spoken if values[0] else f"not {spoken}"
+    return f"{spoken} is {' or '.join(str(getattr(one, 'value', one)) for one in values)}"
+
+
+def part_text(part: KeyPart) -> str:
+    return "".join(
+        f"<{field_name(one)}>" if isinstance(one, Field) else one for one in part.template.parts
+    )
+
+
+def field_name(field: Field) -> str:
+    bucket = field.encoding.bucket
+    return pascal_case(bucket.name if bucket else field.name)
+
+
+# Markdown
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [in_line(head), "|---" * len(head) + "|", *map(in_line, rows)]
+    return "\n".join(lines)
+
+
+def in_line(cells: Iterable[str]) -> str:
+    shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in shown)}|"

@@ -1,0 +1,216 @@
+"""How a live table differs from its declaration, in sentences.
+
+Compared is what the declaration says: keys and their types, indexes and their projections, stream,
+time to live, deletion protection and tags. How a table is paid for is not declared, and so never a
+difference. AWS's own tags (`aws:...`) are not ours to miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from bigtime.model import Index, System, Table, check_kind, describe, key_attributes, key_schema
+from bigtime.wire import Request, Response, Steps
+
+REBUILD = "DynamoDB cannot change that: make a new table and copy the items"
+REINDEX = "delete the index and create it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`missing` is declared and not there, `extra` is there and not declared."""
+
+    kind: Literal["missing", "changed", "extra"]
+    table: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.table}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A table as it is: what DescribeTable, DescribeTimeToLive and ListTagsOfResource say."""
+
+    table: Response
+    expiry: str | None
+    tags: dict[str, str]
+
+
+def diff(system: System) -> Steps[list[Difference]]:
+    """All differences between a system's tables and the live ones."""
+    check_kind(system, "diff")
+    found: list[Difference] = []
+    for table in system.tables:
+        found += differences(table, (yield from look(table)))
+    return found
+
+
+def look(table: Table) -> Steps[Live | None]:
+    """The live table with its time to live and tags; None when there is none."""
+    described = yield from describe(table)
+    if described is None:
+        return None
+    expiry = yield Request("DescribeTimeToLive", {"TableName": table.name})
+    tags: dict[str, str] = {}
+    asked = {"ResourceArn": described["TableArn"]}
+    while True:
+        page = yield Request("ListTagsOfResource", asked)
+        tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
+        if not page.get("NextToken"):
+            return Live(described, expiring(expiry["TimeToLiveDescription"]), tags)
+        asked = {**asked, "NextToken": page["NextToken"]}
+
+
+def expiring(description: Response) -> str | None:
+    """The attribute that items expire by."""
+    is_on = description.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+    return description.get("AttributeName") if is_on else None
+
+
+def differences(table: Table, live: Live | None) -> list[Difference]:
+    if live is None:
+        return [Difference("missing", table.name, "the table is not there; create it")]
+    return [
+        *key_differences(table, live.table),
+        *index_differences(table, live.table),
+        *stream_differences(table, live.table),
+        *expiry_differences(table, live.expiry),
+        *protection_differences(table, live.table),
+        *tag_differences(table, live.tags),
+    ]
+
+
+# Keys and indexes
+
+
+def key_differences(table: Table, live: Response) -> Iterator[Difference]:
+    declared, there = schema_text(key_schema(table.main)), schema_text(live["KeySchema"])
+    if declared != there:
+        yield changed(table, f"its key is {there}, and declared as {declared}; {REBUILD}")
+    types = {one["AttributeName"]: one["AttributeType"] for one in live["AttributeDefinitions"]}
+    for one in key_attributes(table):
+        if types.get(one.name, one.type) != one.type:
+            yield changed(
+                table,
+                f"key attribute {one.name} is of type {types[one.name]}, and declared as"
+                f" {one.type}; {REBUILD}",
+            )
+
+
+def schema_text(schema: list[dict[str, str]]) -> str:
+    """Partition key attributes before sort key attributes, as `PK / SK`."""
+    halves = (
+        " + ".join(one["AttributeName"] for one in schema if one["KeyType"] == kind)
+        for kind in ("HASH", "RANGE")
+    )
+    return " / ".join(half for half in halves if half)
+
+
+def index_differences(table: Table, live: Response) -> Iterator[Difference]:
+    there = {
+        one["IndexName"]: (one, is_global)
+        for arm, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False))
+        for one in live.get(arm) or []
+    }
+    for index in table.indexes:
+        if index.name in there:
+            yield from one_index(table, index, *there[index.name])
+        else:
+            remedy = "create it" if index.is_global else f"it is local; {REBUILD}"
+            yield missing(table, f"index {index.name} is not there; {remedy}")
+    for name in there.keys() - {index.name for index in table.indexes}:
+        yield extra(table, f"index {name} is there, and not declared; declare it, or delete it")
+
+
+def one_index(table: Table, index: Index, live: Response, is_global: bool) -> Iterator[Difference]:
+    where = f"index {index.name}"
+    if is_global != index.is_global:
+        kinds = {True: "global", False: "local"}
+        yield changed(
+            table, f"{where} is {kinds[is_global]}, and declared as {kinds[index.is_global]}"
+        )
+    declared, there = schema_text(key_schema(index)), schema_text(live["KeySchema"])
+    if declared != there:
+        yield changed(
+            table, f"{where} has the key {there}, and is declared with {declared}; {REINDEX}"
+        )
+    wanted, shown = projection_text(index), live_projection_text(live["Projection"])
+    if wanted != shown:
+        yield changed(
+            table, f"{where} projects {shown}, and is declared to project {wanted}; {REINDEX}"
+        )
+
+
+def projection_text(index: Index) -> str:
+    return " ".join([index.projection, *sorted(index.include)])
+
+
+def live_projection_text(projection: Response) -> str:
+    included = projection.get("NonKeyAttributes") or []
+    return " ".join([projection["ProjectionType"], *sorted(included)])
+
+
+# What a table has besides
+
+
+def stream_differences(table: Table, live: Response) -> Iterator[Difference]:
+    there = (live.get("StreamSpecification") or {}).get("StreamViewType")
+    yield from setting_differences(table, "stream", table.stream, there)
+
+
+def expiry_differences(table: Table, there: str | None) -> Iterator[Difference]:
+    yield from setting_differences(table, "time to live", table.ttl, there)
+
+
+def setting_differences(
+    table: Table, what: str, declared: str | None, there: str | None
+) -> Iterator[Difference]:
+    if declared == there:
+        return
+    if there is None:
+        yield missing(table, f"it has no {what}, and is declared with {declared}; turn it on")
+    elif declared is None:
+        yield extra(
+            table, f"it has a {what} ({there}) that is not declared; declare it, or turn it off"
+        )
+    else:
+        yield changed(
+            table,
+            f"its {what} is {there}, and declared as {declared}; turn it off, and on as declared",
+        )
+
+
+def protection_differences(table: Table, live: Response) -> Iterator[Difference]:
+    there = bool(live.get("DeletionProtectionEnabled"))
+    if there and not table.deletion_protection:
+        yield extra(table, "it is protected against deletion, and not declared so; declare it")
+    elif table.deletion_protection and not there:
+        yield missing(table, "it is not protected against deletion, as declared; turn that on")
+
+
+def tag_differences(table: Table, there: dict[str, str]) -> Iterator[Difference]:
+    for key, value in table.tags.items():
+        if key not in there:
+            yield missing(table, f"it has no tag {key}={value}; tag it")
+        elif there[key] != value:
+            yield changed(
+                table, f"its tag {key} is {there[key]!r}, and declared as {value!r}; tag it"
+            )
+    for key in there.keys() - table.tags.keys():
+        if not key.startswith("aws:"):
+            yield extra(table, f"it has a tag {key} that is not declared; declare it, or untag it")
+
+
+def missing(table: Table, sentence: str) -> Difference:
+    return Difference("missing", table.name, sentence)
+
+
+def changed(table: Table, sentence: str) -> Difference:
+    return Difference("changed", table.name, sentence)
+
+
+def extra(table: Table, sentence: str) -> Difference:
+    return Difference("extra", table.name, sentence)

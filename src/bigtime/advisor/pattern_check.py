@@ -1,0 +1,132 @@
+"""Every pattern, run dry on sample arguments: is it answered as its chart says?
+
+Each is run twice, on tables that hold whatever it asks for and on empty ones, so that both ways of
+a pattern that looks and then decides are seen. A domain error is a proper end of such a run.
+
+- dry-run: it cannot be run so; it lacks sample arguments, or a sample of an entity, or is broken.
+- scan: it scans, because no index answers it.
+- index: it goes by another index than its chart says, or never by one that the chart names.
+
+A chart names `Main table` (or the table's name), or indexes; `N/A` is for what only writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from bigtime.advisor.explanation import MAIN_TABLE, Explanation, explain
+from bigtime.advisor.finding import Finding
+from bigtime.advisor.sample import CannotSample, sample_arguments
+from bigtime.model import MAIN, Pattern, System
+
+TableIndex: TypeAlias = tuple[str, str]
+"""A table and an index of it."""
+
+
+def check_patterns(system: System) -> Iterator[Finding]:
+    for pattern in system.patterns.values():
+        runs: list[Explanation[Any]] = []
+        try:
+            runs.append(dry_run(system, pattern))
+            runs.append(dry_run(system, pattern, holding=()))
+        except Exception as error:  # whatever a pattern's own code may raise
+            yield broken(pattern, error, "on empty tables" if runs else "on sample answers")
+        else:
+            yield from check_scans(pattern, runs)
+            yield from check_chart(system, pattern, runs)
+
+
+def dry_run(system: System, pattern: Pattern[..., Any], **assumed: Any) -> Explanation[Any]:
+    steps = pattern(**sample_arguments(pattern))
+    return explain(steps, tables=system.tables, **assumed)
+
+
+def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
+    if isinstance(error, CannotSample):
+        return Finding("dry-run", pattern.name, error.problem, error.remedy)
+    return Finding(
+        "dry-run",
+        pattern.name,
+        f"it cannot be run dry {where}: {type(error).__name__}: {error}",
+        "mend it, or give it arguments that go together, as in @pattern(..., sample={...})",
+    )
+
+
+def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Iterator[Finding]:
+    for place in scanned(runs):
+        yield Finding(
+            "scan",
+            pattern.name,
+            f"no index answers it: it scans {place_text(place)}, and costs as much as that holds",
+            "ask an index that has what it looks for in its key",
+        )
+
+
+def check_chart(
+    system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
+) -> Iterator[Finding]:
+    requests = [one for run in runs for one in run.requests]
+    used = {(table.name, index.name) for one in requests for table, index in one.used}
+    said = charted(pattern.index)
+    unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]
+    stray = sorted(place_text(place) for place in used if not is_charted(said, place))
+    unused = [name for name in said if not any(is_meant(name, place) for place in used)]
+    if unknown or stray or unused:
+        yield Finding(
+            "index",
+            pattern.name,
+            f"its chart says {pattern.index!r}, but {differing(unknown, stray, unused)}",
+            f"correct the chart, or the pattern{early_ends(runs)}",
+        )
+
+
+def early_ends(runs: list[Explanation[Any]]) -> str:
+    """Why a dry run may not have come as far as it would."""
+    errors = dict.fromkeys(type(run.ended).__name__ for run in runs if run.ended is not None)
+    return f"; or give it a sample that does not end in {', '.join(errors)}" if errors else ""
+
+
+def scanned(runs: list[Explanation[Any]]) -> list[TableIndex]:
+    scans = (one for run in runs for one in run.requests if one.request.operation == "Scan")
+    return list(
+        dict.fromkeys((table.name, index.name) for one in scans for table, index in one.used)
+    )
+
+
+def charted(text: str) -> list[str]:
+    """The names in the index column of a chart: `UserIndex, then Main table`."""
+    names = (name.strip().removeprefix("then ").strip() for name in re.split("[,;]", text))
+    return [name for name in names if name not in ("", "N/A")]
+
+
+def places(system: System) -> Iterator[TableIndex]:
+    for table in system.tables:
+        yield from ((table.name, index.name) for index in (table.main, *table.indexes))
+
+
+def is_meant(name: str, place: TableIndex) -> bool:
+    table, index = place
+    return name == chart_text(index) or (index == MAIN and name == table)
+
+
+def is_charted(said: list[str], place: TableIndex) -> bool:
+    if not said:
+        return place[1] == MAIN
+    return any(is_meant(name, place) for name in said)
+
+
+def chart_text(index: str) -> str:
+    return MAIN_TABLE if index == MAIN else index
+
+
+def place_text(place: TableIndex) -> str:
+    table, index = place
+    return f"the table {table}" if index == MAIN else f"{table}.{index}"
+
+
+def differing(unknown: list[str], stray: list[str], unused: list[str]) -> str:
+    idle = [name for name in unused if name not in unknown]
+    said = (("there is no", unknown), ("it goes by", stray), ("it never goes by", idle))
+    return " and ".join(f"{words} {', '.join(names)}" for words, names in said if names)

@@ -1,0 +1,138 @@
+"""A request as people read it: a few short lines, and no secrets.
+
+    KeyConditionExpression: #n0 = :v0 AND begins_with(#n1, :v1)
+    names: #n0 = PK, #n1 = SK
+    values: :v0 = {"S": "CUSTOMER#alex"}, :v1 = {"S": "#ORDER#"}
+
+In an item or a key, what its entity calls secret is hidden. Of an expression nobody knows whose it
+is, so there an attribute is hidden that is secret in any entity of its table. A value belongs to
+the path before it, for that is how the kit writes every expression.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from bigtime.model import Table, hidden_in, layout_in, veiled
+from bigtime.wire import Item, Params, Request
+
+Tables: TypeAlias = Mapping[str, Table]
+
+WIDTH = 100
+INDENT = "  "
+MOST_LISTED = 3
+VALUE_OR_PATH = re.compile(r":\w+|(?>[#A-Za-z_][\w-]*(?:\.[#\w-]+|\[\d+\])*)(?!\s*\()")
+"""A value, or a path; the name of a function is neither."""
+WORDS = frozenset("SET REMOVE ADD DELETE AND OR NOT IN BETWEEN".split())
+ITEMS = ("Item", "Key", "ExclusiveStartKey")
+TOLD_BEFORE = ("TableName", "IndexName")
+PLACEHOLDERS = {"ExpressionAttributeNames": "names", "ExpressionAttributeValues": "values"}
+
+
+def request_lines(request: Request, tables: Iterable[Table]) -> list[str]:
+    """The parameters of a request; its operation, table and index are told elsewhere."""
+    named = {table.name: table for table in tables}
+    return list(parameters(request.params, named, ""))
+
+
+def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
+    table = tables.get(params.get("TableName", ""))
+    for name, value in sorted(params.items(), key=lambda pair: rank(pair[0])):
+        if name in ITEMS:
+            yield from pairs(name, shown_item(table, value), indent)
+        elif name in PLACEHOLDERS:
+            yield from pairs(PLACEHOLDERS[name], shown_marks(table, params, value), indent)
+        elif name == "TransactItems":
+            yield from listed((action_lines(one, tables, indent) for one in value), value, indent)
+        elif name == "RequestItems":
+            for table, asked in value.items():
+                yield from batch_lines(table, asked, tables, indent)
+        elif name not in TOLD_BEFORE:
+            yield f"{indent}{name}: {shown_value(value)}"
+
+
+def rank(name: str) -> int:
+    """What is asked comes before what its placeholders mean, and how it is asked comes last."""
+    kinds = (name in ITEMS, name.endswith("Expression"), name in PLACEHOLDERS)
+    return kinds.index(True) if True in kinds else len(kinds)
+
+
+def action_lines(action: Params, tables: Tables, indent: str) -> Iterator[str]:
+    ((name, given),) = action.items()
+    yield f"{indent}{name} in {given['TableName']}"
+    yield from parameters(given, tables, indent + INDENT)
+
+
+def batch_lines(table: str, asked: Any, tables: Tables, indent: str) -> Iterator[str]:
+    """A list of writes, or the keys of reads and how they are read."""
+    yield f"{indent}in {table}"
+    inner = indent + INDENT
+    if isinstance(asked, Mapping):
+        keys = [{"Key": key} for key in asked["Keys"]]
+        rest = {name: value for name, value in asked.items() if name != "Keys"}
+        yield from parameters(rest, tables, inner)
+    else:
+        keys = [given for one in asked for given in one.values()]
+    told = (parameters({"TableName": table, **one}, tables, inner) for one in keys)
+    yield from listed(told, keys, inner)
+
+
+def listed(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
+    """The first few of many."""
+    for part, _ in zip(parts, range(MOST_LISTED), strict=False):
+        yield from part
+    if len(of) > MOST_LISTED:
+        yield f"{indent}and {len(of) - MOST_LISTED} more"
+
+
+def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Names and what they are, as many to a line as there is room for."""
+    line = f"{indent}{label}:"
+    for place, (name, value) in enumerate(named.items(), 1):
+        part = f" {name} = {shown_value(value)}{',' if place < len(named) else ''}"
+        if len(line) + len(part) > WIDTH and not line.endswith(":"):
+            yield line
+            line = indent + INDENT
+            part = part.removeprefix(" ")
+        line += part
+    yield line
+
+
+def shown_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+# Secrets
+
+
+def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
+    if table is None:
+        return item
+    layout = layout_in(table)(item)
+    if layout is not None:
+        return layout.shown(item)
+    return veiled(item, hidden_in(table))
+
+
+def shown_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
+    secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
+    return veiled(marks, secret)
+
+
+def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:
+    """The placeholders of values that belong to a secret attribute."""
+    names: Mapping[str, str] = params.get("ExpressionAttributeNames") or {}
+    found: set[str] = set()
+    for text in (value for name, value in params.items() if name.endswith("Expression")):
+        # Nobody knows to what a value belongs that comes first, so it might be to a secret.
+        hiding = bool(secret)
+        for token in VALUE_OR_PATH.findall(text):
+            if token.startswith(":"):
+                found |= {token} if hiding else set()
+            elif token.upper() not in WORDS:
+                root = re.split(r"[.\[]", token)[0]
+                hiding = names.get(root, root) in secret
+    return found

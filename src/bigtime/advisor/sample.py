@@ -1,0 +1,343 @@
+"""Plausible values of what is declared, for patterns that are run with nothing behind them.
+
+A field of a sample is, in this order: what was told of it (a key tells the fields that it is made
+of), an example that it was declared with, its default, or a value made from its type. Made values
+go through the type's own validation; of text, several shapes are tried. Text is as long as its
+name, or half as long as it may be.
+
+`number` tells samples apart: two numbers give two values, as far as the type has that many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from inspect import Parameter
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
+
+from bigtime.model import (
+    DELIMITER,
+    MAIN,
+    PAYLOAD_BYTES,
+    DesignError,
+    DomainError,
+    Entity,
+    Key,
+    Ksuid,
+    Pattern,
+    Table,
+    Template,
+    field_annotation,
+    told_by,
+    unwrapped,
+)
+from bigtime.wire import Item
+
+M = TypeVar("M", bound=BaseModel)
+
+MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+"""What time it is in a dry run."""
+
+DIGIT_COUNTS = range(2, 14)
+"""How many digits a text of digits alone may have to have."""
+
+
+class CannotSample(DesignError):
+    """No plausible value can be made: why not, and what to declare."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}; {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+    def at(self, place: str) -> CannotSample:
+        return CannotSample(f"{place}: {self.problem}", self.remedy)
+
+
+# Values
+
+
+def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> Any:
+    """A value of a type, under its constraints."""
+    check = checking(annotation)
+    for candidate in candidates(annotation, name, number):
+        try:
+            return check(candidate)
+        except (ValidationError, ValueError, DomainError):
+            continue
+    raise CannotSample(
+        f"no sample of {name!r} can be made from its type {annotation!r}",
+        "declare it with Field(examples=[...]), or give the pattern sample={...}",
+    )
+
+
+def checking(annotation: Any) -> Callable[[Any], Any]:
+    """Makes a type's own validation, once for all that is tried."""
+    try:
+        validate = TypeAdapter(annotation).validate_python
+    except PydanticSchemaGenerationError:
+        validate = None
+
+    def check(value: Any) -> Any:
+        if isinstance(value, (BaseModel, Key)):
+            return value
+        if validate is None:
+            raise ValueError(f"pydantic does not know {annotation!r}")
+        return validate(value)
+
+    return check
+
+
+def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
+    kind, marks = unwrapped(annotation)
+    if get_origin(kind) in (Union, UnionType):
+        for one in get_args(kind):
+            if one is not type(None):
+                yield from candidates(one, name, number)
+        return
+    given = [one for mark in marks if isinstance(mark, FieldInfo) for one in mark.examples or ()]
+    yield from given[number : number + 1]
+    yield from made(kind, tuple(constraints(marks)), name, number)
+    yield from given
+
+
+def constraints(marks: Iterable[Any]) -> Iterator[Any]:
+    for mark in marks:
+        if isinstance(mark, FieldInfo):
+            yield from mark.metadata
+        else:
+            yield mark
+
+
+def limit(marks: Iterable[Any], *names: str) -> int | None:
+    """The first of these constraints that a type is under, such as `max_length`."""
+    told = (getattr(mark, name, None) for mark in marks for name in names)
+    return next((one for one in told if one is not None), None)
+
+
+def made(kind: Any, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
+    origin = get_origin(kind)
+    if origin is Literal:
+        yield turn(get_args(kind), number)
+    elif origin is Key:
+        yield sample_entity(get_args(kind)[0], number=number).own_key()
+    elif origin is not None:
+        yield from containers(kind, origin, marks, name, number)
+    elif not isinstance(kind, type):
+        yield from texts(marks, name, number)
+    elif issubclass(kind, Enum):
+        yield turn(list(kind), number)
+    elif issubclass(kind, BaseModel):
+        yield sample_model(kind, number=number)
+    elif kind in (list, tuple, set, frozenset, dict):
+        yield from containers(kind, kind, marks, name, number)
+    else:
+        yield from scalars(kind, marks, name, number)
+
+
+def turn(choices: Sequence[Any], number: int) -> Any:
+    return choices[number % len(choices)]
+
+
+def scalars(kind: type, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
+    if issubclass(kind, Ksuid):
+        at = MOMENT - timedelta(seconds=number)
+        yield kind.make(at, number.to_bytes(PAYLOAD_BYTES))
+    elif issubclass(kind, bool):
+        yield from (False, True)
+    elif issubclass(kind, (int, Decimal)):
+        yield from numbers(marks, number)
+    elif issubclass(kind, datetime):
+        yield MOMENT - timedelta(minutes=number)
+        yield MOMENT.replace(year=9999) - timedelta(minutes=number)
+    elif issubclass(kind, date):
+        yield MOMENT.date() - timedelta(days=number)
+    elif issubclass(kind, UUID):
+        yield UUID(int=(number + 1) << 64, version=4)
+    elif issubclass(kind, bytes):
+        yield from (text.encode() for text in texts(marks, name, number))
+    else:
+        yield from texts(marks, name, number)
+
+
+def numbers(marks: tuple[Any, ...], number: int) -> Iterator[int]:
+    low, high = limit(marks, "ge", "gt"), limit(marks, "le", "lt")
+    step = limit(marks, "multiple_of") or 1
+    yield number + 1
+    if low is not None:
+        yield int(low) + number
+        yield int(low) + step
+        yield int(low) + 1
+    if high is not None:
+        yield int(high) - 1
+        yield int(high)
+    yield from (step, 0, 1, -1)
+
+
+def texts(marks: tuple[Any, ...], name: str, number: int) -> Iterator[str]:
+    """Text of the length that is allowed, in several shapes."""
+    least, most = limit(marks, "min_length") or 0, limit(marks, "max_length")
+    plain = f"{name}-{number + 1}".replace("_", "-")
+    length = max(least, len(plain) if most is None else min(most, max(len(plain), most // 2)))
+    short = f"{number + 1}".rjust(length, "x")
+    fitted = short if len(plain) > length else plain.ljust(length, "x")
+    yield fitted
+    yield fitted.upper()
+    yield fitted.replace("-", "").lower()
+    yield fitted.replace("-", "").upper()
+    yield fitted.replace("-", "").capitalize()
+    yield from (f"{number + 1:0{digits}}" for digits in (max(least, 1), *DIGIT_COUNTS))
+    yield f"{name}{number + 1}@example.com"
+    yield f"https://example.com/{name}/{number + 1}"
+    yield f"{number + 1}.0"
+
+
+def containers(
+    kind: Any, origin: type, marks: tuple[Any, ...], name: str, number: int
+) -> Iterator[Any]:
+    inner = [one for one in get_args(kind) if one is not Ellipsis]
+    count = max(limit(marks, "min_length") or 0, 1)
+    places = range(number * count, number * count + count)
+    if issubclass(origin, Mapping):
+        of = inner[1] if inner else str
+        yield {f"{name}-{one + 1}": sample_value(of, name=name, number=one) for one in places}
+    elif issubclass(origin, tuple) and inner and Ellipsis not in get_args(kind):
+        yield tuple(sample_value(one, name=name, number=number) for one in inner)
+    elif issubclass(origin, Iterable):
+        of = inner[0] if inner else str
+        yield [sample_value(of, name=name, number=one) for one in places]
+
+
+# Entities
+
+
+def sample_model(
+    kind: type[M],
+    told: Mapping[str, Any] | None = None,
+    *,
+    number: int = 0,
+    present: Iterable[str] = (),
+) -> M:
+    """A model with what was told, and plausible values for what has no default.
+
+    `present` are fields that must be there, though None is their default; all are, where the
+    model is refused without them.
+    """
+    fields = dict(told or {})
+    for name, field in kind.model_fields.items():
+        wanted = field.is_required() or (name in present and field.default is None)
+        if name not in fields and (wanted or field.examples):
+            fields[name] = sample_field(kind, name, number)
+    try:
+        return kind.model_validate(fields)
+    except (ValidationError, DomainError) as error:
+        if lacking := kind.model_fields.keys() - fields.keys() - {*present}:
+            return sample_model(kind, told, number=number, present={*present, *lacking})
+        raise CannotSample(
+            f"no sample of {kind.__name__} can be made ({faults_in(error)})",
+            "declare its fields with Field(examples=[...]) that go together",
+        ) from None
+
+
+def faults_in(error: ValidationError | DomainError) -> str:
+    if isinstance(error, DomainError):
+        return str(error)
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
+    )
+
+
+def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
+    examples = kind.model_fields[name].examples or []
+    if number < len(examples):
+        return examples[number]
+    try:
+        return sample_value(field_annotation(kind, name), name=name, number=number)
+    except CannotSample as error:
+        if examples:
+            return turn(examples, number)
+        raise error.at(f"{kind.__name__}.{name}") from None
+
+
+def sample_entity(
+    entity: type[M],
+    told: Mapping[str, Any] | None = None,
+    *,
+    number: int = 0,
+    present: Iterable[str] = (),
+) -> M:
+    return sample_model(entity, told, number=number, present=present)
+
+
+def sample_item(
+    entity: type[Entity],
+    told: Mapping[str, Any] | None = None,
+    *,
+    number: int = 0,
+    present: Iterable[str] = (),
+) -> Item:
+    """A stored item of an entity."""
+    return entity.layout.to_item(sample_entity(entity, told, number=number, present=present))
+
+
+# What keys tell
+
+
+def entity_of(table: Table, key: Item) -> tuple[type[Entity], dict[str, Any]] | None:
+    """The entity that a main key belongs to, and the fields that the key tells."""
+    for entity in table.entities:
+        told = told_by(entity.layout.keys[MAIN].parts, key)
+        if told is not None:
+            return entity, told
+    return None
+
+
+def told_by_beginning(template: Template, beginning: str) -> dict[str, Any] | None:
+    """The fields that the beginning of a key tells whole; None when no key begins so."""
+    told: dict[str, Any] = {}
+    start = 0
+    for part in template.parts:
+        rest = beginning[start:]
+        if isinstance(part, str):
+            if not rest.startswith(part) and not part.startswith(rest):
+                return None
+            start += len(part)
+            continue
+        end = start + part.width if part.width is not None else beginning.find(DELIMITER, start)
+        if part.closing is None or not start <= end <= len(beginning):
+            return told
+        try:
+            told[part.name] = part.encoding.decode(beginning[start:end])
+        except ValueError:
+            return None
+        start = end
+    return told if start >= len(beginning) else None
+
+
+# Patterns
+
+
+def sample_arguments(pattern: Pattern[..., Any]) -> dict[str, Any]:
+    """Arguments to call a pattern with: its own samples, its defaults, or made from its types."""
+    arguments = dict(pattern.sample)
+    for parameter in pattern.parameters:
+        if parameter.name in arguments or not is_needed(parameter):
+            continue
+        try:
+            arguments[parameter.name] = sample_value(parameter.annotation, name=parameter.name)
+        except CannotSample as error:
+            raise error.at(f"parameter {parameter.name}") from None
+    return arguments
+
+
+def is_needed(parameter: Parameter) -> bool:
+    variadic = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return parameter.default is Parameter.empty and not variadic

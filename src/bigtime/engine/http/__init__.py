@@ -1,0 +1,25 @@
+"""DynamoDB's HTTP protocol: the endpoint for any AWS SDK, and boto3 without a network."""
+
+from typing import TYPE_CHECKING
+
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.engine.http.boto import boto3_client, boto3_resource
+    from bigtime.engine.http.endpoint import NotLoopback, serve
+
+TOOLS = {
+    "NotLoopback": "endpoint",
+    "boto3_client": "boto",
+    "boto3_resource": "boto",
+    "serve": "endpoint",
+}
+
+__getattr__ = lazy_names(__name__, TOOLS)
+
+__all__ = [
+    "NotLoopback",
+    "boto3_client",
+    "boto3_resource",
+    "serve",
+]

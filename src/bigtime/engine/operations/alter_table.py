@@ -1,0 +1,367 @@
+"""What an UpdateTable or UpdateTimeToLive request makes of a table's definition.
+
+Each `with_...` takes the table as the step before left it and returns it changed, so that a
+request is refused whole or applied whole. The order of the steps is the order of AWS's checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bigtime.engine.operations.table_schema import (
+    ON_DEMAND,
+    check_bounds,
+    check_indexes_together,
+    check_table_throughput,
+    defined_attributes,
+    encryption,
+    global_index,
+    invalid,
+    key_names,
+    new_stream,
+    on_demand_ceilings,
+    refuse_ceilings,
+    refuse_members,
+    throughput,
+)
+from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
+from bigtime.wire import (
+    LimitExceededException,
+    Params,
+    ResourceNotFoundException,
+    ValidationException,
+)
+
+DAY: Final = 86_400
+ONE_AT_A_TIME: Final = (
+    "Subscriber limit exceeded: "
+    "Only 1 online index can be created or deleted simultaneously per table"
+)
+NOT_FOR_UPDATE: Final = (
+    "DisassociationProtectionEnabled",
+    "GlobalTableSettingsReplicationMode",
+    "GlobalTableWitnessUpdates",
+    "MultiRegionConsistency",
+    "ReplicaUpdates",
+    "VectorIndexUpdates",
+)
+SOMETHING_TO_UPDATE: Final = (
+    "BillingMode",
+    "DeletionProtectionEnabled",
+    "GlobalSecondaryIndexUpdates",
+    "OnDemandThroughput",
+    "ProvisionedThroughput",
+    "SSESpecification",
+    "StreamSpecification",
+    "TableClass",
+    "WarmThroughput",
+)
+
+
+def updated_table(
+    table: TableDefinition, params: Params, *, now: float | None = None
+) -> TableDefinition:
+    """The table after an UpdateTable; `now` dates the changes that DescribeTable dates."""
+    refuse_members(params, NOT_FOR_UPDATE)
+    if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
+        raise ValidationException(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+        )
+    updates = params.get("GlobalSecondaryIndexUpdates", ())
+    check_index_updates(updates)
+    changed = with_billing(table, params, now)
+    changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
+    changed = with_table_notes(changed, params)
+    changed = with_stream(changed, params.get("StreamSpecification"))
+    changed = with_encryption(changed, params.get("SSESpecification"))
+    return with_settings(changed, params, now)
+
+
+def check_index_updates(updates: Sequence[Params]) -> None:
+    names: set[str] = set()
+    for update in updates:
+        if len(update) == 0:
+            invalid(
+                "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+                "GlobalSecondaryIndexUpdate.Delete must not be null"
+            )
+        for action in update.values():
+            if action["IndexName"] in names:
+                invalid(
+                    "Only one global secondary index update per index is allowed simultaneously. "
+                    f"Index: {action['IndexName']}"
+                )
+            names.add(action["IndexName"])
+    if sum(action != "Update" for update in updates for action in update) > 1:
+        raise LimitExceededException(ONE_AT_A_TIME)
+
+
+def with_billing(table: TableDefinition, params: Params, now: float | None) -> TableDefinition:
+    mode = params.get("BillingMode", table.billing_mode)
+    declared = params.get("ProvisionedThroughput")
+    if mode == ON_DEMAND:
+        if declared is not None:
+            check_table_throughput(params, on_demand=True)
+        return on_demand_table(table, now)
+    if params.get("BillingMode") and declared is None:
+        invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+    if declared is None:
+        return table
+    check_bounds(declared)
+    if table.billing_mode == ON_DEMAND:
+        return provisioned_table(table, params)
+    units = changed_throughput(table.throughput, declared)
+    return replace(table, throughput=units, notes=dated(table, units, now))
+
+
+def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinition:
+    if table.billing_mode == ON_DEMAND:
+        return table
+    indexes = tuple(replace(index, throughput=Throughput()) for index in table.indexes)
+    return replace(
+        table,
+        billing_mode="PAY_PER_REQUEST",
+        throughput=Throughput(),
+        indexes=indexes,
+        notes={**table.notes, "LastUpdateToPayPerRequestDateTime": now or table.created_at},
+    )
+
+
+def provisioned_table(table: TableDefinition, params: Params) -> TableDefinition:
+    updates = params.get("GlobalSecondaryIndexUpdates", ())
+    given = {
+        one["Update"]["IndexName"]
+        for one in updates
+        if "ProvisionedThroughput" in one.get("Update", {})
+    }
+    missing = [one.name for one in table.indexes if one.is_global and one.name not in given]
+    if missing:
+        invalid(f"ProvisionedThroughput must be specified for index: {','.join(missing)}")
+    return replace(
+        table,
+        billing_mode="PROVISIONED",
+        throughput=throughput(params["ProvisionedThroughput"]),
+        notes=notes_without_ceilings(table),
+    )
+
+
+def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
+    """On-demand maxima end with on-demand billing; that there was such billing stays known."""
+    notes = {"LastUpdateToPayPerRequestDateTime": table.created_at, **table.notes}
+    notes.pop("OnDemandThroughput", None)
+    indexes = {
+        name: {what: note for what, note in kept.items() if what != "OnDemandThroughput"}
+        for name, kept in notes.pop("indexes", {}).items()
+    }
+    return {**notes, "indexes": indexes} if indexes else notes
+
+
+def changed_throughput(current: Throughput, declared: Params) -> Throughput:
+    units = throughput(declared)
+    if units == current:
+        raise ValidationException(
+            "The provisioned throughput for the table will not change. "
+            "The requested value equals the current value. "
+            f"Current ReadCapacityUnits provisioned for the table: {current.read}. "
+            f"Requested ReadCapacityUnits: {units.read}. "
+            f"Current WriteCapacityUnits provisioned for the table: {current.write}. "
+            f"Requested WriteCapacityUnits: {units.write}. "
+            "Refer to the Amazon DynamoDB Developer Guide for current limits and "
+            "how to request higher limits."
+        )
+    return units
+
+
+def dated(table: TableDefinition, units: Throughput, now: float | None) -> dict[str, Any]:
+    if now is None:
+        return table.notes
+    notes, before = dict(table.notes), table.throughput
+    if units.read > before.read or units.write > before.write:
+        notes["LastIncreaseDateTime"] = now
+    if units.read < before.read or units.write < before.write:
+        same_day = notes.get("LastDecreaseDateTime", 0) // DAY == now // DAY
+        notes["NumberOfDecreasesToday"] = 1 + same_day * notes.get("NumberOfDecreasesToday", 0)
+        notes["LastDecreaseDateTime"] = now
+    return notes
+
+
+def with_index_updates(
+    table: TableDefinition, updates: Sequence[Params], definitions: Sequence[Params]
+) -> TableDefinition:
+    for update in updates:
+        if "Update" in update:
+            table = with_index_throughput(table, update["Update"])
+        if "Create" in update:
+            table = with_new_index(table, update["Create"], definitions)
+        if "Delete" in update:
+            table = without_index(table, update["Delete"]["IndexName"])
+    return table
+
+
+def with_index_throughput(table: TableDefinition, action: Params) -> TableDefinition:
+    index = existing_index(table, action["IndexName"])
+    table = with_index_notes(table, action)
+    declared = action.get("ProvisionedThroughput")
+    if declared is None:
+        if not ("OnDemandThroughput" in action or "WarmThroughput" in action):
+            check_new_index_throughput(action, on_demand=False)
+        return table
+    check_new_index_throughput(action, on_demand=table.billing_mode == ON_DEMAND)
+    changed = replace(index, throughput=changed_throughput(index.throughput, declared))
+    return replace(table, indexes=tuple(changed if one is index else one for one in table.indexes))
+
+
+def existing_index(table: TableDefinition, name: str) -> IndexDefinition:
+    index = table.index(name)
+    if index is None or not index.is_global:
+        raise ResourceNotFoundException
+    return index
+
+
+def check_new_index_throughput(action: Params, *, on_demand: bool) -> None:
+    name, units = action["IndexName"], action.get("ProvisionedThroughput")
+    if on_demand and units is not None:
+        invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
+            f"for index: {name} when BillingMode is PAY_PER_REQUEST"
+        )
+    if not on_demand:
+        if units is None:
+            invalid(
+                f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
+            )
+        check_bounds(units, f" for index {name}")
+
+
+def with_new_index(
+    table: TableDefinition, action: Params, definitions: Sequence[Params]
+) -> TableDefinition:
+    defined = defined_attributes(definitions)
+    # The request itself must define the whole key, also what the table defined before.
+    if not all(element["AttributeName"] in defined for element in action["KeySchema"]):
+        raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
+    check_types_unchanged(table, defined)
+    if table.index(action["IndexName"]) is not None:
+        raise ValidationException("Attempting to create an index which already exists")
+    if any(index.building for index in table.indexes):
+        raise LimitExceededException(ONE_AT_A_TIME)
+    index = replace(global_index(action, defined), building=True)
+    check_new_index_throughput(action, on_demand=table.billing_mode == ON_DEMAND)
+    attributes = {one.name: one for one in table.attributes}
+    attributes.update((one.name, one) for one in index.key_attributes)
+    check_indexes_together((*table.indexes, index))
+    grown = replace(table, indexes=(*table.indexes, index), attributes=tuple(attributes.values()))
+    return with_index_notes(grown, action)
+
+
+def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttribute]) -> None:
+    for attribute in table.attributes:
+        if defined.get(attribute.name, attribute) != attribute:
+            invalid(
+                f"Attribute {attribute.name} is already defined with type {attribute.type}, "
+                "which cannot be changed while a key uses it"
+            )
+
+
+def without_index(table: TableDefinition, name: str) -> TableDefinition:
+    index = existing_index(table, name)
+    kept = tuple(one for one in table.indexes if one is not index)
+    notes = dict(table.notes)
+    others = {one: note for one, note in notes.pop("indexes", {}).items() if one != name}
+    shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
+    used = key_names(shrunk)
+    return replace(shrunk, attributes=tuple(one for one in shrunk.attributes if one.name in used))
+
+
+def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:
+    name, indexes = action["IndexName"], dict(table.notes.get("indexes", {}))
+    notes = changed_notes(table, action, indexes.get(name, {}), f"index: {name}")
+    if notes == indexes.get(name, {}):
+        return table
+    return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})
+
+
+def with_table_notes(table: TableDefinition, params: Params) -> TableDefinition:
+    return replace(table, notes=changed_notes(table, params, table.notes, "table"))
+
+
+def changed_notes(
+    table: TableDefinition, declared: Params, notes: Mapping[str, Any], subject: str
+) -> dict[str, Any]:
+    changed = dict(notes)
+    if declared.get("OnDemandThroughput"):
+        if table.billing_mode != ON_DEMAND:
+            refuse_ceilings(
+                declared["OnDemandThroughput"], "when the table BillingMode is PROVISIONED"
+            )
+        ceilings = {
+            **changed.get("OnDemandThroughput", {}),
+            **on_demand_ceilings(declared["OnDemandThroughput"], subject, least=-1),
+        }
+        changed["OnDemandThroughput"] = {k: v for k, v in ceilings.items() if v != -1}
+    if declared.get("WarmThroughput"):
+        changed["WarmThroughput"] = {
+            **changed.get("WarmThroughput", {}),
+            **declared["WarmThroughput"],
+        }
+    return changed
+
+
+def with_stream(table: TableDefinition, specification: Params | None) -> TableDefinition:
+    if specification is None:
+        return table
+    is_on = table.stream is not None and table.stream.enabled
+    view_type = specification.get("StreamViewType")
+    if specification["StreamEnabled"]:
+        if view_type is None:
+            invalid("If stream is being enabled, then UpdateViewType must be specified")
+        if is_on:
+            raise ValidationException(
+                f"Table already has an enabled stream: TableName: {table.name}"
+            )
+        return replace(table, stream=new_stream(view_type))
+    if view_type is not None:
+        invalid("If stream is being disabled, then UpdateViewType must not be specified")
+    if table.stream is None or not table.stream.enabled:
+        raise ValidationException(f"Table has no stream to disable: TableName: {table.name}")
+    return replace(table, stream=replace(table.stream, enabled=False))
+
+
+def with_encryption(table: TableDefinition, specification: Params | None) -> TableDefinition:
+    if specification is None:
+        return table
+    key = encryption(specification)
+    if key == table.sse:
+        invalid(
+            "Table is already encrypted by default"
+            if key is None
+            else "Table is already encrypted with given KMSMasterKeyId"
+        )
+    return replace(table, sse=key)
+
+
+def with_settings(table: TableDefinition, params: Params, now: float | None) -> TableDefinition:
+    protected = params.get("DeletionProtectionEnabled", table.deletion_protected)
+    table_class = params.get("TableClass", table.table_class)
+    notes = table.notes
+    if table_class != table.table_class and now is not None:
+        notes = {**notes, "TableClassUpdateDateTime": now}
+    return replace(table, deletion_protected=protected, table_class=table_class, notes=notes)
+
+
+def with_time_to_live(table: TableDefinition, specification: Params) -> TableDefinition:
+    name, current = specification["AttributeName"], table.ttl_attribute
+    if current is None:
+        if not specification["Enabled"]:
+            raise ValidationException("TimeToLive is already disabled")
+        return replace(table, ttl_attribute=name)
+    if current != name:
+        raise ValidationException(
+            f"TimeToLive is active on a different AttributeName: current AttributeName is {current}"
+        )
+    if specification["Enabled"]:
+        raise ValidationException("TimeToLive is already enabled")
+    return replace(table, ttl_attribute=None)

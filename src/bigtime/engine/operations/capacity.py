@@ -1,0 +1,98 @@
+"""Capacity units: what an operation would have cost, by AWS's rules.
+
+Reads are counted in blocks of 4 KB, half when eventually consistent; writes in blocks of 1 KB of
+the larger of the item before and after. A query rounds its total once, a batch rounds each item.
+An index write is sized on what the index shows of the item, and costs nothing when the index
+sees no difference. In a transaction the base table costs double and the indexes do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bigtime.engine.operations.write import Plan
+from bigtime.engine.storage import Index
+from bigtime.wire import Params, Response, same_maps
+
+READ_BLOCK = 4096
+WRITE_BLOCK = 1024
+
+
+def read_units(size: int, *, consistent: bool) -> float:
+    blocks = -(-size // READ_BLOCK) or 1
+    return float(blocks) if consistent else blocks / 2
+
+
+def transactional_read_units(size: int) -> float:
+    return 2 * read_units(size, consistent=True)
+
+
+def write_units(size: int) -> float:
+    return float(-(-size // WRITE_BLOCK) or 1)
+
+
+class Consumed:
+    """The capacity one request has used on one table, called as the request calls it."""
+
+    __slots__ = ("global_indexes", "local_indexes", "table", "table_name")
+
+    def __init__(self, table_name: str, units: float = 0.0) -> None:
+        self.table_name = table_name
+        self.table = units
+        self.global_indexes: dict[str, float] = {}
+        self.local_indexes: dict[str, float] = {}
+
+    def add_index(self, index: Index, units: float) -> None:
+        arm = self.global_indexes if index.is_global else self.local_indexes
+        arm[index.name] = arm.get(index.name, 0.0) + units
+
+    def add_write(self, plan: Plan, *, transactional: bool = False) -> None:
+        units = write_units(max(plan.old_size, plan.new_size))
+        self.table += 2 * units if transactional else units
+        for index in plan.write.table.indexes:
+            index_units = index_write_units(index, plan)
+            if index_units:
+                self.add_index(index, index_units)
+
+    def total(self) -> float:
+        return self.table + sum(self.global_indexes.values()) + sum(self.local_indexes.values())
+
+    def shown(self, mode: str, *, side: str | None = None) -> Response:
+        """As `ConsumedCapacity`; `side` is Read or Write where AWS spells the kind out."""
+        shown: Response = {"TableName": self.table_name, **units_shown(self.total(), side)}
+        if mode == "INDEXES":
+            shown["Table"] = units_shown(self.table, side)
+            for name, arm in (
+                ("LocalSecondaryIndexes", self.local_indexes),
+                ("GlobalSecondaryIndexes", self.global_indexes),
+            ):
+                if arm:
+                    shown[name] = {one: units_shown(units, side) for one, units in arm.items()}
+        return shown
+
+
+def units_shown(units: float, side: str | None) -> dict[str, float]:
+    shown = {"CapacityUnits": units}
+    if side:
+        shown[f"{side}CapacityUnits"] = units
+    return shown
+
+
+def index_write_units(index: Index, plan: Plan) -> float:
+    """What a write costs on one index: nothing, if the index sees no difference."""
+    old, new = plan.old, plan.new
+    before = index.codec.blobs(old) if old is not None else None
+    after = index.codec.blobs(new) if new is not None else None
+    removed = write_units(index.view_size(old, plan.old_size)) if before and old else 0.0
+    added = write_units(index.view_size(new, plan.new_size)) if after and new else 0.0
+    if before != after:
+        return removed + added
+    if before is None or old is None or new is None or same_maps(index.view(old), index.view(new)):
+        return 0.0
+    return max(removed, added)
+
+
+def mode_of(params: Params) -> str | None:
+    """TOTAL or INDEXES, when the caller wants to know."""
+    mode: Any = params.get("ReturnConsumedCapacity")
+    return mode if mode in ("TOTAL", "INDEXES") else None

@@ -1,0 +1,182 @@
+"""What a CreateTable or UpdateTable request declares, as a table definition.
+
+These are pure functions from a request, whose shape `shapes.check` has vouched for, to a new
+definition; whatever AWS would refuse is refused here, in its order and with its words. What
+only the file can give (numbers, a stream's label, the time of creation) is left empty, and a
+new index is still to be built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
+from bigtime.engine.operations.table_schema import (
+    ON_DEMAND,
+    KeySchema,
+    check_bounds,
+    check_indexes_together,
+    check_table_throughput,
+    declared_stream,
+    defined_attributes,
+    encryption,
+    global_index,
+    invalid,
+    key_names,
+    key_schema,
+    listed,
+    local_index,
+    on_demand_ceilings,
+    refuse_ceilings,
+    refuse_members,
+    throughput,
+)
+from bigtime.engine.operations.tags import checked_tags, tagged, tagged_resource, untagged
+from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
+from bigtime.wire import Params, ValidationException
+
+__all__ = [
+    "new_table",
+    "tagged",
+    "tagged_resource",
+    "untagged",
+    "updated_table",
+    "with_time_to_live",
+]
+
+# Parts of the API that belong to global tables, policies and vector search, which are not
+# here. A table that seemed to have them would be worse than an error.
+NOT_FOR_CREATE: Final = (
+    "GlobalTableSettingsReplicationMode",
+    "GlobalTableSourceArn",
+    "ResourcePolicy",
+    "VectorIndexes",
+)
+
+
+# --- CreateTable --------------------------------------------------------------------------
+
+
+def new_table(params: Params) -> TableDefinition:
+    on_demand = params.get("BillingMode") == ON_DEMAND
+    check_table_throughput(params, on_demand=on_demand)
+    defined = defined_attributes(params["AttributeDefinitions"])
+    key = table_key(params, defined)
+    table = TableDefinition(
+        name=params["TableName"],
+        hash_key=key.hash_key[0],
+        range_key=key.range_key[0] if key.range_key else None,
+        attributes=tuple(defined.values()),
+        indexes=declared_indexes(params, key, defined),
+        billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
+        throughput=throughput(params.get("ProvisionedThroughput")),
+        deletion_protected=params.get("DeletionProtectionEnabled", False),
+        table_class=params.get("TableClass"),
+        sse=encryption(params.get("SSESpecification")),
+        stream=declared_stream(params.get("StreamSpecification")),
+        tags=checked_tags(params.get("Tags", ())),
+        notes=declared_notes(params, on_demand=on_demand),
+    )
+    check_all_used(table)
+    refuse_members(params, NOT_FOR_CREATE)
+    return table
+
+
+def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> KeySchema:
+    if len(params["KeySchema"]) > len(defined):
+        raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
+    key = key_schema(params["KeySchema"], defined)
+    has_indexes = "LocalSecondaryIndexes" in params or "GlobalSecondaryIndexes" in params
+    if not has_indexes and len(params["KeySchema"]) != len(defined):
+        invalid(
+            "Number of attributes in KeySchema does not exactly match number of attributes "
+            "defined in AttributeDefinitions"
+        )
+    return key
+
+
+def declared_indexes(
+    params: Params, key: KeySchema, defined: Mapping[str, KeyAttribute]
+) -> tuple[IndexDefinition, ...]:
+    local = declared_local_indexes(params, key, defined)
+    check_indexes_together(local)
+    indexes = local + declared_global_indexes(params, defined)
+    check_indexes_together(indexes)
+    return indexes
+
+
+def declared_local_indexes(
+    params: Params, key: KeySchema, defined: Mapping[str, KeyAttribute]
+) -> tuple[IndexDefinition, ...]:
+    declared = params.get("LocalSecondaryIndexes")
+    if declared is None:
+        return ()
+    if not declared:
+        invalid("List of LocalSecondaryIndexes is empty")
+    if not key.range_key:
+        invalid(
+            "Table KeySchema does not have a range key, "
+            "which is required when specifying a LocalSecondaryIndex"
+        )
+    return tuple(local_index(one, key, defined) for one in declared)
+
+
+def declared_global_indexes(
+    params: Params, defined: Mapping[str, KeyAttribute]
+) -> tuple[IndexDefinition, ...]:
+    declared = params.get("GlobalSecondaryIndexes")
+    if declared is None:
+        return ()
+    if not declared:
+        invalid("List of GlobalSecondaryIndexes is empty")
+    indexes = []
+    for one in declared:
+        indexes.append(global_index(one, defined))
+        check_index_throughput(one, on_demand=params.get("BillingMode") == ON_DEMAND)
+    return tuple(indexes)
+
+
+def check_index_throughput(declared: Params, *, on_demand: bool) -> None:
+    name, units = declared["IndexName"], declared.get("ProvisionedThroughput")
+    if on_demand and units is not None:
+        invalid(
+            f"ProvisionedThroughput should not be specified for index: {name} "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    if not on_demand:
+        if units is None:
+            invalid(f"ProvisionedThroughput is not specified for index: {name}")
+        check_bounds(units, f" for index {name}")
+
+
+def declared_notes(params: Params, *, on_demand: bool) -> dict[str, Any]:
+    """What DescribeTable repeats and nothing acts on, of the table and of its indexes."""
+    notes = capacity_notes(params, "table", on_demand=on_demand)
+    indexes = {
+        one["IndexName"]: found
+        for one in params.get("GlobalSecondaryIndexes", ())
+        if (found := capacity_notes(one, f"index: {one['IndexName']}", on_demand=on_demand))
+    }
+    return {**notes, "indexes": indexes} if indexes else notes
+
+
+def capacity_notes(declared: Params, subject: str, *, on_demand: bool) -> dict[str, Any]:
+    notes: dict[str, Any] = {}
+    ceilings = declared.get("OnDemandThroughput")
+    if ceilings:
+        if not on_demand:
+            refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
+        notes["OnDemandThroughput"] = on_demand_ceilings(ceilings, subject)
+    if declared.get("WarmThroughput"):
+        notes["WarmThroughput"] = dict(declared["WarmThroughput"])
+    return notes
+
+
+def check_all_used(table: TableDefinition) -> None:
+    defined, used = [attribute.name for attribute in table.attributes], key_names(table)
+    if len(used) < len(defined):
+        invalid(
+            f"Some AttributeDefinitions are not used. AttributeDefinitions: {listed(defined)}, "
+            f"keys used: {listed(used)}"
+        )

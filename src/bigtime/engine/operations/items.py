@@ -1,0 +1,176 @@
+"""GetItem, PutItem, UpdateItem, DeleteItem: one item at a time.
+
+A read answers at once. A write is checked as far as it can be without the table, and returned as
+the work that the committer will run: what needs the table or the item happens in there.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
+from bigtime.engine.operations.capacity import Consumed, mode_of, read_units
+from bigtime.engine.operations.item_collection import Room, collection_metrics
+from bigtime.engine.operations.key_rules import check_key_paths, check_update
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Write
+from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.wire import MAX_ITEM_BYTES, Item, Params, Response, ValidationException, check_item
+
+# Most requests have none of these, and then need not be asked about each.
+EXPRESSIVE = frozenset(
+    {
+        "AttributesToGet",
+        "ConditionExpression",
+        "ConditionalOperator",
+        "Expected",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "ProjectionExpression",
+    }
+)
+NO_EXPRESSIONS = Expressions()
+CONDITION_LEGACY = ("Expected", "ConditionalOperator")
+
+
+def get_item(database: Database, params: Params) -> Response:
+    table = database.catalogue.tables.get(params["TableName"])
+    blobs = table.quick_blobs(params["Key"]) if table and EXPRESSIVE.isdisjoint(params) else None
+    project = None
+    if table is None or blobs is None:
+        table, blobs, project = read_get(database, params)
+    file = database.file
+    reader = file.take_reader()
+    try:
+        row = reader.execute(table.fetch, blobs).get
+    finally:
+        file.give_reader(reader)
+    response: Response = {}
+    if row:
+        item = orjson.loads(row[1])
+        response["Item"] = project(item) if project else item
+    mode = mode_of(params)
+    if mode:
+        consistent = bool(params.get("ConsistentRead"))
+        units = read_units(row[0] if row else 0, consistent=consistent)
+        response["ConsumedCapacity"] = Consumed(params["TableName"], units).shown(mode)
+    return response
+
+
+def read_get(
+    database: Database, params: Params
+) -> tuple[Table, tuple[bytes, bytes], Projection | None]:
+    """What to get and how to show it, with every check in AWS's order."""
+    check_parameters(params, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
+    key = read_key(params["Key"])
+    expressions = read_expressions(params)
+    table = database.catalogue.table(database.table_name(params["TableName"]))
+    blobs = table.key_blobs(key)
+    check_key_paths(table, expressions)
+    return table, blobs, expressions.projection
+
+
+def put_item(database: Database, params: Params) -> Work[Response]:
+    plain = EXPRESSIVE.isdisjoint(params)
+    if not plain:
+        check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
+    item, size = check_item(params["Item"])
+    check_return_values(params)
+    if size > MAX_ITEM_BYTES:
+        raise ValidationException(PUT_TOO_LARGE)
+    expressions = NO_EXPRESSIONS if plain else read_expressions(params)
+    name = database.table_name(params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        table = database.catalogue.table_for_writing(name)
+        write = Write("put", table, item, *table.item_blobs(item), size)
+        return carry_out(database, transaction, write, params, expressions)
+
+    return work
+
+
+def delete_item(database: Database, params: Params) -> Work[Response]:
+    plain = EXPRESSIVE.isdisjoint(params)
+    if not plain:
+        check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
+    key = read_key(params["Key"])
+    check_return_values(params)
+    expressions = NO_EXPRESSIONS if plain else read_expressions(params)
+    name = database.table_name(params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        table = database.catalogue.table_for_writing(name)
+        write = Write("delete", table, key, *table.key_blobs(key))
+        return carry_out(database, transaction, write, params, expressions)
+
+    return work
+
+
+def update_item(database: Database, params: Params) -> Work[Response]:
+    check_parameters(
+        params,
+        expressions=("UpdateExpression", "ConditionExpression"),
+        legacy=("AttributeUpdates", *CONDITION_LEGACY),
+    )
+    key = read_key(params["Key"])
+    expressions = read_expressions(params)
+    name = database.table_name(params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        table = database.catalogue.table_for_writing(name)
+        write = Write("update", table, key, *table.key_blobs(key), update=expressions.update)
+        check_update(table, params, expressions)
+        return carry_out(database, transaction, write, params, expressions)
+
+    return work
+
+
+def read_key(given: Item) -> Item:
+    return check_item(given)[0]
+
+
+def check_return_values(params: Params) -> None:
+    if params.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+
+
+def carry_out(
+    database: Database,
+    transaction: Transaction,
+    write: Write,
+    params: Params,
+    expressions: Expressions,
+) -> Response:
+    """Plans and applies one write, and answers with what the caller asked to be told."""
+    write.condition = expressions.condition
+    write.show_old_on_failure = params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    plan = write.plan(transaction)
+    if write.table.collections:
+        Room(database, transaction).admit(plan)
+    plan.apply(transaction)
+    response: Response = {}
+    attributes = returned_attributes(plan, params.get("ReturnValues"))
+    if attributes:
+        response["Attributes"] = attributes
+    mode = mode_of(params)
+    if mode:
+        used = Consumed(params["TableName"])
+        used.add_write(plan)
+        response["ConsumedCapacity"] = used.shown(mode)
+    if write.table.collections and params.get("ReturnItemCollectionMetrics") == "SIZE":
+        response["ItemCollectionMetrics"] = collection_metrics(transaction, plan)
+    return response
+
+
+def returned_attributes(plan: Plan, wanted: str | None) -> Item | None:
+    update = plan.write.update
+    match wanted:
+        case "ALL_OLD":
+            return plan.old
+        case "ALL_NEW":
+            return plan.new
+        case "UPDATED_OLD":
+            return update.touched(plan.old) if update and plan.old else None
+        case "UPDATED_NEW":
+            return update.touched(plan.new) if update and plan.new else None
+        case _:
+            return None

@@ -1,0 +1,162 @@
+"""What an expression may not do to keys: look into one, change one, or spoil one of an index.
+
+Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
+may change, but keep their type. AWS looks twice, and has other words each time: first at what
+the update says whatever the item, before any condition; then at what the item has become.
+(The texts of the second look are listed at API_TransactWriteItems.html.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from bigtime.engine.expressions import (
+    Arithmetic,
+    Expressions,
+    Function,
+    Operand,
+    Path,
+    Remove,
+    Set,
+    Value,
+    parse_update,
+    resolve,
+)
+from bigtime.engine.storage import (
+    QUICK_LENGTH,
+    KeyAttribute,
+    Table,
+    check_key_size,
+    index_type_mismatch,
+)
+from bigtime.wire import AttributeValue, Item, Params, ValidationException
+
+Values: TypeAlias = Mapping[str, AttributeValue]
+
+UNSUPPORTED_TYPE = (
+    "The update expression attempted to update the secondary index key to unsupported type"
+)
+TOO_LONG = (
+    "The update expression attempted to update the secondary index key beyond allowed size limits"
+)
+
+
+def check_key_paths(table: Table, expressions: Expressions) -> None:
+    """No projection, filter or update may take a path into a key of the table or an index."""
+    for part in (expressions.projection, expressions.update, expressions.filter):
+        if part is not None and part.nested_attributes:
+            check_nested(table, part.nested_attributes)
+
+
+def check_nested(table: Table, nested: frozenset[str]) -> None:
+    for name in table.key_names:
+        if name in nested:
+            raise not_a_scalar("Key", name)
+    for attribute, _, _ in table.index_keys:
+        if attribute.name in nested:
+            raise not_a_scalar("IndexKey", attribute.name)
+
+
+def not_a_scalar(role: str, name: str) -> ValidationException:
+    return ValidationException(
+        "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+        f"are not allowed: {role}: {name}"
+    )
+
+
+def check_update(table: Table, params: Params, expressions: Expressions) -> None:
+    """The first look at an update: what is wrong with it whatever the item."""
+    if expressions.update is None:
+        return
+    changed = expressions.update.attributes
+    for name in table.key_names:
+        if name in changed:
+            raise ValidationException(
+                "One or more parameter values were invalid: "
+                f"Cannot update attribute {name}. This attribute is part of the key"
+            )
+    if any(attribute.name in changed for attribute, _, _ in table.index_keys):
+        check_given_index_keys(table, dict(given_values(params)))
+    check_key_paths(table, expressions)
+
+
+def check_given_index_keys(table: Table, given: Values) -> None:
+    for attribute, index_name, _ in table.index_keys:
+        value = given.get(attribute.name)
+        if value is None:
+            continue
+        if attribute.type not in value:
+            raise ValidationException(index_type_mismatch(attribute, index_name, value))
+        if value[attribute.type] == "":
+            raise empty_index_key(attribute)
+
+
+def given_values(params: Params) -> Iterator[tuple[str, AttributeValue]]:
+    """Each attribute to which the update gives a value, or a type, that the item has no say in."""
+    for name, update in (params.get("AttributeUpdates") or {}).items():
+        if update.get("Value") is not None:
+            yield name, update["Value"]
+    if params.get("UpdateExpression") is None:
+        return
+    names = params.get("ExpressionAttributeNames") or {}
+    values = params.get("ExpressionAttributeValues") or {}
+    for action in parse_update(params["UpdateExpression"]).tree:
+        name, *inner = resolve(action.path, names)
+        if inner or isinstance(action, Remove):
+            continue
+        operand = action.operand if isinstance(action, Set) else action.value
+        value = given_value(operand, values)
+        if value is not None:
+            yield str(name), value
+
+
+def given_value(operand: Operand, values: Values) -> AttributeValue | None:
+    """What an operand is, or something of its type; None when only the item can tell."""
+    match operand:
+        case Value(name):
+            return values[name]
+        case Arithmetic():
+            return {"N": "0"}
+        case Function("list_append"):
+            return {"L": []}
+        case Function(_, (_, default)):
+            return given_value(default, values)
+        case Path() | Function():
+            return None
+
+
+def check_updated_index_keys(table: Table, item: Item) -> None:
+    """The second look: an item whose index keys are wrong may not be written.
+
+    That includes an item that had a wrong one before the index was made (AWS: "all writes to
+    items that violate the new index's key schema will be rejected",
+    GSI.OnlineOps.ViolationDetection.html).
+    """
+    for attribute, _, is_hash in table.index_keys:
+        value = item.get(attribute.name)
+        if value is None:
+            continue
+        text = value.get(attribute.type)
+        if not text or len(text) > QUICK_LENGTH:
+            check_updated_index_key(attribute, text, is_hash=is_hash)
+
+
+def check_updated_index_key(attribute: KeyAttribute, text: Any, *, is_hash: bool) -> None:
+    if text is None:
+        raise ValidationException(UNSUPPORTED_TYPE)
+    if not text:
+        raise empty_index_key(attribute)
+    try:
+        check_key_size(attribute, text, is_hash=is_hash)
+    except ValidationException:
+        raise ValidationException(TOO_LONG) from None
+
+
+def empty_index_key(attribute: KeyAttribute) -> ValidationException:
+    kind = "string" if attribute.type == "S" else "binary"
+    return ValidationException(
+        "One or more parameter values are not valid. The update expression attempted to update a "
+        "secondary index key to a value that is not supported. The AttributeValue for a key "
+        f"attribute cannot contain an empty {kind} value."
+    )

@@ -1,0 +1,184 @@
+"""Queries that were asked before, of another partition.
+
+Most queries are of one partition, from its beginning or from one bound, and have the same text each
+time. What is made of such a text, and checked of it, is kept with the table, which is another
+object as soon as anything about it changes. What is left is to look at the values: if one is odd in
+any way, or of another type than the last time, the query goes the long way, where the words for it
+are. So does one with two bounds, for of these AWS wants the lower one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+from zlib import crc32
+
+from bigtime.engine.expressions import (
+    CONDITIONS,
+    ConditionProgram,
+    UnboundTerm,
+    compile_key_condition,
+    depends_on_contents,
+    parse_condition,
+)
+from bigtime.engine.operations.page import Page, Walk
+from bigtime.engine.storage import (
+    QUICK_LENGTH,
+    Index,
+    KeyAttribute,
+    KeyCodec,
+    SortRange,
+    Table,
+    quick_blob,
+)
+from bigtime.wire import AttributeValue, Item, Params, ValidationException, check_value
+
+TEXTS: Final = (
+    "IndexName",
+    "KeyConditionExpression",
+    "FilterExpression",
+    "ProjectionExpression",
+    "ScanIndexForward",
+    "ConsistentRead",
+    "Select",
+)
+QUICK: Final = frozenset(
+    {
+        *TEXTS,
+        "TableName",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "Limit",
+        "ReturnConsumedCapacity",
+    }
+)
+EVERYTHING: Final = SortRange()
+BOUNDS: Final = ("=", "<", "<=", ">", ">=")
+MOST_KEPT: Final = 256
+MOST_VALUES: Final = 8
+
+Text: TypeAlias = tuple[Any, ...]
+"""All of a query that is the same for every partition, for every value and for every limit."""
+Asked: TypeAlias = tuple[Walk, Page]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """How a text compares the sort key, and the name of the value that it is compared with."""
+
+    attribute: KeyAttribute
+    codec: KeyCodec
+    operator: str
+    value: str
+
+    def sorts(self, given: dict[str, AttributeValue]) -> SortRange:
+        operand = given[self.value]
+        quick_blob(operand, self.attribute)  # an odd one is an error
+        return self.codec.sort_range(((self.operator, (operand,)),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuickQuery:
+    """What was made of a text. `types` are those of its values; `key` names the partition's."""
+
+    index: Index | None
+    attribute: KeyAttribute
+    key: str
+    bound: Bound | None
+    types: dict[str, str]
+    filter: ConditionProgram | None
+    shape: Callable[[Item], Item] | None
+    forward: bool
+    count_only: bool
+    consistent: bool
+
+    def asked(self, table: Table, params: Params) -> Asked | None:
+        given = params["ExpressionAttributeValues"]
+        if len(given) != len(self.types):
+            return None
+        try:
+            partition = quick_blob(given[self.key], self.attribute)
+            sorts = self.bound.sorts(given) if self.bound else EVERYTHING
+            keep = self.filter.bind(self.checked(given)) if self.filter else None
+        except (KeyError, ValueError, ValidationException):
+            return None
+        hashed = crc32(partition).to_bytes(4, "big") + partition
+        walk = Walk(table, self.index, hashed, EVERYTHING, sorts, None, self.forward)
+        limit = params.get("Limit")
+        return walk, Page(limit, keep, self.shape, self.count_only, False, self.consistent)
+
+    def checked(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        values: dict[str, AttributeValue] = {}
+        for name, tag in self.types.items():
+            value, size = check_value(given[name])
+            if tag not in value or size > QUICK_LENGTH:
+                raise ValueError
+            values[name] = value
+        return values
+
+
+def text_of(params: Params) -> Text | None:
+    """What a query is kept by; None of one that is none of these."""
+    if not QUICK.issuperset(params):
+        return None
+    names = params.get("ExpressionAttributeNames")
+    return *map(params.get, TEXTS), *(names.items() if names else ())
+
+
+def recalled(table: Table | None, text: Text | None, params: Params) -> Asked | None:
+    """The walk and the page of a query whose text is known."""
+    if table is None or text is None:
+        return None
+    found = table.queries.get(text)
+    return None if found is None else found.asked(table, params)
+
+
+def remember(text: Text | None, walk: Walk, page: Page, params: Params) -> None:
+    """Keeps what was made of a query that has been found right, if it is one of these."""
+    table, index = walk.table, walk.index
+    codec = index.codec if index else table.codec
+    names = params.get("ExpressionAttributeNames") or {}
+    values = params.get("ExpressionAttributeValues") or {}
+    if text is None or "KeyConditionExpression" not in params:
+        return
+    if page.whole_items or len(codec.hash_key) != 1:
+        return
+    if len(values) > MOST_VALUES or any(len(one) != 1 for one in values.values()):
+        return
+    tree = parse_condition(params["KeyConditionExpression"]).tree
+    terms = {one.attribute: one for one in compile_key_condition(tree, names).terms}
+    key = terms.pop(codec.hash_key[0].name)
+    if not is_bound(codec, terms):
+        return
+    filter = None
+    if page.keep is not None:
+        parsed = parse_condition(params["FilterExpression"])
+        if depends_on_contents(parsed.tree):
+            return
+        filter = CONDITIONS.program(params["FilterExpression"], parsed, names, values)
+    if len(table.queries) >= MOST_KEPT:
+        table.queries.clear()
+    table.queries[text] = QuickQuery(
+        index=index,
+        attribute=codec.hash_key[0],
+        key=key.value_names[0],
+        bound=next((bound_of(codec, one) for one in terms.values()), None),
+        types={name: next(iter(value)) for name, value in values.items()},
+        filter=filter,
+        shape=page.shape,
+        forward=walk.forward,
+        count_only=page.count_only,
+        consistent=page.consistent,
+    )
+
+
+def is_bound(codec: KeyCodec, terms: dict[str, UnboundTerm]) -> bool:
+    """Whether a sort key is compared with one value, if at all."""
+    if not terms:
+        return True
+    return len(codec.range_key) == 1 and all(one.operator in BOUNDS for one in terms.values())
+
+
+def bound_of(codec: KeyCodec, term: UnboundTerm) -> Bound:
+    return Bound(codec.range_key[0], codec, term.operator, term.value_names[0])

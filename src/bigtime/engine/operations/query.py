@@ -1,0 +1,170 @@
+"""Query: the items of one partition of a table or index, in sort-key order."""
+
+from __future__ import annotations
+
+from bigtime.engine.expressions import (
+    Expressions,
+    KeyTerm,
+    check_parameters,
+    read_expressions,
+    read_legacy,
+)
+from bigtime.engine.operations.key_rules import check_nested
+from bigtime.engine.operations.page import Walk, read_page
+from bigtime.engine.operations.plan_cache import EVERYTHING, recalled, remember, text_of
+from bigtime.engine.operations.selection import check_select, read_selection
+from bigtime.engine.operations.start_key import INVALID, check_start_value, position, read_start_key
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table, check_key_value
+from bigtime.wire import Item, Params, Response, ValidationException
+
+EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
+LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
+
+# All that a table or a local index has; only a global index may have a longer key.
+SIMPLE_KEY = 2
+MISCOUNTED = "Conditions can be of length 1 or 2 only"
+UNSUPPORTED = "Query key condition not supported"
+
+
+def query(database: Database, params: Params) -> Response:
+    text = text_of(params)
+    asked = recalled(database.catalogue.tables.get(params["TableName"]), text, params)
+    if asked is not None:
+        return read_page(database, params, *asked)
+    check_parameters(params, expressions=EXPRESSIONS, legacy=LEGACY)
+    check_select(params)
+    if "AttributesToGet" in params or "QueryFilter" in params:
+        read_legacy(params)  # AWS finds fault with these before it looks at the start key.
+    start = read_start_key(params)
+    if "KeyConditionExpression" not in params and "KeyConditions" not in params:
+        raise ValidationException(
+            "Either the KeyConditions or KeyConditionExpression parameter "
+            "must be specified in the request."
+        )
+    expressions = read_expressions(params)
+    terms = {term.attribute: term for term in expressions.key_condition or ()}
+    if not terms or (len(terms) > SIMPLE_KEY and "IndexName" not in params):
+        raise ValidationException(MISCOUNTED)
+    table = database.catalogue.table(database.table_name(params["TableName"]))
+    index = find_index(table, params)
+    check_terms(terms, start, table, index)
+    walk = read_walk(table, index, terms)
+    walk.forward = params.get("ScanIndexForward") is not False
+    if start is not None:
+        walk.start = bounded_start(walk, start)
+    if expressions.projection is not None and expressions.projection.nested_attributes:
+        check_nested(table, expressions.projection.nested_attributes)
+    check_filter_keys(table, index, expressions, params)
+    page = read_selection(params, index, expressions)
+    if expressions.filter is not None and expressions.filter.nested_attributes:
+        check_nested(table, expressions.filter.nested_attributes)
+    remember(text, walk, page, params)
+    return read_page(database, params, walk, page)
+
+
+def find_index(table: Table, params: Params) -> Index | None:
+    name = params.get("IndexName")
+    if name is None:
+        return None
+    index = table.by_name.get(name)
+    if index is None:
+        raise ValidationException(f"The table does not have the specified index: {name}")
+    if index.is_global and params.get("ConsistentRead"):
+        raise ValidationException("Consistent reads are not supported on global secondary indexes")
+    if index.definition.building:
+        raise ValidationException(
+            f"Cannot read from backfilling global secondary index: {index.name}"
+        )
+    return index
+
+
+def read_walk(table: Table, index: Index | None, terms: dict[str, KeyTerm]) -> Walk:
+    """The rows that a checked key condition asks for."""
+    codec = index.codec if index else table.codec
+    partition = codec.partition({one.name: terms[one.name].operands[0] for one in codec.hash_key})
+    ranged = tuple(
+        (terms[one.name].operator, terms[one.name].operands)
+        for one in codec.range_key
+        if one.name in terms
+    )
+    sorts = codec.sort_range(ranged) if ranged else EVERYTHING
+    return Walk(table, index, partition, EVERYTHING, sorts)
+
+
+def check_terms(
+    terms: dict[str, KeyTerm], start: Item | None, table: Table, index: Index | None
+) -> None:
+    """Every partition attribute by `=`; then sort attributes from the left, without a gap.
+
+    AWS goes through the key once, and for each attribute looks at the start key first.
+    """
+    codec = index.codec if index else table.codec
+    names = index.key_names if index else table.key_names
+    key = codec.hash_key + codec.range_key
+    if len(terms) > SIMPLE_KEY >= len(key):
+        raise ValidationException(MISCOUNTED)
+    if start is not None and len(start) != len(names):
+        raise ValidationException(INVALID)
+    equals = len(codec.hash_key)
+    for place, attribute in enumerate(key):
+        is_hash = place < equals
+        if start is not None:
+            check_start_value(start, attribute, is_hash=is_hash)
+        if len(key) == 1 < len(terms):
+            raise ValidationException(UNSUPPORTED)
+        if is_hash or place < len(terms):
+            term = find_term(terms, attribute)
+            if term.operator != "=" and (is_hash or place < len(terms) - 1):
+                raise ValidationException(UNSUPPORTED)
+            for operand in term.operands:
+                check_key_value(attribute, operand, is_hash=is_hash)
+    if len(terms) > len(key):
+        raise ValidationException(UNSUPPORTED)
+
+
+def find_term(terms: dict[str, KeyTerm], attribute: KeyAttribute) -> KeyTerm:
+    term = terms.get(attribute.name)
+    if term is None:
+        raise ValidationException(f"Query condition missed key schema element: {attribute.name}")
+    if any(attribute.type not in operand for operand in term.operands):
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Condition parameter type does not match schema type"
+        )
+    return term
+
+
+def bounded_start(walk: Walk, start: Item) -> tuple[bytes, ...]:
+    """The position to start after, which must lie inside what the query asks for."""
+    partition, sort, *rest = position(walk.table, walk.index, start)
+    low, high = walk.sorts
+    if walk.sorts != EVERYTHING:
+        if (low is not None and sort < low) or (high is not None and sort >= high):
+            raise ValidationException(
+                "The provided starting key does not match the range key predicate"
+            )
+        if partition != walk.partition:
+            raise ValidationException(
+                "The query can return at most one row and cannot be restarted"
+            )
+    if partition != walk.partition:
+        raise ValidationException(
+            "The provided starting key is outside query boundaries based on provided conditions"
+        )
+    return (sort, *rest)
+
+
+def check_filter_keys(
+    table: Table, index: Index | None, expressions: Expressions, params: Params
+) -> None:
+    """A query's filter may not name the keys it is queried by."""
+    if expressions.filter is None:
+        return
+    codec = index.codec if index else table.codec
+    kind = "QueryFilter" if "QueryFilter" in params else "Filter Expression"
+    for attribute in codec.hash_key + codec.range_key:
+        if attribute.name in expressions.filter.attributes:
+            raise ValidationException(
+                f"{kind} can only contain non-primary key attributes: "
+                f"Primary key attribute: {attribute.name}"
+            )

@@ -1,0 +1,374 @@
+"""The DynamoDB Streams API: ListStreams, DescribeStream, GetShardIterator, GetRecords.
+
+An iterator is a note of where its reader stands: stream, shard, next sequence number, and when
+it was given out. It needs no memory here, so it outlives the process, and dies by its age.
+
+The next sequence number is that of a record of the shard, or of the first that is yet to come. So
+a reader that stands before the trim horizon has missed records, and is told so; only one that
+asked for the horizon itself stands at 0, and starts at whatever is the oldest.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import math
+import re
+from typing import Any, NamedTuple, TypeAlias
+
+import apsw
+import orjson
+
+from bigtime.engine.storage import (
+    RETENTION_SECONDS,
+    Database,
+    all_rows,
+    last_sequence,
+    stream_arn,
+    table_name,
+    trim_horizon,
+)
+from bigtime.wire import (
+    ExpiredIteratorException,
+    Params,
+    ResourceNotFoundException,
+    Response,
+    TrimmedDataAccessException,
+    ValidationException,
+)
+
+ITERATOR_SECONDS = 15 * 60
+MAX_RECORDS = 1_000
+MAX_BYTES = 1024 * 1024
+MAX_LIST = 100
+SEQUENCE_WIDTH = 20
+HORIZON = 0
+NO_END = 1 << 62
+SELECT_STREAMS = "SELECT number, table_name, label, description, disabled_at FROM streams"
+EXPIRED = "The provided iterator exceeds the maximum age allowed."
+TRIMMED = "The data you are trying to access has been trimmed."
+
+Row: TypeAlias = tuple[int, float, bytes]
+
+
+class Stream(NamedTuple):
+    number: int
+    table_name: str
+    label: str
+    view_type: str
+    key_schema: list[dict[str, str]]
+    created_at: float
+    disabled_at: float | None
+
+
+class Shard(NamedTuple):
+    id: str
+    slot: int
+    parent: str | None
+    opened_at: float
+    first: int
+    last: int | None
+
+    @property
+    def end(self) -> int:
+        """The last sequence that can be in the shard."""
+        return NO_END if self.last is None else self.last
+
+
+class Place(NamedTuple):
+    """Where an iterator stands."""
+
+    stream: int
+    shard: str
+    next: int
+    given_at: float
+
+
+def list_streams(database: Database, params: Params) -> Response:
+    limit = read_limit(params, MAX_LIST)
+    after = params.get("ExclusiveStartStreamArn", "")
+    with database.reading() as reader:
+        arns = {arn_of(database, one): one for one in all_streams(reader)}
+    wanted = table_name(params["TableName"]) if "TableName" in params else None
+    names = sorted(
+        arn for arn, one in arns.items() if arn > after and wanted in (None, one.table_name)
+    )
+    response: Response = {
+        "Streams": [
+            {"StreamArn": arn, "TableName": arns[arn].table_name, "StreamLabel": arns[arn].label}
+            for arn in names[:limit]
+        ]
+    }
+    if len(names) > limit:
+        response["LastEvaluatedStreamArn"] = names[limit - 1]
+    return response
+
+
+def read_limit(params: Params, most: int) -> int:
+    limit: int = params.get("Limit", most)
+    if limit > most:
+        raise ValidationException(
+            f"1 validation error detected: Value '{limit}' at 'limit' failed to satisfy "
+            f"constraint: Member must have value less than or equal to {most}"
+        )
+    return limit
+
+
+def describe_stream(database: Database, params: Params) -> Response:
+    limit = read_limit(params, MAX_LIST)
+    after = params.get("ExclusiveStartShardId", "")
+    parent = wanted_parent(params.get("ShardFilter"))
+    with database.file.snapshot() as reader:
+        stream = find_stream(database, reader, params["StreamArn"])
+        shards = [
+            one
+            for one in all_shards(reader, stream.number)
+            if one.id > after and parent in (None, one.parent)
+        ]
+    description: Response = {
+        "StreamArn": params["StreamArn"],
+        "StreamLabel": stream.label,
+        "StreamStatus": "ENABLED" if stream.disabled_at is None else "DISABLED",
+        "StreamViewType": stream.view_type,
+        "CreationRequestDateTime": stream.created_at,
+        "TableName": stream.table_name,
+        "KeySchema": stream.key_schema,
+        "Shards": [described_shard(one) for one in shards[:limit]],
+    }
+    if len(shards) > limit:
+        description["LastEvaluatedShardId"] = shards[limit - 1].id
+    return {"StreamDescription": description}
+
+
+def wanted_parent(shard_filter: Params | None) -> str | None:
+    """The shard whose children are asked for: CHILD_SHARDS is the only filter there is."""
+    if not shard_filter:
+        return None
+    if "Type" not in shard_filter or "ShardId" not in shard_filter:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Both Type and ShardId must be specified in ShardFilter"
+        )
+    parent: str = shard_filter["ShardId"]
+    return parent
+
+
+def described_shard(shard: Shard) -> Response:
+    bounds = {"StartingSequenceNumber": sequence_text(shard.first)}
+    if shard.last is not None:
+        bounds["EndingSequenceNumber"] = sequence_text(max(shard.last, shard.first))
+    described: Response = {"ShardId": shard.id, "SequenceNumberRange": bounds}
+    if shard.parent:
+        described["ParentShardId"] = shard.parent
+    return described
+
+
+def get_shard_iterator(database: Database, params: Params) -> Response:
+    now = database.clock()
+    with database.file.snapshot() as reader:
+        stream = find_stream(database, reader, params["StreamArn"])
+        shard = find_shard(reader, stream, params["ShardId"])
+        start = starting_sequence(reader, stream, shard, params, now)
+    place = Place(stream.number, shard.id, start, now)
+    return {"ShardIterator": written(params["StreamArn"], place)}
+
+
+def starting_sequence(
+    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+) -> int:
+    match params["ShardIteratorType"]:
+        case "TRIM_HORIZON":
+            return HORIZON
+        case "LATEST":
+            return last_sequence(reader, stream.number) + 1
+        case "AT_TIMESTAMP":
+            return sequence_at(reader, stream, shard, params.get("Timestamp"), now)
+        case kind:
+            sequence = named_sequence(reader, stream, shard, params, now)
+            start = sequence if kind == "AT_SEQUENCE_NUMBER" else sequence + 1
+            return next_sequence(reader, stream, shard, start)
+
+
+def named_sequence(
+    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+) -> int:
+    """The sequence number that the caller names, which must be of this shard and not trimmed."""
+    text = params.get("SequenceNumber")
+    if text is None:
+        raise ValidationException(
+            "One or more parameter values were invalid: SequenceNumber must be specified "
+            f"when ShardIteratorType is {params['ShardIteratorType']}"
+        )
+    sequence = sequence_from(text)
+    last = last_sequence(reader, stream.number) if shard.last is None else shard.last
+    if not shard.first <= sequence <= max(last, shard.first):
+        raise ValidationException("Invalid SequenceNumber: it is not within the range of the shard")
+    if sequence < trim_horizon(reader, stream.number, now - RETENTION_SECONDS):
+        raise TrimmedDataAccessException(TRIMMED)
+    return sequence
+
+
+def sequence_at(
+    reader: apsw.Connection, stream: Stream, shard: Shard, moment: float | None, now: float
+) -> int:
+    """Where the records begin whose creation, which is told in whole seconds, is not earlier."""
+    if moment is None:
+        raise ValidationException(
+            "One or more parameter values were invalid: Timestamp must be specified "
+            "when ShardIteratorType is AT_TIMESTAMP"
+        )
+    if moment > now:
+        raise ValidationException(
+            "One or more parameter values were invalid: Timestamp must not be in the future"
+        )
+    if moment <= now - RETENTION_SECONDS:
+        return HORIZON
+    return next_sequence(reader, stream, shard, shard.first, since=math.ceil(moment))
+
+
+def next_sequence(
+    reader: apsw.Connection, stream: Stream, shard: Shard, start: int, since: float = 0.0
+) -> int:
+    """The first record of the shard from there on; the next to come in the stream, if none."""
+    found: int | None = reader.execute(
+        f"SELECT sequence FROM s{stream.number} WHERE slot = ? AND sequence BETWEEN ? AND ?"
+        " AND at >= ? ORDER BY sequence LIMIT 1",
+        (shard.slot, max(start, shard.first), shard.end, since),
+    ).get
+    return last_sequence(reader, stream.number) + 1 if found is None else found
+
+
+def get_records(database: Database, params: Params) -> Response:
+    limit = read_limit(params, MAX_RECORDS)
+    arn, place = read_iterator(params["ShardIterator"])
+    now = database.clock()
+    if now - place.given_at > ITERATOR_SECONDS:
+        raise ExpiredIteratorException(EXPIRED)
+    with database.file.snapshot() as reader:
+        stream = find_stream(database, reader, arn)
+        shard = find_shard(reader, stream, place.shard)
+        horizon = trim_horizon(reader, stream.number, now - RETENTION_SECONDS)
+        if HORIZON < place.next < horizon:
+            raise TrimmedDataAccessException(TRIMMED)
+        rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
+    response: Response = {"Records": [shown(database, stream, row) for row in rows]}
+    if following <= shard.end:
+        response["NextShardIterator"] = written(arn, place._replace(next=following, given_at=now))
+    return response
+
+
+def records_from(
+    reader: apsw.Connection, stream: Stream, shard: Shard, start: int, limit: int
+) -> tuple[list[Row], int]:
+    """Up to `limit` records and 1 MB of the shard, and where the next read has to start."""
+    cursor = reader.execute(
+        f"SELECT sequence, at, record FROM s{stream.number}"
+        " WHERE slot = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?",
+        (shard.slot, max(start, shard.first), shard.end, limit + 1),
+    )
+    rows: list[Row] = []
+    size = 0
+    try:
+        for row in cursor:
+            size += len(row[2])
+            if len(rows) == limit or (rows and size > MAX_BYTES):
+                return rows, row[0]
+            rows.append(row)
+    finally:
+        cursor.close()
+    return rows, last_sequence(reader, stream.number) + 1
+
+
+def shown(database: Database, stream: Stream, row: Row) -> Response:
+    sequence, at, blob = row
+    record: dict[str, Any] = orjson.loads(blob)
+    identity = record.pop("userIdentity", None)
+    name = record.pop("eventName")
+    body = {
+        "ApproximateCreationDateTime": float(int(at)),
+        **record,
+        "SequenceNumber": sequence_text(sequence),
+        "StreamViewType": stream.view_type,
+    }
+    event: Response = {
+        "eventID": hashlib.md5(f"{stream.number}/{sequence}".encode()).hexdigest(),
+        "eventName": name,
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": database.region,
+        "dynamodb": body,
+    }
+    if identity:
+        event["userIdentity"] = identity
+    return event
+
+
+def sequence_text(sequence: int) -> str:
+    """21 digits that sort as they count."""
+    return f"1{sequence:0{SEQUENCE_WIDTH}d}"
+
+
+def sequence_from(text: str) -> int:
+    if not re.fullmatch(rf"1[0-9]{{{SEQUENCE_WIDTH}}}", text):
+        raise ValidationException(f"Invalid SequenceNumber: {text}")
+    return int(text[1:])
+
+
+def written(arn: str, place: Place) -> str:
+    # The arn leads, as in AWS's iterators, so that it can be told whose an iterator is.
+    note = base64.b64encode(orjson.dumps(tuple(place))).decode()
+    return f"{arn}|1|{note}"
+
+
+def read_iterator(text: str) -> tuple[str, Place]:
+    arn, _, rest = text.partition("|1|")
+    try:
+        stream, shard, following, given_at = orjson.loads(base64.b64decode(rest, validate=True))
+        place = Place(int(stream), str(shard), int(following), float(given_at))
+    except (binascii.Error, orjson.JSONDecodeError, OverflowError, TypeError, ValueError):
+        raise ValidationException("Invalid ShardIterator") from None
+    if not 0 <= place.next <= NO_END:
+        raise ValidationException("Invalid ShardIterator")
+    return arn, place
+
+
+def all_streams(reader: apsw.Connection) -> list[Stream]:
+    return [stream_from(*row) for row in all_rows(reader, SELECT_STREAMS)]
+
+
+def stream_from(
+    number: int, table_name: str, label: str, text: bytes, disabled_at: float | None
+) -> Stream:
+    return Stream(number, table_name, label, **orjson.loads(text), disabled_at=disabled_at)
+
+
+def find_stream(database: Database, reader: apsw.Connection, arn: str) -> Stream:
+    # What is not ASCII is no ARN of ours, and may not even be text that SQLite takes.
+    if arn.isascii():
+        named = (table_name(arn), arn.rpartition("/")[2])
+        row = reader.execute(f"{SELECT_STREAMS} WHERE table_name = ? AND label = ?", named).get
+        stream = stream_from(*row) if row else None
+        if stream and arn_of(database, stream) == arn:
+            return stream
+    raise ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
+
+
+def arn_of(database: Database, stream: Stream) -> str:
+    return stream_arn(stream.table_name, stream.label, database.region, database.account)
+
+
+def all_shards(reader: apsw.Connection, stream: int) -> list[Shard]:
+    rows = all_rows(
+        reader,
+        "SELECT id, slot, parent, opened_at, first, last FROM shards WHERE stream = ? ORDER BY id",
+        (stream,),
+    )
+    return [Shard(*row) for row in rows]
+
+
+def find_shard(reader: apsw.Connection, stream: Stream, id: str) -> Shard:
+    for shard in all_shards(reader, stream.number):
+        if shard.id == id:
+            return shard
+    raise ResourceNotFoundException(f"Requested resource not found: Shard does not exist: {id}")

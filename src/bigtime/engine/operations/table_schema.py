@@ -1,0 +1,287 @@
+"""Key schemas, projections, throughput and the other parts of a table's declaration.
+
+Each function reads one part of a CreateTable or UpdateTable request and refuses what AWS
+refuses, in AWS's words. Witnesses: dynalite, and reports by users of the live service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from bigtime.engine.storage import (
+    IndexDefinition,
+    KeyAttribute,
+    StreamDefinition,
+    TableDefinition,
+    Throughput,
+)
+from bigtime.wire import Params, ValidationException
+
+MOST_KEY_ATTRIBUTES: Final = 4
+MOST_PROJECTED: Final = 100
+MOST_LOCAL_INDEXES: Final = 5
+MOST_GLOBAL_INDEXES: Final = 20
+GREATEST_THROUGHPUT: Final = 1_000_000_000_000
+ON_DEMAND: Final = "PAY_PER_REQUEST"
+UNITS: Final = ("ReadCapacityUnits", "WriteCapacityUnits")
+CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
+
+
+def invalid(reason: str) -> NoReturn:
+    raise ValidationException(f"One or more parameter values were invalid: {reason}")
+
+
+def refuse_members(params: Params, members: Sequence[str]) -> None:
+    for member in members:
+        if member in params:
+            invalid(f"{member} is not supported by this engine")
+
+
+def listed(names: Iterable[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+# --- Keys ---------------------------------------------------------------------------------
+
+
+def defined_attributes(definitions: Sequence[Params]) -> dict[str, KeyAttribute]:
+    found = {
+        one["AttributeName"]: KeyAttribute(one["AttributeName"], one["AttributeType"])
+        for one in definitions
+    }
+    if len(found) < len(definitions):
+        invalid("Duplicate attribute definitions are not allowed")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class KeySchema:
+    """A key schema whose attributes are all defined: partition key first, then sort key."""
+
+    hash_key: tuple[KeyAttribute, ...]
+    range_key: tuple[KeyAttribute, ...]
+
+
+def key_schema(elements: Sequence[Params], defined: Mapping[str, KeyAttribute]) -> KeySchema:
+    """The key of a table or a local index: one partition key and at most one sort key."""
+    check_defined(elements, defined)
+    check_starts_with_hash(elements)
+    if len(elements) > 1 and elements[1]["KeyType"] != "RANGE":
+        raise ValidationException(
+            "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+        )
+    return split(elements, defined)
+
+
+def long_key_schema(elements: Sequence[Params], defined: Mapping[str, KeyAttribute]) -> KeySchema:
+    """The key of a global index: up to four attributes for each of its two parts."""
+    check_defined(elements, defined)
+    check_starts_with_hash(elements)
+    types = [element["KeyType"] for element in elements]
+    if types != sorted(types):
+        raise ValidationException(
+            "Invalid KeySchema: "
+            "All HASH key attributes must precede RANGE key attributes in the KeySchema"
+        )
+    for key_type in ("HASH", "RANGE"):
+        if types.count(key_type) > MOST_KEY_ATTRIBUTES:
+            raise ValidationException(
+                "Invalid KeySchema: The KeySchema exceeds the maximum allowed number of "
+                f"{key_type} key attributes"
+            )
+    return split(elements, defined)
+
+
+def check_defined(elements: Sequence[Params], defined: Mapping[str, KeyAttribute]) -> None:
+    names = [element["AttributeName"] for element in elements]
+    if not all(name in defined for name in names):
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. "
+            f"Keys: {listed(names)}, AttributeDefinitions: {listed(defined)}"
+        )
+    if len(set(names)) < len(names):
+        raise ValidationException(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        )
+
+
+def check_starts_with_hash(elements: Sequence[Params]) -> None:
+    if elements[0]["KeyType"] != "HASH":
+        raise ValidationException(
+            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+        )
+
+
+def split(elements: Sequence[Params], defined: Mapping[str, KeyAttribute]) -> KeySchema:
+    def part(key_type: str) -> tuple[KeyAttribute, ...]:
+        return tuple(defined[e["AttributeName"]] for e in elements if e["KeyType"] == key_type)
+
+    return KeySchema(part("HASH"), part("RANGE"))
+
+
+# --- Indexes ------------------------------------------------------------------------------
+
+
+def local_index(
+    declared: Params, table_key: KeySchema, defined: Mapping[str, KeyAttribute]
+) -> IndexDefinition:
+    key, name = key_schema(declared["KeySchema"], defined), declared["IndexName"]
+    if not key.range_key:
+        invalid(f"Index KeySchema does not have a range key for index: {name}")
+    if key.hash_key != table_key.hash_key:
+        invalid(
+            "Index KeySchema does not have the same leading hash key as table KeySchema for "
+            f"index: {name}. index hash key: {key.hash_key[0].name}, "
+            f"table hash key: {table_key.hash_key[0].name}"
+        )
+    return IndexDefinition(
+        name=name,
+        is_global=False,
+        hash_key=key.hash_key,
+        range_key=key.range_key,
+        projection=projection(declared["Projection"]),
+        included=tuple(declared["Projection"].get("NonKeyAttributes", ())),
+    )
+
+
+def global_index(declared: Params, defined: Mapping[str, KeyAttribute]) -> IndexDefinition:
+    """A global index as declared; whether its throughput fits is for the billing mode to say."""
+    key = long_key_schema(declared["KeySchema"], defined)
+    return IndexDefinition(
+        name=declared["IndexName"],
+        is_global=True,
+        hash_key=key.hash_key,
+        range_key=key.range_key,
+        projection=projection(declared["Projection"]),
+        included=tuple(declared["Projection"].get("NonKeyAttributes", ())),
+        throughput=throughput(declared.get("ProvisionedThroughput")),
+    )
+
+
+def projection(declared: Params) -> Any:
+    kind = declared.get("ProjectionType")
+    if kind is None:
+        invalid("Unknown ProjectionType: null")
+    if kind != "INCLUDE" and declared.get("NonKeyAttributes"):
+        invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if kind == "INCLUDE" and not declared.get("NonKeyAttributes"):
+        invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    return kind
+
+
+def check_indexes_together(indexes: Sequence[IndexDefinition]) -> None:
+    """What no index breaks alone: names, numbers, and the attributes that all of them include."""
+    seen: set[str] = set()
+    for index in indexes:
+        if index.name in seen:
+            invalid(f"Duplicate index name: {index.name}")
+        seen.add(index.name)
+    if sum(not index.is_global for index in indexes) > MOST_LOCAL_INDEXES:
+        invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {MOST_LOCAL_INDEXES}")
+    if sum(index.is_global for index in indexes) > MOST_GLOBAL_INDEXES:
+        invalid(f"GlobalSecondaryIndex count exceeds the per-table limit of {MOST_GLOBAL_INDEXES}")
+    if sum(len(index.included) for index in indexes) > MOST_PROJECTED:
+        invalid(
+            "The total number of NonKeyAttributes of all secondary indexes exceeds "
+            f"the limit of {MOST_PROJECTED}"
+        )
+
+
+def key_names(table: TableDefinition) -> list[str]:
+    """Every attribute that some key uses, in the order in which the keys name them."""
+    used = list(table.key_attributes)
+    for index in table.indexes:
+        used.extend(index.key_attributes)
+    return list(dict.fromkeys(attribute.name for attribute in used))
+
+
+# --- Throughput ---------------------------------------------------------------------------
+
+
+def throughput(declared: Params | None) -> Throughput:
+    if declared is None:
+        return Throughput()
+    return Throughput(read=declared["ReadCapacityUnits"], write=declared["WriteCapacityUnits"])
+
+
+def check_table_throughput(params: Params, *, on_demand: bool) -> None:
+    declared = params.get("ProvisionedThroughput")
+    if on_demand and declared is not None:
+        invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    if not on_demand:
+        if declared is None:
+            invalid(
+                "ReadCapacityUnits and WriteCapacityUnits must both be specified "
+                "when BillingMode is PROVISIONED"
+            )
+        check_bounds(declared)
+
+
+def check_bounds(declared: Params, suffix: str = "") -> None:
+    for unit in UNITS:
+        if declared[unit] > GREATEST_THROUGHPUT:
+            raise ValidationException(
+                f"Given value {declared[unit]} for {unit} is out of bounds{suffix}"
+            )
+
+
+def on_demand_ceilings(declared: Params, subject: str, least: int = 1) -> dict[str, int]:
+    """On-demand maxima; an update may also say -1, which takes one away."""
+    for unit in CEILINGS:
+        value = declared.get(unit)
+        if value is not None and value < 1 and value != least:
+            invalid(
+                f"Requested {unit} for OnDemandThroughput for {subject} is outside of valid range"
+            )
+    return {unit: declared[unit] for unit in CEILINGS if unit in declared}
+
+
+def refuse_ceilings(ceilings: Params, reason: str) -> None:
+    for unit in CEILINGS:
+        if unit in ceilings:
+            invalid(f"{unit} for OnDemandThroughput cannot be specified {reason}")
+
+
+# --- Streams and encryption -----------------------------------------------------------------
+
+
+def new_stream(view_type: str) -> StreamDefinition:
+    """A stream without the label and number that the file will give it."""
+    return StreamDefinition(label="", view_type=view_type, number=0)
+
+
+def declared_stream(specification: Params | None) -> StreamDefinition | None:
+    if specification is None:
+        return None
+    view_type = specification.get("StreamViewType")
+    if not specification["StreamEnabled"]:
+        if view_type is not None:
+            invalid(
+                "Table is being created with a stream disabled, "
+                "UpdateViewType should not be specified"
+            )
+        return None
+    if view_type is None:
+        invalid("Table is being created with a stream enabled, UpdateViewType must be specified")
+    return new_stream(view_type)
+
+
+def encryption(specification: Params | None) -> dict[str, Any] | None:
+    """The key that encrypts a table; None is the key that DynamoDB owns and never shows."""
+    if specification is None:
+        return None
+    if specification.get("SSEType", "KMS") != "KMS":
+        invalid(f"SSEType {specification['SSEType']} is not supported")
+    if not specification.get("Enabled", False):
+        if "KMSMasterKeyId" in specification:
+            invalid("KMSMasterKeyId can only be specified when server-side encryption is enabled")
+        return None
+    return {
+        "SSEType": "KMS",
+        "KMSMasterKeyId": specification.get("KMSMasterKeyId", "alias/aws/dynamodb"),
+    }

@@ -1,0 +1,252 @@
+"""The operations on tables: create, update, describe, list, delete, tags and time to live.
+
+A table is made, changed or dropped in one transaction with its rows, so it is never seen half
+made. The answers say CREATING, UPDATING or DELETING as AWS's do; by the time the caller asks
+again, it is done, but for an index that has many items to take in.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+
+from bigtime.engine.operations import tags
+from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
+from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.storage import (
+    Database,
+    Table,
+    TableDefinition,
+    Transaction,
+    Work,
+    advance_backfill,
+    begin_backfill,
+    close_stream,
+    discard,
+    open_stream,
+    table_description,
+)
+from bigtime.wire import (
+    LimitExceededException,
+    Params,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    Response,
+    ValidationException,
+)
+
+MAX_TABLES = 2_500
+DEFAULT_LIST = 100
+
+
+def create_table(database: Database, params: Params) -> Work[Response]:
+    declared = new_table(params)
+
+    def work(transaction: Transaction) -> Response:
+        catalogue = database.catalogue
+        names = catalogue.tables_for_writing()
+        if declared.name in names:
+            raise ResourceInUseException(f"Table already exists: {declared.name}")
+        if len(names) >= MAX_TABLES:
+            raise LimitExceededException(
+                f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
+            )
+        definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
+        if definition.stream:
+            definition = start_stream(database, transaction, definition)
+        table = catalogue.add(transaction, definition)
+        return {"TableDescription": described(database, table, "CREATING", {})}
+
+    return work
+
+
+def start_stream(
+    database: Database, transaction: Transaction, definition: TableDefinition
+) -> TableDefinition:
+    number = database.catalogue.next_number(transaction)
+    return open_stream(transaction, definition, number, database.stream_shards)
+
+
+def update_table(database: Database, params: Params) -> Work[Response]:
+    name = database.table_name(params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        before = find_for_writing(database, name)
+        definition = updated_table(before.definition, params, now=transaction.now)
+        if before.stream and not (definition.stream and definition.stream.enabled):
+            close_stream(transaction, before.stream)
+        elif definition.stream and definition.stream.enabled and not definition.stream.number:
+            definition = start_stream(database, transaction, definition)
+        table = database.catalogue.change(transaction, definition)
+        counts = database.catalogue.counts(transaction.connection, table)
+        answer = described(database, table, "UPDATING", counts)
+        for index in new_indexes(before, table):
+            begin_backfill(transaction, table, index)
+            advance_backfill(database.catalogue, index, transaction)
+        return {"TableDescription": answer}
+
+    return work
+
+
+def new_indexes(before: Table, after: Table) -> list[int]:
+    known = {index.number for index in before.indexes}
+    return [index.number for index in after.indexes if index.number not in known]
+
+
+def delete_table(database: Database, params: Params) -> Work[Response]:
+    name = database.table_name(params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        table = find_for_writing(database, name)
+        if table.definition.deletion_protected:
+            raise ValidationException(
+                "Resource cannot be deleted as it is currently protected against deletion. "
+                "Disable deletion protection first."
+            )
+        counts = database.catalogue.counts(transaction.connection, table)
+        if table.stream:
+            close_stream(transaction, table.stream)
+        database.catalogue.remove(transaction, table)
+        answer = described(database, table, "DELETING", counts)
+        for gone in ("AttributeDefinitions", "KeySchema", "CreationDateTime"):
+            answer.pop(gone, None)
+        return {"TableDescription": answer}
+
+    return work
+
+
+def describe_table(database: Database, params: Params) -> Response:
+    name = database.table_name(params["TableName"])
+    database.catalogue.refresh()
+    table = find(database, name)
+    with database.reading() as reader:
+        counts = database.catalogue.counts(reader, table)
+    return {"Table": described(database, table, "ACTIVE", counts)}
+
+
+def list_tables(database: Database, params: Params) -> Response:
+    database.catalogue.refresh()
+    start = params.get("ExclusiveStartTableName", "")
+    limit = params.get("Limit", DEFAULT_LIST)
+    names = sorted(name for name in database.catalogue.tables if name > start)
+    response: Response = {"TableNames": names[:limit]}
+    if len(names) > limit:
+        response["LastEvaluatedTableName"] = names[limit - 1]
+    return response
+
+
+def tag_resource(database: Database, params: Params) -> Work[Response]:
+    return retagged(
+        database, "TagResource", params, lambda table: tags.tagged(table, params["Tags"])
+    )
+
+
+def untag_resource(database: Database, params: Params) -> Work[Response]:
+    return retagged(
+        database, "UntagResource", params, lambda table: tags.untagged(table, params["TagKeys"])
+    )
+
+
+def retagged(
+    database: Database,
+    operation: str,
+    params: Params,
+    change: Callable[[TableDefinition], TableDefinition],
+) -> Work[Response]:
+    name = tags.tagged_resource(operation, params, account=database.account)
+
+    def work(transaction: Transaction) -> Response:
+        table = database.catalogue.tables_for_writing().get(name)
+        if table is None:
+            raise no_such_resource(params["ResourceArn"])
+        database.catalogue.change(transaction, change(table.definition))
+        return {}
+
+    return work
+
+
+def list_tags_of_resource(database: Database, params: Params) -> Response:
+    name = tags.tagged_resource("ListTagsOfResource", params, account=database.account)
+    database.catalogue.refresh()
+    table = database.catalogue.tables.get(name)
+    if table is None:
+        raise no_such_resource(params["ResourceArn"])
+    return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
+
+
+def update_time_to_live(database: Database, params: Params) -> Work[Response]:
+    name = database.table_name(params["TableName"])
+    wanted = params["TimeToLiveSpecification"]
+
+    def work(transaction: Transaction) -> Response:
+        before = find_for_writing(database, name)
+        definition = with_time_to_live(before.definition, wanted)
+        if before.ttl_attribute:
+            abandon_backfill(transaction, before.number)
+            discard(transaction, before.expiring)
+        table = database.catalogue.change(transaction, definition)
+        if table.ttl_attribute:
+            transaction.execute(table.create_expiring())
+            begin_backfill(transaction, table, table.number)
+            advance_backfill(database.catalogue, table.number, transaction)
+        return {"TimeToLiveSpecification": wanted}
+
+    return work
+
+
+def abandon_backfill(transaction: Transaction, number: int) -> None:
+    transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
+
+
+def describe_time_to_live(database: Database, params: Params) -> Response:
+    database.catalogue.refresh()
+    attribute = find(database, database.table_name(params["TableName"])).ttl_attribute
+    if attribute is None:
+        return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
+    return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}
+
+
+def describe_limits(database: Database, params: Params) -> Response:
+    return {
+        "AccountMaxReadCapacityUnits": 80_000,
+        "AccountMaxWriteCapacityUnits": 80_000,
+        "TableMaxReadCapacityUnits": 40_000,
+        "TableMaxWriteCapacityUnits": 40_000,
+    }
+
+
+def describe_endpoints(database: Database, params: Params) -> Response:
+    address = f"dynamodb.{database.region}.amazonaws.com"
+    return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
+
+
+def described(
+    database: Database, table: Table, status: str, counts: dict[int, tuple[int, int]]
+) -> Response:
+    return table_description(
+        table.definition,
+        status=status,
+        counts=counts,
+        region=database.region,
+        account=database.account,
+    )
+
+
+def find(database: Database, name: str) -> Table:
+    return named(database.catalogue.tables.get(name), name)
+
+
+def find_for_writing(database: Database, name: str) -> Table:
+    return named(database.catalogue.tables_for_writing().get(name), name)
+
+
+def named(table: Table | None, name: str) -> Table:
+    if table is None:
+        raise ResourceNotFoundException(f"Requested resource not found: Table: {name} not found")
+    return table
+
+
+def no_such_resource(arn: str) -> ResourceNotFoundException:
+    # The spelling is AWS's.
+    return ResourceNotFoundException(f"Requested resource not found: ResourcArn: {arn} not found")

@@ -1,0 +1,320 @@
+"""TransactWriteItems and TransactGetItems: all of it at one moment, or nothing.
+
+A write transaction is one work of the committer, so it is serializable by construction. What
+may be wrong with it comes out in one of two ways:
+
+1. What AWS finds in the request before it begins is a ValidationException of the whole: a wrong
+   value, a wrong expression, an empty key, two actions on one item, too much at once.
+2. What it finds at an item cancels the transaction, with a reason per action: a key of another
+   schema or too long, an item too large or too deep, an update that does not fit the item, a
+   failed condition. Every failed condition is reported, but only the first invalid action.
+
+A client token is kept with the transaction's other changes for ten minutes. The same request
+with the same token changes nothing again; another request with it is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import orjson
+
+from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
+from bigtime.engine.operations.batch import costs
+from bigtime.engine.operations.capacity import Consumed, mode_of, transactional_read_units
+from bigtime.engine.operations.item_collection import Room
+from bigtime.engine.operations.items import read_key
+from bigtime.engine.operations.key_rules import check_key_paths, check_update
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Write
+from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.wire import (
+    MAX_ITEM_BYTES,
+    TOO_DEEP,
+    ConditionalCheckFailedException,
+    DynamoDBError,
+    IdempotentParameterMismatchException,
+    Item,
+    ItemCollectionSizeLimitExceededException,
+    Params,
+    Response,
+    SerializationException,
+    TransactionCanceledException,
+    ValidationException,
+    check_item,
+    value_size,
+)
+
+TOKEN_SECONDS = 600.0
+MAX_BYTES = 4 * 1024 * 1024
+KINDS: dict[str, Kind] = {
+    "ConditionCheck": "check",
+    "Put": "put",
+    "Delete": "delete",
+    "Update": "update",
+}
+SAME_ITEM = "Transaction request cannot include multiple operations on one item"
+TOO_MUCH = "The aggregate size of the items in the transaction cannot exceed 4 MB"
+# So begin AWS's texts about an empty key, of the table or of an index, and no others.
+EMPTY_KEY = "One or more parameter values are not valid. "
+
+
+# --- TransactWriteItems ---------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Action:
+    """One action of a write transaction, read as far as it can be without its table."""
+
+    kind: Kind
+    given: Params
+    item: Item
+    size: int
+    expressions: Expressions
+    fault: ValidationException | None = None
+
+    def write(self, table: Table) -> Write:
+        if self.fault:
+            raise self.fault
+        blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
+        check_update(table, self.given, self.expressions)
+        return Write(
+            self.kind,
+            table,
+            self.item,
+            *blobs,
+            self.size,
+            condition=self.expressions.condition,
+            update=self.expressions.update,
+            show_old_on_failure=self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
+        )
+
+    def request_bytes(self) -> int:
+        values = self.given.get("ExpressionAttributeValues") or {}
+        return self.size + sum(value_size(value) for value in values.values())
+
+
+def transact_write_items(database: Database, params: Params) -> Work[Response]:
+    actions = [read_action(entry) for entry in params["TransactItems"]]
+    if sum(action.request_bytes() for action in actions) > MAX_BYTES:
+        raise ValidationException(TOO_MUCH)
+    if database.faults.active:
+        database.faults.meet("TransactWriteItems", len(actions))
+    token = params.get("ClientRequestToken")
+    digest = request_digest(params) if token else b""
+
+    def work(transaction: Transaction) -> Response:
+        if token:
+            units = find_replay(transaction, token, digest)
+            if units is not None:
+                return shown_reads(units, params)
+        plans = plan_all(database, transaction, actions)
+        for plan in plans:
+            plan.apply(transaction)
+        named = [(one.given["TableName"], plan) for one, plan in zip(actions, plans, strict=True)]
+        if token:
+            remember(transaction, token, digest, named)
+        return costs(transaction, named, params, transactional=True)
+
+    return work
+
+
+def read_action(entry: Params) -> Action:
+    if len(entry) != 1:
+        raise ValidationException(
+            "TransactItems can only contain one of Check, Put, Update or Delete"
+        )
+    ((name, given),) = entry.items()
+    kind = KINDS[name]
+    expressions = ("UpdateExpression", "ConditionExpression")
+    check_parameters(
+        given, expressions=expressions if kind == "update" else expressions[1:], legacy=()
+    )
+    item: Item = given["Item"] if kind == "put" else given["Key"]
+    size, fault = 0, None
+    try:
+        item, size = check_item(item)
+    except ValidationException as error:
+        if error.message != TOO_DEEP:
+            raise
+        fault = error
+    if kind == "put" and size > MAX_ITEM_BYTES:
+        fault = ValidationException(PUT_TOO_LARGE)
+    return Action(kind, given, item, size, read_expressions(given), fault)
+
+
+def plan_all(database: Database, transaction: Transaction, actions: list[Action]) -> list[Plan]:
+    """Plans every action, or raises with the reason of each that may not go ahead."""
+    writes = checked_writes(database, actions)
+    plans: list[Plan] = []
+    faults: dict[int, DynamoDBError] = {}
+    room = Room(database, transaction)
+    for place, write in enumerate(writes):
+        try:
+            plan = write.plan(transaction)
+            room.admit(plan)
+            plans.append(plan)
+        except ValidationException as error:
+            faults[place] = error
+            break
+        except DynamoDBError as error:
+            faults[place] = error
+    if faults:
+        raise cancelled(faults, len(writes))
+    return plans
+
+
+def checked_writes(database: Database, actions: list[Action]) -> list[Write]:
+    find = database.catalogue.table_for_writing
+    tables = [find(database.table_name(action.given["TableName"])) for action in actions]
+    writes: list[Write] = []
+    faults: dict[int, DynamoDBError] = {}
+    for place, (action, table) in enumerate(zip(actions, tables, strict=True)):
+        try:
+            writes.append(action.write(table))
+        except ValidationException as error:
+            if error.message.startswith(EMPTY_KEY):
+                raise
+            if not faults:
+                faults[place] = error
+    if faults:
+        raise cancelled(faults, len(actions))
+    check_distinct([(write.table.number, write.partition, write.sort) for write in writes])
+    return writes
+
+
+def check_distinct(places: list[tuple[int, bytes, bytes]]) -> None:
+    if len(set(places)) < len(places):
+        raise ValidationException(SAME_ITEM)
+
+
+def cancelled(faults: dict[int, DynamoDBError], count: int) -> TransactionCanceledException:
+    return TransactionCanceledException(
+        [reason(faults[place]) if place in faults else {"Code": "None"} for place in range(count)]
+    )
+
+
+def reason(error: DynamoDBError) -> Response:
+    match error:
+        case ConditionalCheckFailedException():
+            failed: Response = {"Code": "ConditionalCheckFailed", "Message": error.message}
+            if error.item is not None:
+                failed["Item"] = error.item
+            return failed
+        case ItemCollectionSizeLimitExceededException():
+            return {"Code": "ItemCollectionSizeLimitExceeded", "Message": error.message}
+        case _:
+            return {"Code": "ValidationError", "Message": error.message}
+
+
+# --- Tokens ---------------------------------------------------------------------------------
+
+
+def request_digest(params: Params) -> bytes:
+    try:
+        return hashlib.sha256(orjson.dumps(params, option=orjson.OPT_SORT_KEYS)).digest()
+    except TypeError:
+        # Half of a surrogate pair is a legal JSON escape that has no UTF-8.
+        raise SerializationException("Unexpected token received from parser") from None
+
+
+def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str, float] | None:
+    """The read units of a transaction already done under this token, by table."""
+    row = transaction.execute(
+        "SELECT digest, outcome FROM tokens WHERE token = ? AND used_at > ?",
+        (token, transaction.now - TOKEN_SECONDS),
+    ).get
+    if row is None:
+        return None
+    if row[0] != digest:
+        raise IdempotentParameterMismatchException(
+            "The request uses the same client token as a previous, but non-identical request. "
+            "Do not reuse a client token with different requests, unless the requests are identical"
+        )
+    units: dict[str, float] = orjson.loads(row[1])
+    return units
+
+
+def remember(
+    transaction: Transaction, token: str, digest: bytes, plans: list[tuple[str, Plan]]
+) -> None:
+    """A replay is billed as a transactional read of what the first call was sized on."""
+    units: dict[str, float] = {}
+    for name, plan in plans:
+        read = transactional_read_units(max(plan.old_size, plan.new_size))
+        units[name] = units.get(name, 0.0) + read
+    transaction.execute(
+        "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)",
+        (token, digest, transaction.now, orjson.dumps(units)),
+    )
+
+
+def shown_reads(units: dict[str, float], params: Params) -> Response:
+    mode = mode_of(params)
+    if not mode:
+        return {}
+    return {
+        "ConsumedCapacity": [
+            Consumed(name, read).shown(mode, side="Read") for name, read in units.items()
+        ]
+    }
+
+
+# --- TransactGetItems -----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Get:
+    """One item to read, and how it is to be shown."""
+
+    table_name: str
+    key: Item
+    expressions: Expressions
+
+    def locate(self, table: Table) -> tuple[bytes, bytes]:
+        blobs = table.key_blobs(self.key)
+        check_key_paths(table, self.expressions)
+        return blobs
+
+    def shown(self, blob: bytes | None) -> Response:
+        if blob is None:
+            return {}
+        item = orjson.loads(blob)
+        project = self.expressions.projection
+        return {"Item": project(item) if project else item}
+
+
+def transact_get_items(database: Database, params: Params) -> Response:
+    gets = [read_get(entry["Get"]) for entry in params["TransactItems"]]
+    if database.faults.active:
+        database.faults.meet("TransactGetItems", len(gets))
+    tables = [database.catalogue.table(database.table_name(get.table_name)) for get in gets]
+    places = located(gets, tables)
+    with database.file.snapshot() as reader:
+        rows: list[tuple[int, bytes | None]] = [
+            reader.execute(table.fetch, place).get or (0, None)
+            for table, place in zip(tables, places, strict=True)
+        ]
+    if sum(size for size, _ in rows) > MAX_BYTES:
+        raise ValidationException(TOO_MUCH)
+    units: dict[str, float] = {}
+    for get, (size, _) in zip(gets, rows, strict=True):
+        units[get.table_name] = units.get(get.table_name, 0.0) + transactional_read_units(size)
+    responses = [get.shown(blob) for get, (_, blob) in zip(gets, rows, strict=True)]
+    return {"Responses": responses, **shown_reads(units, params)}
+
+
+def read_get(given: Params) -> Get:
+    check_parameters(given, expressions=("ProjectionExpression",), legacy=())
+    return Get(given["TableName"], read_key(given["Key"]), read_expressions(given))
+
+
+def located(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:
+    places: list[tuple[bytes, bytes]] = []
+    for get, table in zip(gets, tables, strict=True):
+        try:
+            places.append(get.locate(table))
+        except ValidationException as error:
+            raise cancelled({len(places): error}, len(gets)) from None
+    check_distinct([(table.number, *at) for table, at in zip(tables, places, strict=True)])
+    return places

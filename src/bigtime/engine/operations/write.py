@@ -1,0 +1,208 @@
+"""What one action does to one item: planned first, applied after.
+
+`PutItem`, `UpdateItem`, `DeleteItem`, a `ConditionCheck`, the actions of a batch and of a
+transaction, and the expiry of an item are all a `Write`. Planning reads the item, judges the
+condition and makes the new item, and may refuse; it changes nothing. Applying changes the base
+row, the entries of every index, the list of expiring items, the counts and the stream, and
+cannot refuse. So a group of writes is all planned before the first is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from bigtime.engine.expressions import Update
+from bigtime.engine.operations.key_rules import check_updated_index_keys
+from bigtime.engine.storage import Index, Table, Transaction, append_record, base_key, expiry_second
+from bigtime.wire import (
+    MAX_ITEM_BYTES,
+    ConditionalCheckFailedException,
+    Item,
+    ValidationException,
+    check_item,
+    same_maps,
+)
+
+Kind = Literal["put", "update", "delete", "check"]
+
+PUT_TOO_LARGE = "Item size has exceeded the maximum allowed size"
+UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
+
+
+@dataclass(slots=True)
+class Write:
+    """One action on one item. `item` is the new item of a put, the key of any other kind."""
+
+    kind: Kind
+    table: Table
+    item: Item
+    partition: bytes
+    sort: bytes
+    size: int = 0
+    condition: Callable[[Item], bool] | None = None
+    update: Update | None = None
+    show_old_on_failure: bool = False
+    by_service: bool = False
+
+    def plan(self, transaction: Transaction) -> Plan:
+        row = transaction.execute(self.table.locate, (self.partition, self.sort)).get
+        plan = Plan(self, *row) if row else Plan(self, 0, 0, None)
+        if self.condition and not self.condition(plan.old or {}):
+            shown = plan.old if self.show_old_on_failure else None
+            raise ConditionalCheckFailedException(item=shown)
+        if self.kind == "put":
+            plan.new, plan.new_size = self.item, self.size
+        elif self.kind == "update":
+            plan.new, plan.new_size = self.updated(plan)
+        elif self.kind == "check":
+            plan.new, plan.new_size = plan.old, plan.old_size
+        return plan
+
+    def updated(self, plan: Plan) -> tuple[Item | None, int]:
+        """The item as the update leaves it, and its size."""
+        before = self.item if plan.old is None else plan.old
+        if self.update is None:
+            return check_item(before)
+        after, size = check_item(self.update.apply(before))
+        if plan.old is None and self.update.attributes and len(after) == len(before):
+            # An update that only takes away makes no item; one that says nothing does. (AWS,
+            # API_AttributeValueUpdate.html: "DELETE - Causes nothing to happen")
+            return None, 0
+        if self.table.index_keys:
+            check_updated_index_keys(self.table, after)
+        if size > MAX_ITEM_BYTES:
+            raise ValidationException(UPDATE_TOO_LARGE)
+        return after, size
+
+
+class Plan:
+    """A write that may go ahead: the item before it and after it."""
+
+    __slots__ = ("_old", "blob", "id", "new", "new_size", "old_size", "write")
+
+    def __init__(self, write: Write, id: int, old_size: int, blob: bytes | None) -> None:
+        self.write = write
+        self.id = id
+        self.old_size = old_size
+        self.blob = blob
+        self._old: Item | None = None
+        self.new: Item | None = None
+        self.new_size = 0
+
+    @property
+    def old(self) -> Item | None:
+        """The item as it was; decoded only when somebody asks."""
+        if self._old is None and self.blob is not None:
+            self._old = orjson.loads(self.blob)
+        return self._old
+
+    def apply(self, transaction: Transaction) -> None:
+        write, table = self.write, self.write.table
+        if write.kind == "check" or (self.new is None and self.blob is None):
+            return
+        blob = None if self.new is None else orjson.dumps(self.new)
+        if blob == self.blob:
+            return
+        self.apply_base(transaction, blob)
+        if table.indexes:
+            entry_key = base_key(write.partition, write.sort)
+            for index in table.indexes:
+                self.apply_index(transaction, index, entry_key)
+        if table.collections:
+            self.apply_collection(transaction)
+        if table.ttl_attribute:
+            self.apply_expiry(transaction, table.ttl_attribute)
+        if table.stream and self.changes:
+            append_record(
+                transaction, table, write.partition, self.old, self.new, by_service=write.by_service
+            )
+
+    def apply_base(self, transaction: Transaction, blob: bytes | None) -> None:
+        write, table = self.write, self.write.table
+        if blob is None:
+            transaction.execute(table.delete, (self.id,))
+            transaction.count(table.number, -1, -self.old_size)
+        elif self.blob is None:
+            transaction.execute(table.insert, (write.partition, write.sort, self.new_size, blob))
+            self.id = transaction.connection.last_insert_rowid()
+            transaction.count(table.number, 1, self.new_size)
+        else:
+            transaction.execute(table.update, (self.new_size, blob, self.id))
+            transaction.count(table.number, 0, self.new_size - self.old_size)
+
+    def apply_index(self, transaction: Transaction, index: Index, entry_key: bytes) -> None:
+        before = index.codec.blobs(self.old) if self.old is not None else None
+        after = index.codec.blobs(self.new) if self.new is not None else None
+        size_before = shown_size(index, self.old, self.old_size) if before else 0
+        size_after = shown_size(index, self.new, self.new_size) if after else 0
+        if before == after:
+            if size_before != size_after and after:
+                transaction.execute(index.resize, (size_after, *after, entry_key))
+            transaction.count(index.number, 0, size_after - size_before)
+            return
+        if before:
+            transaction.execute(index.delete, (*before, entry_key))
+            # What broke the index's rules when the index was made has never been in it.
+            if transaction.connection.changes():
+                transaction.count(index.number, -1, -size_before)
+        if after:
+            transaction.execute(index.insert, (*after, entry_key, self.id, size_after))
+            transaction.count(index.number, 1, size_after)
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is any difference: the order of a set's elements is none."""
+        old, new = self.old, self.new
+        return old is None or new is None or not same_maps(old, new)
+
+    @property
+    def collection_growth(self) -> int:
+        """By how much the item and what the local indexes show of it grow."""
+        table = self.write.table
+        return collection_bytes(table, self.new, self.new_size) - collection_bytes(
+            table, self.old, self.old_size
+        )
+
+    def apply_collection(self, transaction: Transaction) -> None:
+        growth = self.collection_growth
+        if growth:
+            transaction.execute(
+                f"INSERT INTO {self.write.table.collections} VALUES (?, ?)"
+                " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+                (self.write.partition, growth),
+            )
+        if growth < 0:
+            transaction.execute(
+                f"DELETE FROM {self.write.table.collections} WHERE pk = ? AND bytes = 0",
+                (self.write.partition,),
+            )
+
+    def apply_expiry(self, transaction: Transaction, attribute: str) -> None:
+        before = expiry_second(self.old, attribute)
+        after = expiry_second(self.new, attribute)
+        if before == after:
+            return
+        expiring = self.write.table.expiring
+        if before is not None:
+            transaction.execute(
+                f"DELETE FROM {expiring} WHERE second = ? AND base = ?", (before, self.id)
+            )
+        if after is not None:
+            transaction.execute(f"INSERT INTO {expiring} VALUES (?, ?)", (after, self.id))
+
+
+def collection_bytes(table: Table, item: Item | None, size: int) -> int:
+    """The bytes of an item and of its entries in the local indexes."""
+    local = (index for index in table.indexes if not index.is_global)
+    return size + sum(shown_size(index, item, size) for index in local)
+
+
+def shown_size(index: Index, item: Item | None, size: int) -> int:
+    """The bytes that an index shows of an item; nothing of one that it does not hold."""
+    if item is None or any(name not in item for name in index.own_names):
+        return 0
+    return index.view_size(item, size)

@@ -1,0 +1,125 @@
+"""Filling a new index, or the list of expiring items, from the items already there.
+
+It goes by row number, a chunk to a transaction, so that no writer waits long and a crash loses
+at most a chunk. Writes keep the new entries right from the moment the index exists, so a chunk
+only adds what is missing. What was counted meanwhile may be off by the entries not yet there:
+the last chunk counts them afresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeAlias, cast
+
+import apsw
+import orjson
+
+from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.file import all_rows
+from bigtime.engine.storage.keys import base_key
+from bigtime.engine.storage.table import Index, Table
+from bigtime.engine.storage.time_to_live import expiry_second
+from bigtime.engine.storage.transaction import Transaction
+
+CHUNK = 1_000
+CHUNK_BYTES = 4 * 1024 * 1024
+
+BaseRow: TypeAlias = tuple[int, bytes, bytes, int, bytes]
+"""Row number, partition blob, sort blob, size, item."""
+
+
+def begin_backfill(transaction: Transaction, table: Table, number: int) -> None:
+    """Notes that the index of that number (or the table's, for expiry) has to be filled."""
+    transaction.execute("INSERT OR REPLACE INTO backfills VALUES (?, ?, 0)", (number, table.name))
+
+
+def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction) -> bool:
+    """Fills one chunk; True while there is more to do."""
+    name, position = transaction.execute(
+        "SELECT table_name, position FROM backfills WHERE number = ?", (number,)
+    ).get or ("", 0)
+    table = catalogue.tables_for_writing().get(name)
+    index = next((one for one in table.indexes if one.number == number), None) if table else None
+    if table is None or (index is None and number != table.number):
+        transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
+        return False
+    rows = chunk_of_rows(transaction, table, position)
+    if index:
+        fill_index(transaction, index, rows)
+    else:
+        fill_expiring(transaction, table, rows)
+    if rows:
+        transaction.execute(
+            "UPDATE backfills SET position = ? WHERE number = ?", (rows[-1][0], number)
+        )
+    if has_more(transaction, table, rows[-1][0] if rows else position):
+        return True
+    finish_backfill(transaction, catalogue, table, index)
+    return False
+
+
+def chunk_of_rows(transaction: Transaction, table: Table, position: int) -> list[BaseRow]:
+    """The next rows, few enough and small enough together not to keep the writer."""
+    rows: list[BaseRow] = []
+    size = 0
+    cursor = transaction.execute(
+        f"SELECT id, pk, sk, size, item FROM {table.rows} WHERE id > ? ORDER BY id LIMIT ?",
+        (position, CHUNK),
+    )
+    for row in cursor:
+        rows.append(cast(BaseRow, row))
+        size += rows[-1][3]
+        if size >= CHUNK_BYTES:
+            break
+    cursor.close()
+    return rows
+
+
+def has_more(transaction: Transaction, table: Table, position: int) -> bool:
+    query = f"SELECT 1 FROM {table.rows} WHERE id > ? LIMIT 1"
+    return transaction.execute(query, (position,)).get is not None
+
+
+def pending_backfills(reader: apsw.Connection) -> list[int]:
+    return [number for (number,) in all_rows(reader, "SELECT number FROM backfills")]
+
+
+def fill_index(transaction: Transaction, index: Index, rows: Iterable[BaseRow]) -> None:
+    insert = f"INSERT OR IGNORE INTO {index.rows} VALUES (?, ?, ?, ?, ?)"
+    for id, partition, sort, size, blob in rows:
+        item = orjson.loads(blob)
+        key = index.codec.blobs(item)
+        if key:
+            entry = (*key, base_key(partition, sort), id, index.view_size(item, size))
+            transaction.execute(insert, entry)
+
+
+def fill_expiring(transaction: Transaction, table: Table, rows: Iterable[BaseRow]) -> None:
+    assert table.ttl_attribute
+    for id, _, _, _, blob in rows:
+        second = expiry_second(orjson.loads(blob), table.ttl_attribute)
+        if second is not None:
+            transaction.execute(
+                f"INSERT OR IGNORE INTO {table.expiring} VALUES (?, ?)", (second, id)
+            )
+
+
+def finish_backfill(
+    transaction: Transaction, catalogue: Catalogue, table: Table, index: Index | None
+) -> None:
+    number = index.number if index else table.number
+    transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
+    if index is None:
+        return
+    transaction.counts.pop(number, None)
+    transaction.execute(
+        "UPDATE counts SET (items, bytes) ="
+        f" (SELECT count(*), coalesce(sum(size), 0) FROM {index.rows}) WHERE number = ?",
+        (number,),
+    )
+    indexes = tuple(
+        replace(one, building=False) if one.number == number else one
+        for one in table.definition.indexes
+    )
+    catalogue.change(transaction, replace(table.definition, indexes=indexes))

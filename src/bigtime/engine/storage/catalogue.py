@@ -1,0 +1,183 @@
+"""The tables of a file, kept in memory and true to the file.
+
+Another process may create, change or delete a table at any time. Three rules keep this cheap:
+
+1. A writer looks inside its transaction: SQLite's data version tells for nothing whether anybody
+   has committed since our own last commit, and only then is the catalogue's own version read.
+2. A reader does not look. Numbers in the file are never used twice, so rows that are gone give
+   an SQL error and a table that is new is not found; either makes the reader look and try again.
+3. Readers see what is committed, so the writer has a view of its own, published at its commit
+   and thrown away when it is rolled back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+
+import apsw
+
+from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.discard import discard
+from bigtime.engine.storage.file import File
+from bigtime.engine.storage.table import Table
+from bigtime.engine.storage.transaction import Transaction
+from bigtime.wire import ResourceNotFoundException
+
+
+class Catalogue:
+    """Finds tables by name, and records new and changed ones."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._publishing = threading.Lock()
+        self._version = -1
+        self.tables: dict[str, Table] = {}
+        self._writer_data_version = -1
+        self._writer_tables: dict[str, Table] = {}
+        self.refresh()
+
+    def table(self, name: str) -> Table:
+        """The table as a reader knows it."""
+        table = self.tables.get(name)
+        if table is None and self.refresh():
+            table = self.tables.get(name)
+        if table is None:
+            raise ResourceNotFoundException()
+        return table
+
+    def table_for_writing(self, name: str) -> Table:
+        """The table as it is inside the present write transaction."""
+        table = self._writer_tables.get(name)
+        if table is None:
+            raise ResourceNotFoundException()
+        return table
+
+    def tables_for_writing(self) -> Mapping[str, Table]:
+        return self._writer_tables
+
+    def refresh(self) -> bool:
+        """Reads the catalogue again if it changed; True if it did."""
+        with self._file.snapshot() as reader:
+            version = read_version(reader)
+            if version == self._version:
+                return False
+            self._publish(version, read_tables(reader, self.tables))
+            return True
+
+    def begin(self, connection: apsw.Connection) -> None:
+        """Called at the start of each write transaction."""
+        seen = connection.data_version()
+        if seen == self._writer_data_version:
+            return
+        self._writer_data_version = seen
+        version = read_version(connection)
+        if version != self._version:
+            self._publish(version, read_tables(connection, self.tables))
+        self._writer_tables = dict(self.tables)
+
+    def committed(self, connection: apsw.Connection) -> None:
+        """Called after each commit of ours, with the writer lock still held."""
+        self._writer_data_version = connection.data_version()
+
+    def rolled_back(self) -> None:
+        self._writer_data_version = -1
+
+    def add(self, transaction: Transaction, definition: TableDefinition) -> Table:
+        """Makes a table with its rows; gives numbers to it and to its indexes."""
+        definition = self._numbered(transaction, definition)
+        table = Table(definition)
+        for statement in table.create():
+            transaction.execute(statement)
+        for number in definition.numbers():
+            transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (number,))
+        self._store(transaction, table)
+        return table
+
+    def change(self, transaction: Transaction, definition: TableDefinition) -> Table:
+        """Puts a definition in place of the present one, making and dropping index rows."""
+        before = self._writer_tables[definition.name]
+        definition = self._numbered(transaction, definition)
+        table = Table(definition)
+        kept = {index.number for index in table.indexes}
+        known = {index.number for index in before.indexes}
+        for index in before.indexes:
+            if index.number not in kept:
+                discard(transaction, index.rows)
+                transaction.execute("DELETE FROM counts WHERE number = ?", (index.number,))
+        for index in table.indexes:
+            if index.number not in known:
+                transaction.execute(index.create())
+                transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (index.number,))
+        self._store(transaction, table)
+        return table
+
+    def remove(self, transaction: Transaction, table: Table) -> None:
+        transaction.execute("DELETE FROM tables WHERE name = ?", (table.name,))
+        for number in table.definition.numbers():
+            transaction.execute("DELETE FROM counts WHERE number = ?", (number,))
+        for rows in table.physical():
+            discard(transaction, rows)
+        del self._writer_tables[table.name]
+        self._changed(transaction)
+
+    def counts(self, reader: apsw.Connection, table: Table) -> dict[int, tuple[int, int]]:
+        """Items and bytes of the table and of each of its indexes, by number."""
+        numbers = tuple(table.definition.numbers())
+        marks = ", ".join("?" * len(numbers))
+        rows = reader.execute(
+            f"SELECT number, items, bytes FROM counts WHERE number IN ({marks})", numbers
+        )
+        return {number: (items, size) for number, items, size in rows}
+
+    def next_number(self, transaction: Transaction) -> int:
+        number: int = transaction.execute(
+            "UPDATE settings SET value = value + 1 WHERE name = 'last number' RETURNING value"
+        ).get
+        return number
+
+    def _numbered(self, transaction: Transaction, definition: TableDefinition) -> TableDefinition:
+        indexes = tuple(
+            index if index.number else replace(index, number=self.next_number(transaction))
+            for index in definition.indexes
+        )
+        number = definition.number or self.next_number(transaction)
+        return replace(definition, number=number, indexes=indexes)
+
+    def _store(self, transaction: Transaction, table: Table) -> None:
+        transaction.execute(
+            "INSERT OR REPLACE INTO tables VALUES (?, ?)", (table.name, table.definition.to_json())
+        )
+        self._writer_tables[table.name] = table
+        self._changed(transaction)
+
+    def _changed(self, transaction: Transaction) -> None:
+        version = transaction.execute(
+            "UPDATE settings SET value = value + 1 WHERE name = 'catalogue version' RETURNING value"
+        ).get
+        tables = dict(self._writer_tables)
+        transaction.on_commit.append(lambda: self._publish(version, tables))
+
+    def _publish(self, version: int, tables: dict[str, Table]) -> None:
+        with self._publishing:
+            if version > self._version:
+                self._version = version
+                self.tables = tables
+
+
+def read_version(connection: apsw.Connection) -> int:
+    version: int = connection.execute(
+        "SELECT value FROM settings WHERE name = 'catalogue version'"
+    ).get
+    return version
+
+
+def read_tables(connection: apsw.Connection, known: dict[str, Table]) -> dict[str, Table]:
+    """The tables in the file; one that did not change stays the same object."""
+    tables = {}
+    for name, text in connection.execute("SELECT name, definition FROM tables"):
+        definition = TableDefinition.from_json(text)
+        table = known.get(name)
+        tables[name] = table if table and table.definition == definition else Table(definition)
+    return tables

@@ -1,0 +1,93 @@
+"""What the operations work on: the file, its tables, and the way to write to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypedDict
+
+import apsw
+
+from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.commit import Committer
+from bigtime.engine.storage.describe import table_arn, table_name
+from bigtime.engine.storage.faults import Faults
+from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
+from bigtime.engine.storage.table import Index
+from bigtime.wire import ResourceNotFoundException
+
+COLLECTION_LIMIT = 10 * 1024**3
+
+
+class Settings(TypedDict, total=False):
+    """What an engine may be opened with, beside its path and its durability."""
+
+    region: str
+    account: str
+    clock: Callable[[], float]
+    stream_shards: int
+    shard_seconds: float
+    collection_limit: int
+    vfs: str | None
+
+
+class Database:
+    """An open file with its catalogue, its committer, and the settings it was opened with."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: Durability,
+        region: str = "us-east-1",
+        account: str = "000000000000",
+        clock: Callable[[], float] = time.time,
+        stream_shards: int = DEFAULT_SLOTS,
+        shard_seconds: float = SHARD_SECONDS,
+        collection_limit: int = COLLECTION_LIMIT,
+        vfs: str | None = None,
+    ) -> None:
+        if stream_shards < 1:
+            raise ValueError(f"a stream has one shard at least, not {stream_shards}")
+        self.region = region
+        self.account = account
+        self.clock = clock
+        self.stream_shards = stream_shards
+        self.shard_seconds = shard_seconds
+        self.collection_limit = collection_limit
+        self.file = File(path, durability=durability, vfs=vfs)
+        self.catalogue = Catalogue(self.file)
+        self.committer = Committer(self.file, catalogue=self.catalogue, clock=clock)
+        self.faults = Faults(self.file)
+
+    def table_name(self, name_or_arn: str) -> str:
+        """The name of a table that a request may also give as its ARN, which must be ours."""
+        if not name_or_arn.startswith("arn:"):
+            return name_or_arn
+        name = table_name(name_or_arn)
+        if not name_or_arn.startswith(table_arn(name, self.region, self.account)):
+            raise ResourceNotFoundException()
+        return name
+
+    @contextmanager
+    def reading(self, index: Index | None = None) -> Iterator[apsw.Connection]:
+        """A connection to read a table or an index with."""
+        if index is not None and index.is_global and self.faults.index_lag_is_on:
+            with self.faults.lagging_reader() as reader:
+                yield reader
+            return
+        reader = self.file.take_reader()
+        try:
+            yield reader
+        finally:
+            self.file.give_reader(reader)
+
+    def close(self) -> None:
+        self.faults.clear()
+        with suppress(apsw.Error):
+            self.committer.run_alone(checkpoint)
+        self.committer.close()
+        self.file.close()

@@ -1,0 +1,52 @@
+"""Getting rid of rows nobody may see any more, without keeping the writer for long.
+
+A deleted table or index may hold a gigabyte, and dropping it visits every page. So what is large
+is renamed, which is instant and makes it unreachable, and the housekeeper takes it apart later.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+import apsw
+
+from bigtime.engine.storage.file import all_rows
+from bigtime.engine.storage.transaction import Transaction
+
+SMALL = 100
+
+# By the first letter of a name in the file: the columns that tell its rows apart, and how many
+# of them go at a time. Items and stream records may have 400 KB and more.
+ROW_KEYS = {
+    "t": ("id", 100),
+    "s": ("sequence", 100),
+    "i": ("pk, sk, base_key", 1_000),
+    "x": ("second, base", 1_000),
+    "c": ("pk", 1_000),
+}
+
+
+def discard(transaction: Transaction, rows: str) -> None:
+    """Drops rows that are few, and renames many to be dropped bit by bit."""
+    is_large = transaction.execute(f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {SMALL}").get
+    if is_large:
+        transaction.execute(f"ALTER TABLE {rows} RENAME TO discarded_{rows}_{token_hex(4)}")
+    else:
+        transaction.execute(f"DROP TABLE {rows}")
+
+
+def discarded(reader: apsw.Connection) -> list[str]:
+    """What is still to be taken apart."""
+    rows = all_rows(
+        reader, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'discarded_*'"
+    )
+    return [name for (name,) in rows]
+
+
+def discard_some(name: str, transaction: Transaction) -> None:
+    key, count = ROW_KEYS[name.removeprefix("discarded_")[0]]
+    transaction.execute(
+        f"DELETE FROM {name} WHERE ({key}) IN (SELECT {key} FROM {name} LIMIT {count})"
+    )
+    if transaction.connection.changes() < count:
+        transaction.execute(f"DROP TABLE {name}")

@@ -1,0 +1,212 @@
+"""Keys as bytes whose memcmp order is DynamoDB's order.
+
+A table or index orders its items by two blobs, and SQLite compares blobs byte by byte:
+
+1. The partition blob is four bytes of hash and then the partition key, so that a scan walks
+   partitions in hash order and a parallel scan cuts that order into disjoint segments.
+2. The sort blob is the sort key alone: a string is its UTF-8, a binary is its bytes, a number
+   is `number.sort_bytes`. Without a sort key it is empty.
+3. A global index may have up to four attributes in either half. Then each string or binary is
+   escaped and closed (00 becomes 00 FF, the end is 00 01), so that one attribute's bytes never
+   run into the next one's; numbers close themselves.
+
+A range of sort keys is always half open, `[low, high)`: every key condition becomes one.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple, TypeAlias
+from zlib import crc32
+
+from bigtime.engine.storage.definition import KeyAttribute
+from bigtime.wire import AttributeValue, Item, ValidationException, canonical, sort_bytes
+
+MAX_HASH_BYTES = 2048
+MAX_RANGE_BYTES = 1024
+HASH_SPACE = 1 << 32
+
+Encoder: TypeAlias = Callable[[str], bytes]
+
+
+class SortRange(NamedTuple):
+    """Sort blobs from `low` up to, not including, `high`; None is no bound."""
+
+    low: bytes | None = None
+    high: bytes | None = None
+
+
+def number_bytes(text: str) -> bytes:
+    return sort_bytes(canonical(text))
+
+
+def closed(encode: Encoder, value: str) -> bytes:
+    return encode(value).replace(b"\x00", b"\x00\xff") + b"\x00\x01"
+
+
+RAW: Mapping[str, Encoder] = {"S": str.encode, "B": b64decode, "N": number_bytes}
+CLOSED: Mapping[str, Encoder] = {
+    "S": partial(closed, str.encode),
+    "B": partial(closed, b64decode),
+    "N": number_bytes,
+}
+
+
+def hashed(partition: bytes) -> bytes:
+    return crc32(partition).to_bytes(4, "big") + partition
+
+
+def segment_range(segment: int, total: int) -> SortRange:
+    """The partition blobs of one segment of a parallel scan."""
+    low = -(-segment * HASH_SPACE // total)
+    high = -(-(segment + 1) * HASH_SPACE // total)
+    return SortRange(
+        low.to_bytes(4, "big"), None if high == HASH_SPACE else high.to_bytes(4, "big")
+    )
+
+
+def after_prefix(prefix: bytes) -> bytes | None:
+    """The first blob that is greater than everything that starts with `prefix`."""
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes((stem[-1] + 1,)) if stem else None
+
+
+class KeyCodec:
+    """Turns the key attributes of one table or index into its two blobs."""
+
+    __slots__ = (
+        "_hash",
+        "_range",
+        "_simple_hash",
+        "_simple_range",
+        "_texts",
+        "hash_key",
+        "range_key",
+    )
+
+    def __init__(
+        self, hash_key: tuple[KeyAttribute, ...], range_key: tuple[KeyAttribute, ...]
+    ) -> None:
+        self.hash_key = hash_key
+        self.range_key = range_key
+        self._hash = encoders(hash_key)
+        self._range = encoders(range_key)
+        self._texts = tuple(
+            (one.name, one.type, most_bytes)
+            for half, most_bytes in ((hash_key, MAX_HASH_BYTES), (range_key, MAX_RANGE_BYTES))
+            for one in half
+            if one.type != "N"
+        )
+        # One attribute in each half is by far the commonest, and worth its own path.
+        self._simple_hash = self._hash[0] if len(hash_key) == 1 else None
+        self._simple_range = self._range[0] if len(range_key) == 1 else None
+
+    def blobs(self, item: Item) -> tuple[bytes, bytes] | None:
+        """The blobs of an item; None when a key attribute is absent, or cannot be a key.
+
+        An item put before its index was made may have a value there of another type, an empty
+        one, or one too long for a key: the index leaves such an item out.
+        """
+        try:
+            for name, tag, most_bytes in self._texts:
+                text = item[name][tag]
+                if not text or (len(text) * 4 > most_bytes and len(RAW[tag](text)) > most_bytes):
+                    return None
+            return self.partition(item), self.sort(item)
+        except KeyError:
+            return None
+
+    def partition(self, item: Item) -> bytes:
+        if self._simple_hash:
+            name, tag, encode = self._simple_hash
+            partition = encode(item[name][tag])
+        else:
+            partition = b"".join(encode(item[name][tag]) for name, tag, encode in self._hash)
+        return crc32(partition).to_bytes(4, "big") + partition
+
+    def sort(self, item: Item) -> bytes:
+        if self._simple_range:
+            name, tag, encode = self._simple_range
+            return encode(item[name][tag])
+        return b"".join(encode(item[name][tag]) for name, tag, encode in self._range)
+
+    def sort_range(self, terms: tuple[tuple[str, tuple[AttributeValue, ...]], ...]) -> SortRange:
+        """The range that a query's conditions ask for.
+
+        `terms` are (operator, operands) of the leading sort attributes: all but the last are "=".
+        """
+        prefix = b""
+        for (_, tag, encode), (operator, operands) in zip(self._range, terms, strict=False):
+            low, high = (encode(operands[0][tag]), encode(operands[-1][tag]))
+            if operator == "begins_with":
+                stem = prefix + self._stem(operands[0], tag)
+                return SortRange(stem, after_prefix(stem))
+            if operator == "=":
+                equal = prefix + low
+                bounds = SortRange(equal, self._after(equal))
+                prefix = equal
+            else:
+                bounds = self._compare(operator, prefix, prefix + low, prefix + high)
+        return bounds
+
+    def _compare(self, operator: str, prefix: bytes, low: bytes, high: bytes) -> SortRange:
+        end = after_prefix(prefix) if prefix else None
+        match operator:
+            case "<":
+                return SortRange(prefix or None, low)
+            case "<=":
+                return SortRange(prefix or None, self._after(low))
+            case ">":
+                return SortRange(self._after(low), end)
+            case ">=":
+                return SortRange(low, end)
+            case _:
+                return SortRange(low, self._after(high))
+
+    def _after(self, blob: bytes) -> bytes | None:
+        """The bound behind all sort blobs whose leading attributes are exactly `blob`."""
+        return blob + b"\x00" if self._simple_range else after_prefix(blob)
+
+    def _stem(self, operand: AttributeValue, tag: str) -> bytes:
+        stem = RAW[tag](operand[tag])
+        return stem if self._simple_range else stem.replace(b"\x00", b"\x00\xff")
+
+
+def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Encoder], ...]:
+    table = RAW if len(attributes) == 1 else CLOSED
+    return tuple((one.name, one.type, table[one.type]) for one in attributes)
+
+
+def base_key(partition: bytes, sort: bytes) -> bytes:
+    """Both blobs of a base item in one: what sets apart index entries with equal keys."""
+    return len(partition).to_bytes(2, "big") + partition + sort
+
+
+def check_key_value(attribute: KeyAttribute, value: AttributeValue, *, is_hash: bool) -> None:
+    """A key attribute of the right type must not be empty nor too long."""
+    text: str = value[attribute.type]
+    if not text:
+        kind = "string" if attribute.type == "S" else "binary"
+        raise ValidationException(
+            "One or more parameter values are not valid. The AttributeValue for a key attribute "
+            f"cannot contain an empty {kind} value. Key: {attribute.name}"
+        )
+    check_key_size(attribute, text, is_hash=is_hash)
+
+
+def check_key_size(attribute: KeyAttribute, text: str, *, is_hash: bool) -> None:
+    if attribute.type == "N" or len(text) * 4 <= MAX_RANGE_BYTES:
+        return
+    size = len(RAW[attribute.type](text))
+    if is_hash and size > MAX_HASH_BYTES:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Size of hashkey has exceeded the maximum size limit of2048 bytes"
+        )
+    if not is_hash and size > MAX_RANGE_BYTES:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
+        )

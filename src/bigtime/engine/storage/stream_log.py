@@ -1,0 +1,203 @@
+"""The log behind a stream: its records, and the shards they lie in.
+
+A stream has a fixed number of slots. An item's partition hash chooses its slot, so the changes
+of one item always follow each other. A shard is a stretch of one slot: after some hours it is
+closed and a child takes over, as DynamoDB does, so that a consumer that ignores lineage is found
+out here and not in production. Sequence numbers count up through the whole stream and are given
+inside the write's own transaction: a change and its record commit together or not at all.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import apsw
+import orjson
+
+from bigtime.engine.storage.definition import StreamDefinition, TableDefinition
+from bigtime.engine.storage.discard import discard
+from bigtime.engine.storage.file import all_rows
+from bigtime.engine.storage.keys import HASH_SPACE
+from bigtime.engine.storage.table import Table
+from bigtime.engine.storage.transaction import Transaction
+from bigtime.wire import Item, item_size
+
+DEFAULT_SLOTS = 4
+RETENTION_SECONDS = 24 * 3600.0
+SHARD_SECONDS = 4 * 3600.0
+
+
+def open_stream(
+    transaction: Transaction, table: TableDefinition, number: int, slots: int
+) -> TableDefinition:
+    """Starts the stream that the table's new definition asks for."""
+    stream = table.stream
+    assert stream is not None
+    label = new_label(transaction, table.name)
+    stream = replace(stream, number=number, slots=slots, label=label)
+    transaction.execute(
+        f"CREATE TABLE s{number} (sequence INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " slot INTEGER NOT NULL, at REAL NOT NULL, record BLOB NOT NULL)"
+    )
+    transaction.execute(f"CREATE INDEX s{number}_slots ON s{number} (slot, sequence)")
+    transaction.execute(
+        "INSERT INTO streams VALUES (?, ?, ?, ?, NULL)",
+        (
+            number,
+            table.name,
+            stream.label,
+            orjson.dumps(description(table, stream, transaction.now)),
+        ),
+    )
+    for slot in range(slots):
+        open_shard(transaction, number, slot, parent=None, first=1)
+    return replace(table, stream=stream)
+
+
+def new_label(transaction: Transaction, table_name: str) -> str:
+    """The time of now, or a little later: a table's streams never share their label."""
+    moment = datetime.fromtimestamp(transaction.now, UTC)
+    while True:
+        label = moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment:%f}"[:3]
+        taken = transaction.execute(
+            "SELECT 1 FROM streams WHERE table_name = ? AND label = ?", (table_name, label)
+        ).get
+        if not taken:
+            return label
+        moment += timedelta(milliseconds=1)
+
+
+def description(table: TableDefinition, stream: StreamDefinition, now: float) -> dict[str, Any]:
+    roles = zip(("HASH", "RANGE"), table.key_attributes, strict=False)
+    return {
+        "view_type": stream.view_type,
+        "created_at": round(now, 3),
+        "key_schema": [{"AttributeName": one.name, "KeyType": role} for role, one in roles],
+    }
+
+
+def open_shard(
+    transaction: Transaction, stream: int, slot: int, *, parent: str | None, first: int
+) -> None:
+    shard = f"shardId-{int(transaction.now * 1000):020d}-{secrets.token_hex(4)}"
+    transaction.execute(
+        "INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, NULL)",
+        (stream, slot, shard, parent, transaction.now, first),
+    )
+
+
+def close_stream(transaction: Transaction, stream: StreamDefinition) -> None:
+    """No more records; what is there stays readable until it is a day old."""
+    last = last_sequence(transaction.connection, stream.number)
+    transaction.execute(
+        "UPDATE shards SET last = ? WHERE stream = ? AND last IS NULL", (last, stream.number)
+    )
+    transaction.execute(
+        "UPDATE streams SET disabled_at = ? WHERE number = ?", (transaction.now, stream.number)
+    )
+
+
+def last_sequence(connection: apsw.Connection, stream: int) -> int:
+    """The highest sequence ever given, also when its record has been trimmed."""
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"s{stream}",)).get
+    return last or 0
+
+
+def append_record(
+    transaction: Transaction,
+    table: Table,
+    partition: bytes,
+    old: Item | None,
+    new: Item | None,
+    *,
+    by_service: bool,
+) -> None:
+    """Writes the change of one item into its table's stream."""
+    stream = table.stream
+    item = new if new is not None else old
+    assert stream is not None and item is not None
+    keys = table.key_of(item)
+    record: dict[str, Any] = {
+        "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
+        "Keys": keys,
+    }
+    size = item_size(keys)
+    if new is not None and stream.view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
+        record["NewImage"] = new
+        size += item_size(new)
+    if old is not None and stream.view_type in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
+        record["OldImage"] = old
+        size += item_size(old)
+    record["SizeBytes"] = size
+    if by_service:
+        record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
+    slot = int.from_bytes(partition[:4], "big") * stream.slots // HASH_SPACE
+    transaction.execute(
+        f"INSERT INTO s{stream.number} (slot, at, record) VALUES (?, ?, ?)",
+        (slot, transaction.now, orjson.dumps(record)),
+    )
+
+
+def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> int:
+    """Closes the open shards that are old enough, each with a child in its place."""
+    due = all_rows(
+        transaction.connection,
+        "SELECT stream, slot, id FROM shards WHERE last IS NULL AND opened_at <= ?",
+        (transaction.now - shard_seconds,),
+    )
+    for stream, slot, shard in due:
+        last = last_sequence(transaction.connection, stream)
+        transaction.execute(
+            "UPDATE shards SET last = ? WHERE stream = ? AND id = ?", (last, stream, shard)
+        )
+        open_shard(transaction, stream, slot, parent=shard, first=last + 1)
+    return len(due)
+
+
+def trim_streams(transaction: Transaction, limit: int = 500) -> int:
+    """Drops records, shards and streams that nobody may read any more."""
+    oldest = transaction.now - RETENTION_SECONDS
+    trimmed = 0
+    streams = all_rows(transaction.connection, "SELECT number, disabled_at FROM streams")
+    for number, disabled_at in streams:
+        if disabled_at is not None and disabled_at <= oldest:
+            drop_stream(transaction, number)
+        else:
+            trimmed += trim_records(transaction, number, oldest, limit)
+    return trimmed
+
+
+def drop_stream(transaction: Transaction, number: int) -> None:
+    discard(transaction, f"s{number}")
+    transaction.execute("DELETE FROM shards WHERE stream = ?", (number,))
+    transaction.execute("DELETE FROM streams WHERE number = ?", (number,))
+
+
+def trim_records(transaction: Transaction, number: int, oldest: float, limit: int) -> int:
+    horizon = trim_horizon(transaction.connection, number, oldest)
+    transaction.execute(
+        f"DELETE FROM s{number} WHERE sequence IN"
+        f" (SELECT sequence FROM s{number} WHERE sequence < ? ORDER BY sequence LIMIT ?)",
+        (horizon, limit),
+    )
+    trimmed = transaction.connection.changes()
+    # A shard is shown for a day after it was closed, which is when its child was opened.
+    transaction.execute(
+        "DELETE FROM shards WHERE stream = ?1 AND last < ?2 AND EXISTS"
+        " (SELECT 1 FROM shards AS child"
+        " WHERE child.stream = ?1 AND child.parent = shards.id AND child.opened_at <= ?3)",
+        (number, horizon, oldest),
+    )
+    return trimmed
+
+
+def trim_horizon(connection: apsw.Connection, number: int, oldest: float) -> int:
+    """The first sequence that may still be read: the next to come, if no record may."""
+    # Records lie in the order of their time, so the old ones are the first ones.
+    first: int | None = connection.execute(
+        f"SELECT sequence FROM s{number} WHERE at > ? ORDER BY sequence LIMIT 1", (oldest,)
+    ).get
+    return last_sequence(connection, number) + 1 if first is None else first

@@ -1,0 +1,295 @@
+"""A table ready to be read and written: its definition with key codecs and SQL made once.
+
+How it lies in the file (numbers are never used twice, so a name never means another's rows):
+
+- `t<n>` holds the items: a rowid table with the item as one JSON blob and a unique index on
+  (pk, sk). A `WITHOUT ROWID` table would be one lookup less but spills at 1 KB items.
+- `i<n>` is a secondary index: (pk, sk, base_key) -> the item's row and its projected size. It
+  points at the item and never copies it. `base_key` gives entries with equal keys a fixed order
+  that outlives their items, so that a page can start after an item deleted meanwhile.
+- `x<n>` lists the items that expire, by second, while the table has a time to live.
+- `c<n>` has the size of each item collection, if the table has local indexes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from bigtime.engine.storage.definition import IndexDefinition, KeyAttribute, TableDefinition
+from bigtime.engine.storage.keys import (
+    MAX_HASH_BYTES,
+    MAX_RANGE_BYTES,
+    RAW,
+    KeyCodec,
+    check_key_value,
+    number_bytes,
+)
+from bigtime.wire import AttributeValue, Item, ValidationException, item_size
+
+if TYPE_CHECKING:
+    from bigtime.engine.operations import QuickQuery, Text
+
+# A text this long fits in any key, however many bytes its characters take.
+QUICK_LENGTH = MAX_RANGE_BYTES // 4
+
+
+class Index:
+    """A secondary index of a table: which items are in it, and what it shows of them."""
+
+    __slots__ = (
+        "codec",
+        "definition",
+        "delete",
+        "insert",
+        "is_global",
+        "key_names",
+        "name",
+        "number",
+        "own_names",
+        "projected",
+        "resize",
+        "rows",
+    )
+
+    def __init__(self, definition: IndexDefinition, table: TableDefinition) -> None:
+        self.definition = definition
+        self.name = definition.name
+        self.number = definition.number
+        self.is_global = definition.is_global
+        self.codec = KeyCodec(definition.hash_key, definition.range_key)
+        self.rows = f"i{definition.number}"
+        # Names in the order of a LastEvaluatedKey: the table's keys, then the index's own.
+        self.key_names = tuple(
+            dict.fromkeys(one.name for one in table.key_attributes + definition.key_attributes)
+        )
+        self.own_names = tuple(one.name for one in definition.key_attributes)
+        self.projected = (
+            None
+            if definition.projection == "ALL"
+            else frozenset(self.key_names) | frozenset(definition.included)
+        )
+        self.insert = f"INSERT INTO {self.rows} VALUES (?, ?, ?, ?, ?)"
+        self.delete = f"DELETE FROM {self.rows} WHERE pk = ? AND sk = ? AND base_key = ?"
+        self.resize = f"UPDATE {self.rows} SET size = ? WHERE pk = ? AND sk = ? AND base_key = ?"
+
+    def view(self, item: Item) -> Item:
+        """The item as this index shows it."""
+        projected = self.projected
+        if projected is None:
+            return item
+        return {name: value for name, value in item.items() if name in projected}
+
+    def view_size(self, item: Item, size: int) -> int:
+        return size if self.projected is None else item_size(self.view(item))
+
+    def create(self) -> str:
+        return (
+            f"CREATE TABLE {self.rows} (pk BLOB NOT NULL, sk BLOB NOT NULL, base_key BLOB NOT NULL,"
+            " base INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (pk, sk, base_key))"
+            " WITHOUT ROWID"
+        )
+
+
+class Table:
+    """A table as reads and writes see it; a changed definition makes a new one."""
+
+    __slots__ = (
+        "by_name",
+        "codec",
+        "collections",
+        "definition",
+        "delete",
+        "expiring",
+        "fetch",
+        "hash_key",
+        "index_keys",
+        "indexes",
+        "insert",
+        "key_names",
+        "locate",
+        "name",
+        "number",
+        "queries",
+        "range_key",
+        "rows",
+        "stream",
+        "ttl_attribute",
+        "update",
+    )
+
+    def __init__(self, definition: TableDefinition) -> None:
+        self.definition = definition
+        self.name = definition.name
+        self.number = definition.number
+        self.hash_key = definition.hash_key
+        self.range_key = definition.range_key
+        self.codec = KeyCodec((definition.hash_key,), definition.key_attributes[1:])
+        self.key_names = tuple(one.name for one in definition.key_attributes)
+        self.indexes = tuple(Index(one, definition) for one in definition.indexes)
+        self.by_name = {index.name: index for index in self.indexes}
+        self.index_keys = index_keys(definition)
+        self.ttl_attribute = definition.ttl_attribute
+        stream = definition.stream
+        self.stream = stream if stream and stream.enabled else None
+        rows = self.rows = f"t{definition.number}"
+        self.expiring = f"x{definition.number}"
+        has_local = any(not index.is_global for index in definition.indexes)
+        self.collections = f"c{definition.number}" if has_local else None
+        self.fetch = f"SELECT size, item FROM {rows} WHERE pk = ? AND sk = ?"
+        self.locate = f"SELECT id, size, item FROM {rows} WHERE pk = ? AND sk = ?"
+        self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
+        self.update = f"UPDATE {rows} SET size = ?, item = ? WHERE id = ?"
+        self.delete = f"DELETE FROM {rows} WHERE id = ?"
+        self.queries: dict[Text, QuickQuery] = {}
+
+    def create(self) -> list[str]:
+        rows = self.rows
+        collections = (
+            f"CREATE TABLE {self.collections} (pk BLOB PRIMARY KEY, bytes INTEGER NOT NULL)"
+            " WITHOUT ROWID"
+        )
+        return [
+            f"CREATE TABLE {rows} (id INTEGER PRIMARY KEY, pk BLOB NOT NULL, sk BLOB NOT NULL,"
+            " size INTEGER NOT NULL, item BLOB NOT NULL)",
+            f"CREATE UNIQUE INDEX {rows}_key ON {rows} (pk, sk)",
+            *(index.create() for index in self.indexes),
+            *([collections] if self.collections else []),
+        ]
+
+    def physical(self) -> list[str]:
+        """The names in the file that are this table's and go when it goes."""
+        names = [self.rows, *(index.rows for index in self.indexes)]
+        if self.collections:
+            names.append(self.collections)
+        if self.ttl_attribute:
+            names.append(self.expiring)
+        return names
+
+    def create_expiring(self) -> str:
+        return (
+            f"CREATE TABLE {self.expiring} (second INTEGER NOT NULL, base INTEGER NOT NULL,"
+            " PRIMARY KEY (second, base)) WITHOUT ROWID"
+        )
+
+    def key_of(self, item: Item) -> Item:
+        return {name: item[name] for name in self.key_names}
+
+    def quick_blobs(self, key: Item) -> tuple[bytes, bytes] | None:
+        """The blobs of a `Key` parameter with nothing odd about it; None if it needs a look."""
+        if len(key) != len(self.key_names):
+            return None
+        try:
+            partition = quick_blob(key[self.hash_key.name], self.hash_key)
+            range_key = self.range_key
+            sort = quick_blob(key[range_key.name], range_key) if range_key else b""
+        except (KeyError, ValueError):
+            return None
+        return crc32(partition).to_bytes(4, "big") + partition, sort
+
+    def key_blobs(self, key: Item) -> tuple[bytes, bytes]:
+        """The blobs of a `Key` parameter, whose values have been checked as values."""
+        if len(key) != len(self.key_names):
+            raise ValidationException("The provided key element does not match the schema")
+        check_key(key, self.hash_key, is_hash=True)
+        if self.range_key:
+            check_key(key, self.range_key, is_hash=False)
+        return self.codec.partition(key), self.codec.sort(key)
+
+    def item_blobs(self, item: Item) -> tuple[bytes, bytes]:
+        """The blobs of a whole item about to be stored."""
+        check_item_key(item, self.hash_key, is_hash=True)
+        if self.range_key:
+            check_item_key(item, self.range_key, is_hash=False)
+        if self.index_keys:
+            self.check_index_keys(item)
+        return self.codec.partition(item), self.codec.sort(item)
+
+    def check_index_keys(self, item: Item) -> None:
+        """An attribute that some index uses as a key must have its type, or be absent."""
+        for attribute, index_name, is_hash in self.index_keys:
+            value = item.get(attribute.name)
+            if value is None:
+                continue
+            text = value.get(attribute.type)
+            if text is None:
+                raise ValidationException(index_type_mismatch(attribute, index_name, value))
+            if not text:
+                raise ValidationException(empty_index_key(attribute, index_name))
+            check_index_key_size(attribute, text, index_name, is_hash=is_hash)
+
+
+def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bool], ...]:
+    """Each (attribute, index, is hash) that no key of the table itself covers.
+
+    AWS names the first index by name. A partition key may be too long for an index's sort key.
+    """
+    own = {one.name for one in definition.key_attributes}
+    return tuple(
+        (attribute, index.name, attribute in index.hash_key)
+        for index in sorted(definition.indexes, key=lambda index: index.name)
+        for attribute in index.key_attributes
+        if attribute.name not in own
+        or (attribute == definition.hash_key and attribute in index.range_key)
+    )
+
+
+def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -> str:
+    return (
+        "One or more parameter values were invalid: Type mismatch for Index Key "
+        f"{attribute.name} Expected: {attribute.type} Actual: {next(iter(value))} "
+        f"IndexName: {index_name}"
+    )
+
+
+def check_index_key_size(
+    attribute: KeyAttribute, text: str, index_name: str, *, is_hash: bool
+) -> None:
+    if attribute.type == "N" or len(text) <= QUICK_LENGTH:
+        return
+    limit = MAX_HASH_BYTES if is_hash else MAX_RANGE_BYTES
+    size = len(RAW[attribute.type](text))
+    if size > limit:
+        raise ValidationException(
+            "One or more parameter values were invalid: Size limit exceeded for Index Key "
+            f"{attribute.name} Actual Size: {size} bytes Max Size: {limit} bytes "
+            f"IndexName: {index_name}"
+        )
+
+
+def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
+    kind = "string" if attribute.type == "S" else "binary"
+    return (
+        "One or more parameter values are not valid. A value specified for a secondary index key "
+        "is not supported. The AttributeValue for a key attribute cannot contain an empty "
+        f"{kind} value. IndexName: {index_name}, IndexKey: {attribute.name}"
+    )
+
+
+def quick_blob(value: AttributeValue, attribute: KeyAttribute) -> bytes:
+    text = value[attribute.type]
+    if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or attribute.type == "B":
+        raise ValueError
+    return text.encode() if attribute.type == "S" else number_bytes(text)
+
+
+def check_key(key: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
+    value = key.get(attribute.name)
+    if value is None or attribute.type not in value:
+        raise ValidationException("The provided key element does not match the schema")
+    check_key_value(attribute, value, is_hash=is_hash)
+
+
+def check_item_key(item: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
+    value = item.get(attribute.name)
+    if value is None:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            f"Missing the key {attribute.name} in the item"
+        )
+    if attribute.type not in value:
+        raise ValidationException(
+            f"One or more parameter values were invalid: Type mismatch for key {attribute.name} "
+            f"expected: {attribute.type} actual: {next(iter(value))}"
+        )
+    check_key_value(attribute, value, is_hash=is_hash)

@@ -1,0 +1,168 @@
+"""The constraints of the service model, and how AWS reports those that a request breaks.
+
+All of them are reported together, up to ten, each with the value as Java prints it and the
+path to it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...".
+A structure in a list is a place of its own; an element that is a single value is not, and is
+reported at its list or map with the whole list of what an element must satisfy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+from bigtime.engine.validation.service_model import TABLE_ARN, Shape
+from bigtime.wire import ValidationException
+
+MOST_ERRORS: Final = 10
+MOST_SHOWN: Final = 10_000  # characters of a value, so that an answer is never a huge one
+NUMBERS: Final = frozenset({"integer", "long", "double", "timestamp"})
+
+
+def check_constraints(shape: Shape, request: dict[str, Any]) -> None:
+    found = list(islice(failures(shape, request, ""), MOST_ERRORS))
+    if found:
+        plural = "s" if len(found) > 1 else ""
+        raise ValidationException(
+            f"{len(found)} validation error{plural} detected: {'; '.join(found)}"
+        )
+
+
+def failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
+    """Every constraint that fails here and below, in the order in which AWS reports them."""
+    if value is None:
+        yield failure(shape, None, path, "Member must not be null")
+    elif shape.kind == "structure":
+        yield from member_failures(shape, value, path)
+    else:
+        for constraint in broken_by(shape, value):
+            yield failure(shape, value, path, constraint)
+        if shape.item is not None:
+            yield from collection_failures(shape, value, path)
+
+
+def member_failures(shape: Shape, value: dict[str, Any], path: str) -> Iterator[str]:
+    for name, member in shape.members.items():
+        if name in value or name in shape.required:
+            place = lower_first(name)
+            yield from failures(member, value.get(name), f"{path}.{place}" if path else place)
+
+
+def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
+    places = value.items() if shape.key else enumerate(value, 1)
+    if shape.key and any(broken_by(shape.key, name) for name in value):
+        yield failure(shape, value, path, f"Map keys must satisfy constraint: {whole(shape.key)}")
+    if shape.element.name == "AttributeValue":
+        places = ((place, one) for place, one in places if "M" in one or "L" in one)
+    if shape.element.kind == "structure":
+        for place, one in places:
+            yield from failures(shape.element, one, f"{path}.{place}.member")
+        return
+    if any(broken_by(shape.element, one) for one in (value.values() if shape.key else value)):
+        subject = "Map value" if shape.key else "Member"
+        constraint = f"{subject} must satisfy constraint: {whole(shape.element)}"
+        yield failure(shape, value, path, constraint)
+    elif shape.element.item is not None:
+        for place, one in places:
+            yield from collection_failures(shape.element, one, f"{path}.{place}.member")
+
+
+def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
+    shown = "null" if value is None else f"'{rendered(shape, value)}'"
+    return f"Value {shown} at '{path}' failed to satisfy constraint: {constraint}"
+
+
+def broken_by(shape: Shape, value: Any) -> list[str]:
+    """What a single value, or a collection by its length, breaks of its own constraints."""
+    if value is None:
+        return ["Member must not be null"]
+    if shape.takes_arn and TABLE_ARN.fullmatch(value):
+        return []
+    broken = []
+    if shape.choices and value not in shape.choices:
+        broken.append(must_be_one_of(shape))
+    if not shape.matches(value):
+        broken.append(must_match(shape))
+    if shape.minimum is not None and amount(shape, value) < shape.minimum:
+        broken.append(must_be_at_least(shape))
+    if shape.maximum is not None and amount(shape, value) > shape.maximum:
+        broken.append(must_be_at_most(shape))
+    return broken
+
+
+def amount(shape: Shape, value: Any) -> float:
+    measured: float = value if shape.kind in NUMBERS else len(value)
+    return measured
+
+
+def whole(shape: Shape) -> str:
+    """Every constraint of an element, which AWS lists whole when one of them is broken."""
+    return f"[{', '.join(constraints_of(shape))}]"
+
+
+def constraints_of(shape: Shape) -> Iterable[str]:
+    if shape.maximum is not None:
+        yield must_be_at_most(shape)
+    if shape.minimum is not None:
+        yield must_be_at_least(shape)
+    if shape.pattern:
+        yield must_match(shape)
+    if shape.choices:
+        yield must_be_one_of(shape)
+    if shape.kind == "string" and not shape.pattern:
+        yield "Member must not be null"
+
+
+def must_be_at_least(shape: Shape) -> str:
+    noun = "value" if shape.kind in NUMBERS else "length"
+    return f"Member must have {noun} greater than or equal to {shape.minimum}"
+
+
+def must_be_at_most(shape: Shape) -> str:
+    noun = "value" if shape.kind in NUMBERS else "length"
+    return f"Member must have {noun} less than or equal to {shape.maximum}"
+
+
+def must_match(shape: Shape) -> str:
+    return f"Member must satisfy regular expression pattern: {shape.pattern}"
+
+
+def must_be_one_of(shape: Shape) -> str:
+    return f"Member must satisfy enum value set: [{', '.join(shape.choices)}]"
+
+
+def lower_first(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def rendered(shape: Shape, value: Any) -> str:
+    """A value as AWS's Java prints it: ``[KeySchemaElement(attributeName=id, keyType=HASH)]``."""
+    text = ""
+    for piece in pieces(shape, value):
+        text += piece[:MOST_SHOWN]
+        if len(text) > MOST_SHOWN:
+            return f"{text[:MOST_SHOWN]}..."
+    return text
+
+
+def pieces(shape: Shape, value: Any) -> Iterator[str]:
+    if value is None:
+        yield "null"
+    elif shape.kind == "structure":
+        named = ((f"{lower_first(name)}=", shape.members[name], value[name]) for name in value)
+        yield from joined(f"{shape.name}(", named, ")")
+    elif shape.kind == "map":
+        yield from joined("{", ((f"{k}=", shape.element, v) for k, v in value.items()), "}")
+    elif shape.kind == "list":
+        yield from joined("[", (("", shape.element, one) for one in value), "]")
+    else:
+        yield str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def joined(opening: str, parts: Iterable[tuple[str, Shape, Any]], closing: str) -> Iterator[str]:
+    yield opening
+    for number, (prefix, shape, value) in enumerate(parts):
+        yield f", {prefix}" if number else prefix
+        yield from pieces(shape, value)
+    yield closing

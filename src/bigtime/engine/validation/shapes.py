@@ -1,0 +1,240 @@
+"""Whether a request has the shape that AWS asks for, and AWS's words when it has not.
+
+Most requests are well formed, so there are two readers.
+
+1. The quick one, here, is compiled per operation to closures that only say yes or no. It says
+   yes when the request is plain: right types, every constraint met, nothing unknown or null.
+2. The exact one takes what the quick one would not vouch for, in AWS's two steps: the JSON is
+   read into types (`serialization`), then the constraints are checked (`constraints`).
+
+`check` returns the request as AWS reads it, which is the same object when it was plain.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from bigtime.engine.validation.constraints import check_constraints
+from bigtime.engine.validation.serialization import DEEPEST, GREATEST, base64_fault, read
+from bigtime.engine.validation.service_model import (
+    NAME_PATTERN,
+    TABLE_ARN,
+    Shape,
+    input_shape,
+    operations,
+)
+from bigtime.wire import (
+    Params,
+    SerializationException,
+    UnknownOperationException,
+    ValidationException,
+)
+
+__all__ = ["check", "operations"]
+
+Plain: TypeAlias = Callable[[Any], bool]
+
+LONGEST_ATTRIBUTE_NAME: Final = 65_535
+
+# These stop at a bad table name before any other constraint is looked at.
+NAME_COMES_FIRST: Final = frozenset(
+    {
+        "CreateTable",
+        "DeleteTable",
+        "DescribeTable",
+        "DescribeTimeToLive",
+        "UpdateTable",
+        "UpdateTimeToLive",
+    }
+)
+
+
+def check(operation: str, params: Any) -> Params:
+    """The request as AWS reads it; raises what AWS answers to one of the wrong shape."""
+    if plain_request(operation)(params):
+        request: Params = params
+        return request
+    return exact(operation, params)
+
+
+def exact(operation: str, params: Any) -> Params:
+    shape = input_shape(operation)
+    if params is None:
+        raise SerializationException("")
+    request: dict[str, Any] = read(shape, params)
+    if operation in NAME_COMES_FIRST:
+        check_table_name(request.get("TableName"), takes_arn=operation != "CreateTable")
+    check_constraints(shape, request)
+    return request
+
+
+def check_table_name(name: str | None, *, takes_arn: bool) -> None:
+    if name is None:
+        raise ValidationException(
+            "The parameter 'TableName' is required but was not present in the request"
+        )
+    if not 3 <= len(name) <= 255 and not (takes_arn and TABLE_ARN.fullmatch(name)):
+        raise ValidationException(
+            "TableName must be at least 3 characters long and at most 255 characters long"
+        )
+
+
+@cache
+def plain_request(operation: str) -> Plain:
+    if operation not in operations():
+        raise UnknownOperationException("")
+    return plain_shape(input_shape(operation))
+
+
+def plain_shape(shape: Shape) -> Plain:
+    if shape.name == "AttributeValue":
+        return lambda value: type(value) is dict and plain_item({"": value})
+    if shape.item is not None and shape.item.name == "AttributeValue":
+        return plain_item if shape.kind == "map" else plain_list
+    return PLAIN[shape.kind](shape)
+
+
+def plain_structure(shape: Shape) -> Plain:
+    members = {name: plain_shape(member) for name, member in shape.members.items()}
+    required = tuple(shape.required)
+
+    def is_plain(value: Any) -> bool:
+        if type(value) is not dict:
+            return False
+        for name in required:
+            if name not in value:
+                return False
+        for name, member in value.items():
+            member_is_plain = members.get(name)
+            if member_is_plain is None or not member_is_plain(member):
+                return False
+        return True
+
+    return is_plain
+
+
+def plain_collection(shape: Shape) -> Plain:
+    item_is_plain = plain_shape(shape.element)
+    least, most = bounds(shape)
+    if shape.key is None:
+        return lambda value: (
+            type(value) is list and least <= len(value) <= most and all(map(item_is_plain, value))
+        )
+    key_is_plain = plain_shape(shape.key)
+    return lambda value: (
+        type(value) is dict
+        and least <= len(value) <= most
+        and all(map(key_is_plain, value))
+        and all(map(item_is_plain, value.values()))
+    )
+
+
+def plain_string(shape: Shape) -> Plain:
+    if shape.choices:
+        choices = frozenset(shape.choices)
+        return lambda value: type(value) is str and value in choices
+    if shape.pattern == NAME_PATTERN and shape.maximum is not None:
+        return plain_name(shape)
+    least, most = bounds(shape)
+    if shape.pattern:
+        matches = shape.matches
+        return lambda value: type(value) is str and least <= len(value) <= most and matches(value)
+    if shape.minimum is None and shape.maximum is None:
+        return lambda value: type(value) is str
+    return lambda value: type(value) is str and least <= len(value) <= most
+
+
+def plain_name(shape: Shape) -> Plain:
+    pattern = rf"{NAME_PATTERN[:-1]}{{{shape.minimum},{shape.maximum}}}"
+    if shape.takes_arn:
+        pattern = f"{pattern}|{TABLE_ARN.pattern}"
+    matches = re.compile(pattern).fullmatch
+    return lambda value: type(value) is str and matches(value) is not None
+
+
+def plain_number(shape: Shape) -> Plain:
+    least, most = bounds(shape)
+    greatest = min(most, GREATEST.get(shape.kind, math.inf))
+    return lambda value: type(value) is int and least <= value <= greatest
+
+
+def bounds(shape: Shape) -> tuple[float, float]:
+    least = -math.inf if shape.minimum is None else shape.minimum
+    return least, math.inf if shape.maximum is None else shape.maximum
+
+
+PLAIN: Final[dict[str, Callable[[Shape], Plain]]] = {
+    "structure": plain_structure,
+    "list": plain_collection,
+    "map": plain_collection,
+    "string": plain_string,
+    "integer": plain_number,
+    "long": plain_number,
+    "double": plain_number,
+    "timestamp": plain_number,
+    "boolean": lambda shape: lambda value: type(value) is bool,
+    "blob": lambda shape: plain_binary,
+}
+
+
+def plain_item(item: Any, deeper: int = DEEPEST) -> bool:
+    """Whether these are named attribute values whose types are all right.
+
+    A value of no type or of two is plain as well: it is refused later, and in other words.
+    """
+    if type(item) is not dict:
+        return False
+    for name, value in item.items():
+        if type(value) is not dict:
+            return False
+        for tag, content in value.items():
+            if type(content) is str and (tag == "S" or tag == "N"):
+                continue
+            if not plain_content(tag, content, deeper):
+                return False
+        if type(name) is not str or len(name) > LONGEST_ATTRIBUTE_NAME:
+            return False
+    return True
+
+
+def plain_list(values: Any, deeper: int = DEEPEST) -> bool:
+    if type(values) is not list:
+        return False
+    for value in values:
+        if type(value) is not dict:
+            return False
+        for tag, content in value.items():
+            if not plain_content(tag, content, deeper):
+                return False
+    return True
+
+
+def plain_content(tag: str, content: Any, deeper: int) -> bool:
+    is_plain = CONTENTS.get(tag)
+    return is_plain is not None and is_plain(content, deeper)
+
+
+def plain_binary(content: Any, deeper: int = 0) -> bool:
+    return type(content) is str and base64_fault(content) is None
+
+
+def plain_texts(content: Any, deeper: int) -> bool:
+    return type(content) is list and all(type(one) is str for one in content)
+
+
+CONTENTS: Final[dict[str, Callable[[Any, int], bool]]] = {
+    "S": lambda content, deeper: type(content) is str,
+    "N": lambda content, deeper: type(content) is str,
+    "BOOL": lambda content, deeper: type(content) is bool,
+    "NULL": lambda content, deeper: type(content) is bool,
+    "M": lambda content, deeper: deeper > 0 and plain_item(content, deeper - 1),
+    "L": lambda content, deeper: deeper > 0 and plain_list(content, deeper - 1),
+    "B": plain_binary,
+    "SS": plain_texts,
+    "NS": plain_texts,
+    "BS": lambda content, deeper: type(content) is list and all(map(plain_binary, content)),
+}

@@ -1,0 +1,31 @@
+"""Invariants over several items: unique values, counts, sequences, singletons."""
+
+from bigtime.model.invariants.audit import (
+    Audit,
+    CannotMend,
+    Found,
+    Mend,
+    Violation,
+    look_through,
+    main_key,
+)
+from bigtime.model.invariants.counted import counted
+from bigtime.model.invariants.invariant import invariants_of
+from bigtime.model.invariants.sequence import sequence
+from bigtime.model.invariants.singleton import singleton
+from bigtime.model.invariants.unique import unique
+
+__all__ = [
+    "Audit",
+    "CannotMend",
+    "Found",
+    "Mend",
+    "Violation",
+    "counted",
+    "invariants_of",
+    "look_through",
+    "main_key",
+    "sequence",
+    "singleton",
+    "unique",
+]

@@ -1,0 +1,162 @@
+"""Audits: looking through the tables for what should not be.
+
+An audit is shown every item once, page by page, and tells what it finds; what can be told only
+when all have been seen, it tells at the end. Meanwhile others write, so an audit looks again,
+before it tells, at what seemed wrong.
+
+A violation knows how it can be mended. Mending is guarded: it changes nothing that has changed
+since the violation was found, and raises Conflict then.
+
+An item that cannot be read is a violation by itself, and the other audits take no notice of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bigtime.model.errors import Conflict, DomainError, ItemMismatch
+from bigtime.model.operations import Guard, Transition, Write, items_of
+from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, veiled
+from bigtime.wire import AttributeValue, Item, Request, Steps
+
+OBSCURE: Final = object()
+"""An item that cannot be read."""
+
+
+class CannotMend(DomainError):
+    """Only a person can decide what is right here."""
+
+
+@dataclass(frozen=True, repr=False)
+class Violation(ABC):
+    """Something that should not be, and where: a table, and the key of an item in it.
+
+    `hidden` are the attributes that are not shown.
+    """
+
+    table: str
+    key: Item
+    hidden: frozenset[str]
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str: ...
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.shown(self.key)}: {self.sentence}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        return veiled(item, self.hidden)
+
+    def mend(self) -> Steps[None]:
+        raise CannotMend(str(self))
+        yield
+
+
+class Audit(ABC):
+    """One thing to look for."""
+
+    @abstractmethod
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        """Looks at some items, and tells what is wrong with them."""
+
+    def end(self) -> Steps[list[Violation]]:
+        """Tells what is wrong, now that all have been seen."""
+        return []
+        yield
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """An item of a table, and the entity that it is."""
+
+    layout: Layout
+    item: Item
+    entity: Entity
+
+
+def of_kind(found: Iterable[Found], kind: type[Entity]) -> list[Any]:
+    return [one.entity for one in found if type(one.entity) is kind]
+
+
+def main_key(table: Table, item: Item) -> Item:
+    return {one.name: item[one.name] for one in table.main.attributes}
+
+
+def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:
+    """Shows every item of a table, page by page."""
+    params: dict[str, Any] = {"TableName": table.name, "ConsistentRead": True}
+    while True:
+        response = yield Request("Scan", params)
+        yield from look(response["Items"])
+        if "LastEvaluatedKey" not in response:
+            return
+        params = {**params, "ExclusiveStartKey": response["LastEvaluatedKey"]}
+
+
+def looked_up(keys: Sequence[Key[Any]]) -> Steps[list[Any]]:
+    """The items of many keys: None where there is none, `OBSCURE` where one cannot be read."""
+    items = yield from items_of(keys, consistent=True)
+    return [seen(key, items.get(key.identity)) for key in keys]
+
+
+def seen(key: Key[Any], item: Item | None) -> Any:
+    try:
+        return None if item is None else key.entity.layout.from_item(item)
+    except ItemMismatch:
+        return OBSCURE
+
+
+def readable(layout: Layout, items: Iterable[Item]) -> Iterator[Any]:
+    """The entities of items; those that do not fit are another audit's finding."""
+    for item in items:
+        try:
+            yield layout.from_item(item)
+        except ItemMismatch:
+            continue
+
+
+class Mend(Write[None]):
+    """Sets some attributes of an item, and removes others, past all that keeps invariants."""
+
+    __slots__ = ("attributes", "key_item")
+
+    operation = "UpdateItem"
+    action_name = "Update"
+
+    def __init__(
+        self,
+        layout: Layout,
+        key: Item,
+        attributes: Mapping[str, AttributeValue | None],
+        seen: Mapping[str, AttributeValue | None],
+    ) -> None:
+        super().__init__(layout, Guard(if_exists=Conflict, seen=seen))
+        self.key_item = key
+        self.attributes = attributes
+
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        sets = [
+            f"{marks.name(name)} = {marks.value(value)}"
+            for name, value in self.attributes.items()
+            if value is not None
+        ]
+        removals = [marks.name(name) for name, value in self.attributes.items() if value is None]
+        sections = (("SET", sets), ("REMOVE", removals))
+        text = " ".join(f"{name} {', '.join(parts)}" for name, parts in sections if parts)
+        return {"Key": self.key_item, "UpdateExpression": text}
+
+    def transition(self) -> Transition:
+        return Transition({}, {}, frozenset())
+
+    def kept(self) -> tuple[Write[Any], ...]:
+        return (self,)
+
+    def outcome(self, attributes: Item | None) -> None:
+        return None

@@ -1,0 +1,153 @@
+"""Reference counts: an item knows how many others refer to it.
+
+    LIKES = counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+
+Creating a BrandLike then adds one to its Brand, which must be there, and deleting it takes one
+away, each in one transaction. One that is deleted softly does not count until it is restored. A
+field that refers to nothing, being None, counts nowhere.
+
+Whoever refers to an item that is gone, or that is deleted softly, may still go: in the one there
+is nothing to count any more, and the other goes on counting, for it may come back.
+
+A count cannot be part of a key: to change the key, the item would have to be read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bigtime.model.errors import Conflict, DesignError, ItemMissing
+from bigtime.model.invariants.invariant import Invariant, Reserved, declare, referred, referred_key
+from bigtime.model.operations import (
+    Add,
+    Check,
+    ErrorLike,
+    FieldChange,
+    Fields,
+    Guard,
+    Update,
+    Write,
+    altered,
+    role_changes,
+    unknown_fields,
+)
+from bigtime.model.schema import MAIN, Entity, Key, Path
+
+if TYPE_CHECKING:
+    from bigtime.model.invariants.audit import Audit
+
+
+class Uncounted(ItemMissing):
+    """There is nothing left to count in, which is fine."""
+
+
+class Count(Update[Any]):
+    """Adds to a count. Two of them on one item are one, which both must allow."""
+
+    __slots__ = ()
+
+    def joined(self, other: Write[Any]) -> Write[Any] | None:
+        if not isinstance(other, Count) or self.key != other.key:
+            return None
+        changes = dict(self.changes)
+        for path, change in other.changes.items():
+            before = changes.get(path)
+            if isinstance(before, Add) and isinstance(change, Add):
+                changes[path] = Add(before.value + change.value, before.start)
+            else:
+                changes[path] = change
+        guard = self.guard if other.instead() else other.guard
+        return self.but(changes=changes, guard=guard)
+
+    def instead(self) -> Check | None:
+        if self.guard.if_exists is not Uncounted:
+            return None
+        return Check(self.key, Guard(unless_exists=Conflict))
+
+
+class Counted(Invariant):
+    """How many items of an entity refer to one of another."""
+
+    def __init__(
+        self,
+        entity: type[Entity],
+        parent: type[Entity],
+        field: str,
+        names: Mapping[str, str],
+        missing: ErrorLike,
+    ) -> None:
+        self.entity = entity
+        self.parent = parent
+        self.field = field
+        self.names = names
+        self.missing = missing
+        deleted = entity.layout.roles.deleted
+        self.fields = frozenset({*names.values(), *([deleted] if deleted else [])})
+
+    def __str__(self) -> str:
+        return f"the number of {self.entity.__name__}"
+
+    def counts_in(self, fields: Fields | None) -> Key[Any] | None:
+        """The item that an item counts in; None when it counts nowhere."""
+        deleted = self.entity.layout.roles.deleted
+        if fields is None or (deleted and fields[deleted] is not None):
+            return None
+        return referred_key(self.parent, self.names, fields)
+
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        old, new = self.counts_in(before), self.counts_in(after)
+        if old == new:
+            return
+        if old:
+            yield self.added(old, -1)
+        if new:
+            yield self.added(new, 1)
+
+    def added(self, key: Key[Any], amount: int) -> Count:
+        guard = Guard(if_exists=Uncounted)
+        if amount > 0:
+            guard = Guard(if_exists=self.missing, hidden=self.parent.layout.deleted_name)
+        count: Count = altered(key, {self.field: Add(amount)}, guard, kind=Count)
+        return count
+
+    def audits(self) -> Iterable[Audit]:
+        from bigtime.model.invariants.count_audit import CountAudit
+
+        return (CountAudit(self),)
+
+
+def counted(
+    entity: type[Entity],
+    parent: type[Entity],
+    field: str,
+    *,
+    by: Mapping[str, str] | None = None,
+    missing: ErrorLike = ItemMissing,
+) -> Counted:
+    """Declares that a field of a parent is the number of items that refer to it.
+
+    `by` names the fields that refer, where they are not called as in the parent's key. `missing`
+    is raised where there is no parent.
+    """
+    layout = parent.layout
+    layout.check_field(field)
+    if layout.forms[field].tag != "N" or layout.default(field) != 0:
+        raise DesignError(f"{parent.__name__}.{field} is a count; declare it as `{field}: int = 0`")
+    check_unread(parent, field)
+    made = Counted(entity, parent, field, referred(entity, parent, by), missing)
+    declare(made)
+    declare(Reserved(parent, frozenset({field}), str(made)))
+    return made
+
+
+def check_unread(parent: type[Entity], field: str) -> None:
+    """A transaction cannot read first what a key is made of."""
+    layout = parent.layout
+    changes: dict[Path, FieldChange] = {field: Add(1), **role_changes(layout)}
+    needed = unknown_fields(layout, layout.keys[MAIN].fields, changes)
+    if needed:
+        raise DesignError(
+            f"{parent.__name__}.{field} cannot be counted: each change of it would change an index"
+            f" key, for which {', '.join(sorted(needed))} would have to be read first"
+        )

@@ -1,0 +1,155 @@
+"""Invariants: what must hold between items, and the writes that keep it so.
+
+    unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
+    counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+
+An invariant is declared once, beside its entities. From then on every write of its entity, alone
+or in a transaction, brings along the writes that keep it: `create(customer)` is a transaction that
+creates the marker of the e-mail too, and raises EmailTaken where somebody has it.
+
+1. A write says what it makes of its item: the fields before and after, where there is one.
+2. From these two an invariant knows what to write elsewhere. Where an update does not touch the
+   fields that it goes by, that is nothing.
+3. The write goes ahead only if those fields are still what they were before.
+4. A write by key, which does not know them, reads the item first; in a transaction it cannot, and
+   needs the entity.
+5. A write that does not know whether there is an item, a plain put or an upsert, is refused.
+6. What an invariant keeps, a marker or a count, nobody else writes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations import Fields, Transact, Transition, Write
+from bigtime.model.schema import MAIN, Entity, Key, Layout
+
+if TYPE_CHECKING:
+    from bigtime.model.invariants.audit import Audit
+
+
+class Invariant(ABC):
+    """What must hold of an entity's items. `fields` are those that it goes by."""
+
+    entity: type[Entity]
+    fields: frozenset[str]
+
+    def is_touched(self, changed: frozenset[str] | None) -> bool:
+        """Whether changes of these fields concern it; None is an item that comes or goes."""
+        return changed is None or not changed.isdisjoint(self.fields)
+
+    @abstractmethod
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        """What to write when an item goes from one state to another; None is no item."""
+
+    def audits(self) -> Iterable[Audit]:
+        """What finds out whether it holds."""
+        return ()
+
+
+class Reserved(Invariant):
+    """Fields that only an invariant writes; all of an entity, where none are named."""
+
+    def __init__(self, entity: type[Entity], names: frozenset[str], keeper: str) -> None:
+        self.entity = entity
+        self.names = names
+        self.fields = frozenset()
+        self.keeper = keeper
+
+    def is_touched(self, changed: frozenset[str] | None) -> bool:
+        return changed is None or self.holds(changed)
+
+    def holds(self, names: frozenset[str]) -> bool:
+        """Whether any of these is reserved."""
+        return not names.isdisjoint(self.names) if self.names else bool(names)
+
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        if not self.names:
+            raise DesignError(f"{self.entity.__name__} is kept by {self.keeper}; write that")
+        begun = {name: self.entity.layout.default(name) for name in self.names}
+        expected = begun if before is None else before
+        for name in self.names if after is not None else ():
+            if (after or {}).get(name) != expected.get(name):
+                raise DesignError(
+                    f"{self.entity.__name__}.{name} is kept by {self.keeper}, and by nobody else"
+                )
+        yield from ()
+
+
+class Kept:
+    """The invariants of one entity: what a layout asks when something is written."""
+
+    def __init__(self) -> None:
+        self.invariants: list[Invariant] = []
+
+    def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
+        touched = (one.fields for one in self.invariants if one.is_touched(changed))
+        return frozenset().union(*touched)
+
+    def kept(self, write: Write[Any]) -> tuple[Write[Any], ...]:
+        transition = write.transition()
+        if transition.unsure and any(one.fields for one in self.invariants):
+            raise DesignError(
+                f"{write.layout.entity.__name__} has invariants, and an upsert does not know"
+                " whether it makes an item; use create(), or update() one that is there"
+            )
+        touched = [one for one in self.invariants if one.is_touched(transition.changed)]
+        if not touched:
+            return (write,)
+        others = [other for one in touched for other in attending(one, transition)]
+        return (write.watching(self.fields(transition.changed)), *others)
+
+    def transaction(self, writes: tuple[Write[Any], ...]) -> Transact:
+        return Transact(writes, None, asked=1)
+
+
+def attending(invariant: Invariant, transition: Transition) -> Iterator[Write[Any]]:
+    return invariant.attendants(transition.before, transition.after)
+
+
+def declare(invariant: Invariant) -> None:
+    """Lets an entity's writes keep an invariant from now on."""
+    layout = invariant.entity.layout
+    if layout.keeper is None:
+        layout.keeper = Kept()
+    assert isinstance(layout.keeper, Kept)
+    for one in layout.keeper.invariants:
+        if isinstance(one, Reserved) and isinstance(invariant, Reserved):
+            check_kept_once(one, invariant)
+    layout.keeper.invariants.append(invariant)
+
+
+def check_kept_once(one: Reserved, other: Reserved) -> None:
+    if not one.names or not other.names or one.holds(other.names):
+        names = ", ".join(one.names & other.names) or one.entity.__name__
+        raise DesignError(
+            f"{names} of {one.entity.__name__} is kept by {one.keeper} already, and cannot be kept"
+            f" by {other.keeper} too"
+        )
+
+
+def invariants_of(layout: Layout) -> list[Invariant]:
+    return layout.keeper.invariants if isinstance(layout.keeper, Kept) else []
+
+
+def referred(
+    child: type[Entity], parent: type[Entity], by: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Which field of a child tells which field of its parent's key: by name, unless told."""
+    names = {name: (by or {}).get(name, name) for name in parent.layout.keys[MAIN].fields}
+    for name, told in names.items():
+        if told not in child.layout.names:
+            raise DesignError(
+                f"{child.__name__} has no field {told!r} to tell {parent.__name__}.{name}; say"
+                f" which does: by={{{name!r}: ...}}"
+            )
+    return names
+
+
+def referred_key(parent: type[Entity], names: Mapping[str, str], fields: Fields) -> Key[Any] | None:
+    """The key of the parent that a child's fields tell; None when one of them is None."""
+    told = {name: fields[field] for name, field in names.items()}
+    return None if None in told.values() else parent.key(**told)

@@ -1,0 +1,110 @@
+"""Sequences: numbers that count up, each given out once.
+
+    ISSUES = sequence(Project, "last_issue", missing=UnknownProject)
+
+    number = yield from ISSUES.next(project)
+    yield from create(Issue(project=project, number=number, ...))
+
+The number comes from a field of an item, which is added to and read in one request; so two never
+get the same. One that is then not used leaves a gap. In a key it is padded, `ISSUE#{number:08}`,
+to sort as a number; where the id itself is text, `ISSUES.next_id(project)` pads it.
+
+Told which items have the numbers, `verify` finds a sequence that is behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.invariants.invariant import Reserved, declare, referred
+from bigtime.model.operations import Add, At, ErrorLike, Fields, Update, Write, update
+from bigtime.model.schema import Entity, Key
+from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.invariants.audit import Audit
+
+E = TypeVar("E", bound=Entity)
+
+
+class Sequence(Reserved, Generic[E]):
+    """The next number of an item's own."""
+
+    def __init__(self, entity: type[E], field: str, width: int, missing: ErrorLike | None) -> None:
+        super().__init__(entity, frozenset({field}), "a sequence")
+        self.field = field
+        self.width = width
+        self.missing = missing
+        self.used: tuple[type[Entity], str, Mapping[str, str]] | None = None
+
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        """It may begin anywhere, and then goes its own way."""
+        return iter(()) if before is None else super().attendants(before, after)
+
+    def next(self, *key: Any) -> Steps[int]:
+        """The next number of the item with this key."""
+        numbers = yield from self.take(1, *key)
+        return numbers[0]
+
+    def next_id(self, *key: Any) -> Steps[str]:
+        """The next number as text that sorts as the number does."""
+        number = yield from self.next(*key)
+        return self.padded(number)
+
+    def take(self, count: int, *key: Any) -> Steps[range]:
+        """The next numbers, so many at once."""
+        if count < 1:
+            raise ValueRefused(f"a sequence gives 1 number or more, not {count}")
+        counter: E = yield from self.added(self.entity.key(*key), count)
+        last: int = getattr(counter, self.field)
+        return range(last - count + 1, last + 1)
+
+    def added(self, key: Key[Any], count: int) -> Update[Any]:
+        change = At(self.field, Add(count))
+        if self.missing is None:
+            return update(key, change, upsert=True).but(trusted=True)
+        return update(key, change, if_exists=self.missing).but(trusted=True)
+
+    def padded(self, number: int) -> str:
+        text = str(number).zfill(self.width)
+        if number < 0 or len(text) > self.width:
+            raise ValueRefused(f"{number} does not fit the {self.width} digits of {self}")
+        return text
+
+    def __str__(self) -> str:
+        return f"the sequence {self.entity.__name__}.{self.field}"
+
+    def audits(self) -> Iterable[Audit]:
+        from bigtime.model.invariants.sequence_audit import SequenceAudit
+
+        return (SequenceAudit(self),) if self.used else ()
+
+
+def sequence(
+    entity: type[E],
+    field: str,
+    *,
+    width: int = 8,
+    missing: ErrorLike | None = None,
+    numbers: tuple[type[Entity], str] | None = None,
+    by: Mapping[str, str] | None = None,
+) -> Sequence[E]:
+    """Declares that a field of an item is the last number it has given out.
+
+    `missing` is raised where there is no item; without it, one is made. `numbers` are the entity
+    and the field that have the numbers, `by` the fields that tell whose they are, where they are
+    not called as in the key.
+    """
+    layout = entity.layout
+    layout.check_field(field)
+    if layout.forms[field].tag != "N":
+        raise DesignError(f"{entity.__name__}.{field} counts up; declare it as `{field}: int = 0`")
+    made = Sequence(entity, field, width, missing)
+    if numbers is not None:
+        child, number = numbers
+        child.layout.check_field(number)
+        made.used = child, number, referred(child, entity, by)
+    declare(made)
+    return made

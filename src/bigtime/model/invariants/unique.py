@@ -1,0 +1,228 @@
+"""Unique attributes: no two items of an entity have the same value.
+
+A key is unique by itself. Another attribute is made so by a marker: an item of another entity,
+whose key is that value, and which tells whose it is.
+
+    class CustomerEmail(Entity, table=SHOP):
+        keys = Keys(main=("CUSTOMEREMAIL#{email}", "CUSTOMEREMAIL#{email}"))
+        email: Email
+        username: Username
+
+    EMAILS = unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
+
+Creating, changing and deleting a customer then keeps the marker, in one transaction. A value that
+is None has none. An owner that is deleted softly keeps its marker, for it may come back.
+
+`by={"email": "address"}` says that the marker calls a field otherwise. It must where an index of
+the table is keyed by that attribute, for else the index would hold the marker too.
+
+`only={"status": Status.ACTIVE}` says that it is so among the items whose field has that value; the
+others may have the same, and have no marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from bigtime.model.errors import DesignError, DomainError, ItemExists, ValueRefused
+from bigtime.model.invariants.invariant import Invariant, Reserved, declare
+from bigtime.model.operations import Delete, ErrorLike, Fields, Guard, Write, create, get
+from bigtime.model.schema import (
+    MAIN,
+    Condition,
+    Entity,
+    Key,
+    Layout,
+    attr,
+    every,
+    field_annotation,
+    item_missing,
+    spoken,
+    unwrapped,
+)
+from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.invariants.audit import Audit
+
+E = TypeVar("E", bound=Entity)
+
+
+class BrokenInvariant(DomainError):
+    """The marker of a unique value belongs to somebody else: verify finds it."""
+
+
+class Unique(Invariant, Generic[E]):
+    """A value that one item at most has, and the markers that make it so."""
+
+    entity: type[E]
+
+    def __init__(
+        self,
+        entity: type[E],
+        names: tuple[str, ...],
+        marker: type[Entity],
+        taken: ErrorLike,
+        called: Mapping[str, str],
+        only: Mapping[str, Any],
+    ) -> None:
+        self.entity = entity
+        self.names = names
+        self.only = only
+        self.fields = frozenset({*names, *only})
+        self.marker = marker
+        self.taken = taken
+        self.owner_names = entity.layout.keys[MAIN].fields
+        self.called = called
+        """How the marker calls those of its owner's fields that it has."""
+
+    def __str__(self) -> str:
+        return f"{self.entity.__name__}.{', '.join(self.names)}"
+
+    def find(self, *values: Any) -> Steps[E | None]:
+        """Whose value it is, by way of the marker; two reads."""
+        told = {self.called[name]: value for name, value in zip(self.names, values, strict=True)}
+        marker = yield from get(self.marker.key(**told))
+        if marker is None:
+            return None
+        owner = yield from get(self.owner_key(marker))
+        return owner if owner is not None and self.is_owned(marker, owner) else None
+
+    def marker_of(self, fields: Fields | None) -> Entity | None:
+        """The marker that an item should have, if any."""
+        if fields is None or any(fields[name] is None for name in self.names):
+            return None
+        if not self.is_meant(fields):
+            return None
+        try:
+            return self.marker(**{own: fields[name] for name, own in self.called.items()})
+        except ValidationError as error:
+            raise ValueRefused(f"{self.marker.__name__}: {spoken(error)}") from None
+
+    def is_meant(self, fields: Fields) -> bool:
+        return all(fields[name] == value for name, value in self.only.items())
+
+    def owner_key(self, marker: Entity) -> Key[E]:
+        told = {name: getattr(marker, own) for name, own in self.owner_called.items()}
+        fixed = {name: value for name, value in self.only.items() if name in self.owner_names}
+        return self.entity.key(**{**fixed, **told})
+
+    @property
+    def owner_called(self) -> dict[str, str]:
+        """How the marker calls the fields of its owner's key, as far as they differ."""
+        return {name: self.called[name] for name in self.owner_names if name not in self.only}
+
+    def is_owned(self, marker: Entity, owner: Entity) -> bool:
+        called = self.called.items()
+        return self.is_meant(owner.__dict__) and all(
+            getattr(owner, name) == getattr(marker, own) for name, own in called
+        )
+
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+        old, new = self.marker_of(before), self.marker_of(after)
+        if old == new:
+            return
+        if old is not None:
+            yield self.released(old)
+        if new is not None:
+            yield create(new, unless_exists=self.taken)
+
+    def released(self, marker: Entity) -> Write[Any]:
+        """Deletes a marker, if it belongs to its owner; one that is missing does no harm."""
+        ours = item_missing() | self.belongs(marker)
+        return Delete(marker.own_key(), Guard(when=ours, otherwise=BrokenInvariant))
+
+    def belongs(self, marker: Entity) -> Condition:
+        """That a marker is its owner's."""
+        owned = self.owner_called.values()
+        return every(attr(own) == getattr(marker, own) for own in owned)
+
+    def claims(self, marker: Entity) -> Condition:
+        """That an owner has the value of a marker."""
+        has = {name: getattr(marker, self.called[name]) for name in self.names}
+        return every(attr(name) == value for name, value in {**has, **self.only}.items())
+
+    def audits(self) -> Iterable[Audit]:
+        from bigtime.model.invariants.marker_audit import MarkerAudit
+
+        return (MarkerAudit(self),)
+
+
+def unique(
+    entity: type[E],
+    *names: str,
+    marker: type[Entity],
+    taken: ErrorLike = ItemExists,
+    by: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
+) -> Unique[E]:
+    """Declares that no two items have the same value of these fields, together.
+
+    `by` says how the marker calls a field, where not as the entity does. With `only`, it is so
+    among the items that have these values.
+    """
+    layout, marks = entity.layout, marker.layout
+    called = {name: (by or {}).get(name, name) for name in layout.names}
+    called = {name: own for name, own in called.items() if own in marks.names}
+    where = f"unique({entity.__name__}, {', '.join(map(repr, names))})"
+    for name in names:
+        layout.check_field(name)
+    meant = {name: deciding(layout, where, name, value) for name, value in (only or {}).items()}
+    made = Unique(entity, names, marker, taken, called, meant)
+    check_marker_key(made, where)
+    check_marker_fields(made, where)
+    declare(made)
+    declare(Reserved(marker, frozenset(), f"the unique {made}"))
+    return made
+
+
+def deciding(layout: Layout, where: str, name: str, value: Any) -> Any:
+    """The value of `only` as its field has it."""
+    layout.check_field(name)
+    if not layout.forms[name].is_plain:
+        raise DesignError(
+            f"{where}: only {name} must be a text, a number, bytes or a bool; what holds other"
+            " values may change inside, and the marker would not follow"
+        )
+    return layout.checked(name, value)
+
+
+def check_marker_key(made: Unique[Any], where: str) -> None:
+    """A marker is found by the values that are unique."""
+    if not made.owner_names:
+        raise DesignError(
+            f"{where}: {made.entity.__name__} has one item at most, so all of it is unique"
+        )
+    keyed = made.marker.layout.keys[MAIN].fields
+    if not made.names or {*keyed} != {made.called.get(name) for name in made.names}:
+        raise DesignError(
+            f"{where}: the main key of {made.marker.__name__} must be made of these fields, and is"
+            f" made of {', '.join(keyed) or 'nothing'}"
+        )
+
+
+def check_same_type(made: Unique[Any], where: str, name: str, own: str) -> None:
+    """What one type makes of a value, the other must make of it too."""
+    theirs = unwrapped(field_annotation(made.entity, name))
+    if unwrapped(field_annotation(made.marker, own)) != theirs:
+        raise DesignError(
+            f"{where}: {made.marker.__name__}.{own} and {made.entity.__name__}.{name} are of"
+            " different types; declare them the same"
+        )
+
+
+def check_marker_fields(made: Unique[Any], where: str) -> None:
+    """A marker tells whose it is, and needs nothing else."""
+    for name, own in made.called.items():
+        check_same_type(made, where, name, own)
+    missing = {*made.owner_names, *made.names} - {*made.called, *made.only}
+    unknown = made.marker.layout.needed_fields() - {*made.called.values()}
+    if missing or unknown:
+        raise DesignError(
+            f"{where}: {made.marker.__name__} must have the fields of {made.entity.__name__}'s key,"
+            f" and no others that have no default; it lacks {', '.join(sorted(missing)) or 'none'},"
+            f" and has {', '.join(sorted(unknown)) or 'none'}"
+        )

@@ -1,0 +1,127 @@
+"""The operations that patterns are made of: get, put, query, transact and the rest."""
+
+from bigtime.model.operations.batch import (
+    Unfinished,
+    delete_many,
+    get_many,
+    items_of,
+    load_many,
+    put_many,
+)
+from bigtime.model.operations.buckets import Buckets, Kept, buckets, newest_first, oldest_first
+from bigtime.model.operations.change import (
+    Add,
+    Append,
+    At,
+    Discard,
+    FieldChange,
+    IfMissing,
+    Remove,
+    Set,
+)
+from bigtime.model.operations.collection import collection, partition
+from bigtime.model.operations.create_table import (
+    NotReady,
+    Progress,
+    describe,
+    key_attributes,
+    key_schema,
+    setup,
+)
+from bigtime.model.operations.cursor import Cursors
+from bigtime.model.operations.delete import Check, Delete, check, delete, erase, restore
+from bigtime.model.operations.get import get
+from bigtime.model.operations.op import Op, Runnable, now, pause, random_bytes, steps_of, together
+from bigtime.model.operations.page import CursorError, Page, Position
+from bigtime.model.operations.put import create, put, replace
+from bigtime.model.operations.query import all_of, count, query
+from bigtime.model.operations.scan import each_page, scan, scan_all
+from bigtime.model.operations.shards import Shards, any_shard, gather, merge, shards, sort_key
+from bigtime.model.operations.transact import Transact, get_together, transact
+from bigtime.model.operations.update import (
+    Update,
+    add,
+    altered,
+    role_changes,
+    unknown_fields,
+    update,
+)
+from bigtime.model.operations.write import ErrorLike, Fields, Guard, Transition, Write, same
+
+__all__ = [
+    "Add",
+    "Append",
+    "At",
+    "Buckets",
+    "Check",
+    "CursorError",
+    "Cursors",
+    "Delete",
+    "Discard",
+    "ErrorLike",
+    "FieldChange",
+    "Fields",
+    "Guard",
+    "IfMissing",
+    "Kept",
+    "NotReady",
+    "Op",
+    "Page",
+    "Position",
+    "Progress",
+    "Remove",
+    "Runnable",
+    "Set",
+    "Shards",
+    "Transact",
+    "Transition",
+    "Unfinished",
+    "Update",
+    "Write",
+    "add",
+    "all_of",
+    "altered",
+    "any_shard",
+    "buckets",
+    "check",
+    "collection",
+    "count",
+    "create",
+    "delete",
+    "delete_many",
+    "describe",
+    "each_page",
+    "erase",
+    "gather",
+    "get",
+    "get_many",
+    "get_together",
+    "items_of",
+    "key_attributes",
+    "key_schema",
+    "load_many",
+    "merge",
+    "newest_first",
+    "now",
+    "oldest_first",
+    "partition",
+    "pause",
+    "put",
+    "put_many",
+    "query",
+    "random_bytes",
+    "replace",
+    "restore",
+    "role_changes",
+    "same",
+    "scan",
+    "scan_all",
+    "setup",
+    "shards",
+    "sort_key",
+    "steps_of",
+    "together",
+    "transact",
+    "unknown_fields",
+    "update",
+]

@@ -1,0 +1,210 @@
+"""Many items at once, without conditions: get, put and delete.
+
+DynamoDB takes 100 keys to read and 25 items to write in one request, each key once. It may leave
+some of them undone, because an answer would be too long or because it is busy; these are asked
+again, after a pause that is drawn from nothing to a bound that doubles each time, up to a cap.
+After `ROUNDS` requests, which is half a minute of pauses at the most, it is `Unfinished`. Requests
+go side by side, as many as the store finds worth it.
+
+A batch is no transaction: when it fails, some of it may be done. What was done can be done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.operations.get import checked
+from bigtime.model.operations.op import now, pause, random_bytes, together
+from bigtime.model.operations.put import Put
+from bigtime.model.operations.write import Guard
+from bigtime.model.schema import Entity, Identity, Key, Layout, identity_of
+from bigtime.wire import Item, Request, Response, Steps
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+
+MOST_READ = 100
+MOST_WRITTEN = 25
+ROUNDS = 12
+FIRST_SECONDS = 0.05
+MOST_SECONDS = 5.0
+
+
+class Unfinished(DomainError):
+    """The database is too busy to do all of it now; what was done may be done again."""
+
+
+def get_many(
+    keys: Iterable[Key[E]], *, consistent: bool = False, deleted: bool = False
+) -> Steps[list[E | None]]:
+    """The items of many keys, in the order of the keys; None for each that is missing.
+
+    `deleted=True` also finds what was deleted softly.
+    """
+    wanted = [(checked(key, "get_many"), key.identity) for key in keys]
+    found = yield from items_at({place: key for key, place in wanted}, consistent=consistent)
+    return [visible(key, found.get(place), deleted=deleted) for key, place in wanted]
+
+
+def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    """The items of many keys as they are stored, those that are there."""
+    return (yield from items_at({identity(key): key for key in keys}, consistent=consistent))
+
+
+def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    if len(keys) <= MOST_READ:
+        return (yield from read_chunk(list(keys.values()), consistent=consistent)) if keys else {}
+    chunks = chunked(list(keys.values()), MOST_READ)
+    answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
+    return {place: item for items in answers for place, item in items.items()}
+
+
+def put_many(entities: Iterable[E]) -> Steps[list[E]]:
+    """Writes many entities, whatever was there, and gives them back as they were stored.
+
+    Of two with the same key the later one stays.
+    """
+    puts = [unguarded(entity) for entity in entities]
+    for put in puts:
+        check_no_invariant(put.layout)
+    if any(put.needs_clock for put in puts):
+        moment = yield from now()
+        puts = [put.stamped(moment) for put in puts]
+    yield from write_many(
+        (put.entity.own_key(), {"PutRequest": {"Item": put.layout.to_item(put.entity)}})
+        for put in puts
+    )
+    return [put.entity for put in puts]
+
+
+def load_many(entities: Iterable[Entity]) -> Steps[None]:
+    """Writes many entities just as they are: imports, restored data, demo data.
+
+    No time is stamped, and nothing is done for invariants: their markers and counts must be among
+    the entities, and `verify` finds what is not.
+    """
+    entities = list(entities)
+    for one in entities:
+        check_entity(one, "load_many")
+    yield from write_many(
+        (one.own_key(), {"PutRequest": {"Item": one.layout.to_item(one)}}) for one in entities
+    )
+
+
+def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
+    """Deletes many items; one that is not there is fine."""
+    keys = [checked(key, "delete_many") for key in keys]
+    for key in keys:
+        check_no_invariant(key.entity.layout)
+        check_no_soft_delete(key.entity.layout)
+    yield from write_many((key, {"DeleteRequest": {"Key": key.item}}) for key in keys)
+
+
+def check_entity(given: object, function: str) -> None:
+    if not isinstance(given, Entity):
+        raise DesignError(
+            f"{function}() takes entities, as in {function}([one, other]); {given!r} is none"
+        )
+
+
+def check_no_invariant(layout: Layout) -> None:
+    """A batch is no transaction: what would need one is refused, not skipped."""
+    if layout.keeper is not None:
+        raise DesignError(
+            f"{layout.entity.__name__} has an invariant, which a batch cannot keep; put or delete"
+            " each one by itself"
+        )
+
+
+def check_no_soft_delete(layout: Layout) -> None:
+    if layout.roles.deleted:
+        raise DesignError(
+            f"{layout.entity.__name__} is deleted softly, which a batch cannot do; delete each one"
+            " by itself"
+        )
+
+
+def identity(key: Key[Any]) -> Identity:
+    return key.identity
+
+
+def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
+    layout = key.entity.layout
+    entity: E | None = None if item is None else layout.from_item(item)
+    return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
+
+
+def unguarded(entity: E) -> Put[E]:
+    check_entity(entity, "put_many")
+    if entity.layout.roles.version is not None:
+        raise DesignError(
+            f"{type(entity).__name__} has a version, which a batch cannot check; use put() or"
+            " transact()"
+        )
+    return Put(entity, Guard())
+
+
+def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
+    """The items of up to a hundred keys, by their identity."""
+    tables = {key.entity.layout.table.name: key.entity.layout.table for key in keys}
+    asked: dict[str, Any] = {
+        name: {"Keys": [], **({"ConsistentRead": True} if consistent else {})} for name in tables
+    }
+    for key in keys:
+        asked[key.entity.layout.table.name]["Keys"].append(key.item)
+    found: dict[Identity, Item] = {}
+
+    def keep(response: Response) -> Any:
+        for name, items in response["Responses"].items():
+            found.update((identity_of(tables[name], item), item) for item in items)
+        return response.get("UnprocessedKeys")
+
+    yield from until_done("BatchGetItem", asked, keep)
+    return found
+
+
+def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
+    last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
+    yield from together(*map(write_chunk, chunked(list(last.values()), MOST_WRITTEN)))
+
+
+def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
+    """Up to twenty-five writes."""
+    asked: dict[str, Any] = {}
+    for table, write in writes:
+        asked.setdefault(table, []).append(write)
+    yield from until_done("BatchWriteItem", asked, lambda response: response["UnprocessedItems"])
+
+
+def until_done(operation: str, asked: Any, undone: Callable[[Response], Any]) -> Steps[None]:
+    """Asks, and after a while asks again for what was left undone."""
+    for round in range(ROUNDS):
+        if round:
+            yield from wait(min(MOST_SECONDS, FIRST_SECONDS * 2 ** (round - 1)))
+        response = yield Request(operation, {"RequestItems": asked})
+        asked = undone(response)
+        if not asked:
+            return
+    left = sum(map(entries, asked.values()))
+    raise Unfinished(
+        f"The database is too busy: of one batch, {left} are still undone after {ROUNDS} requests."
+        " Run the same again a little later, for what was done may be done again; if it stays so,"
+        " ask for less at a time, or let the table take more."
+    )
+
+
+def wait(bound: float) -> Steps[None]:
+    """Up to that many seconds, so that those who wait for one table do not come back together."""
+    drawn = yield from random_bytes(4)
+    yield from pause(bound * int.from_bytes(drawn) / 2**32)
+
+
+def entries(asked: Any) -> int:
+    """How much is asked of one table: keys to read, or writes."""
+    return len(asked["Keys"] if isinstance(asked, dict) else asked)
+
+
+def chunked(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (values[start : start + size] for start in range(0, len(values), size))

@@ -1,0 +1,160 @@
+"""Item collections: several kinds of entity in one query.
+
+    page = yield from collection(
+        Customer, Order, within=partition(Customer, "main", username="alex"),
+        newest_first=True, limit=11,
+    )
+    customer, *orders = page
+
+Entities that share a partition come in the order of their sort keys, each as its own type. Of a
+whole partition only the stretch is read in which they lie, from the first key that one of them can
+have to the last; items of other entities in between are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.page import PATIENCE, Position
+from bigtime.model.operations.query import Query
+from bigtime.model.schema import (
+    EntityKey,
+    Layout,
+    SortBounds,
+    Within,
+    check_within,
+    entity_reader,
+    key_in,
+    text_condition,
+    told_by,
+    whole_partition,
+)
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import Entity
+
+A = TypeVar("A", bound="Entity")
+B = TypeVar("B", bound="Entity")
+C = TypeVar("C", bound="Entity")
+E = TypeVar("E", bound="Entity")
+T = TypeVar("T")
+
+
+def partition(entity: type[E], index: str, /, **fields: Any) -> Within[E]:
+    """The whole partition of an index in which the entity lies, with all its neighbours."""
+    layout = entity.layout
+    return whole_partition(
+        layout, entity_reader((layout,), key_in(layout, index).index), index, fields
+    )
+
+
+@overload
+def collection(
+    one: type[A],
+    two: type[B],
+    /,
+    *,
+    within: Within[Any],
+    newest_first: bool = ...,
+    limit: int | None = ...,
+    after: Position | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+    patience: int = ...,
+) -> Query[A | B]: ...
+@overload
+def collection(
+    one: type[A],
+    two: type[B],
+    three: type[C],
+    /,
+    *,
+    within: Within[Any],
+    newest_first: bool = ...,
+    limit: int | None = ...,
+    after: Position | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+    patience: int = ...,
+) -> Query[A | B | C]: ...
+@overload
+def collection(
+    *entities: type[E],
+    within: Within[Any],
+    newest_first: bool = ...,
+    limit: int | None = ...,
+    after: Position | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+    patience: int = ...,
+) -> Query[E]: ...
+def collection(
+    *entities: type[Any],
+    within: Within[Any],
+    newest_first: bool = False,
+    limit: int | None = None,
+    after: Position | None = None,
+    consistent: bool = False,
+    deleted: bool = False,
+    patience: int = PATIENCE,
+) -> Query[Any]:
+    """A page of the items of these entities within a stretch, each as its own type."""
+    if not entities:
+        raise DesignError(
+            "a collection is of entities; name them, as in collection(Customer, Order, within=...)"
+        )
+    check_within(within, "collection")
+    layouts = tuple(entity.layout for entity in entities)
+    for layout in layouts:
+        if layout.table is not within.layout.table:
+            raise DesignError(
+                f"{layout.entity.__name__} is in table {layout.table.name}, and a collection lies"
+                f" in one: {within.layout.table.name}"
+            )
+        key_in(layout, within.index.name)
+    reader = entity_reader(layouts, within.index, deleted=deleted)
+    return Query(
+        narrowed(within, layouts).read_as(reader),
+        newest_first=newest_first,
+        limit=limit,
+        after=after,
+        consistent=consistent,
+        patience=patience,
+    )
+
+
+def narrowed(within: Within[T], layouts: tuple[Layout, ...]) -> Within[T]:
+    """Of a whole partition, the stretch from the first of these entities to the last."""
+    index = within.index
+    if len(within.conditions) > len(index.hash) or not index.range:
+        return within
+    keys = [layout.keys[index.name] for layout in layouts]
+    spans = [span for key in keys if (span := span_in(within, key)) is not None]
+    if not spans:
+        return within
+    condition, dropped = text_condition(keys[0].range[0], spanning(spans).condition())
+    if condition is None:
+        return within
+    return replace(within, conditions=(*within.conditions, condition), dropped=dropped)
+
+
+def span_in(within: Within[Any], key: EntityKey) -> SortBounds | None:
+    """Where an entity lies in a partition; None when it is never there."""
+    told = told_by(key.hash, {one.attribute: one.operands[0] for one in within.conditions})
+    if told is None:
+        return None
+    vague = {name for part in key.hash for name in part.template.lossy}
+    exact = {name: value for name, value in told.items() if name not in vague}
+    return key.range[0].span(exact)
+
+
+def spanning(spans: Sequence[SortBounds]) -> SortBounds:
+    """From the least of all to the greatest."""
+    lows = [span.low for span in spans if span.low is not None]
+    highs = [(span.high, span.high_inclusive) for span in spans if span.high is not None]
+    low = min(lows) if len(lows) == len(spans) else None
+    high, inclusive = max(highs) if len(highs) == len(spans) else (None, True)
+    return SortBounds(low, high, high_inclusive=inclusive)

@@ -1,0 +1,263 @@
+"""Tables as DynamoDB is asked to make them, and the steps that make what is missing.
+
+Making a table takes DynamoDB a while, and so does an index. `setup` does what can be done now, and
+what is left when a table or an index is ready; in between it looks again and again, less and less
+often, for as long as its patience lasts. Run again, it goes on from where it was. It only ever
+adds: what differs otherwise is for a person to decide, and `diff` tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.operations.op import pause
+from bigtime.model.schema import Attribute, Index, Table
+from bigtime.model.system import System, check_mapped
+from bigtime.wire import (
+    LimitExceededException,
+    Request,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    Response,
+    Steps,
+)
+
+FIRST_SECONDS = 0.25
+MOST_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Capacity that is paid for whether it is used or not, in units a second."""
+
+    read: int
+    write: int
+
+    def shown(self) -> dict[str, int]:
+        return {"ReadCapacityUnits": self.read, "WriteCapacityUnits": self.write}
+
+
+def create_table_request(table: Table, *, throughput: Throughput | None = None) -> Request:
+    """The CreateTable of a table, paid per request unless a throughput is given."""
+    params: dict[str, Any] = {
+        "TableName": table.name,
+        "AttributeDefinitions": attribute_definitions(key_attributes(table)),
+        "KeySchema": key_schema(table.main),
+        "BillingMode": "PROVISIONED" if throughput else "PAY_PER_REQUEST",
+    }
+    if throughput:
+        params["ProvisionedThroughput"] = throughput.shown()
+    for name, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False)):
+        indexes = [one for one in table.indexes if one.is_global == is_global]
+        if indexes:
+            params[name] = [index_request(one, throughput) for one in indexes]
+    if table.stream:
+        params["StreamSpecification"] = stream_specification(table)
+    if table.deletion_protection:
+        params["DeletionProtectionEnabled"] = True
+    if table.tags:
+        params["Tags"] = [{"Key": key, "Value": value} for key, value in table.tags.items()]
+    return Request("CreateTable", params)
+
+
+def key_attributes(table: Table) -> list[Attribute]:
+    """Every attribute that is a key of the table or of an index, once."""
+    indexes = (table.main, *table.indexes)
+    return list(dict.fromkeys(one for index in indexes for one in index.attributes))
+
+
+def attribute_definitions(attributes: list[Attribute]) -> list[dict[str, str]]:
+    return [{"AttributeName": one.name, "AttributeType": one.type} for one in attributes]
+
+
+def key_schema(index: Index) -> list[dict[str, str]]:
+    halves = (("HASH", index.hash), ("RANGE", index.range))
+    return [{"AttributeName": one.name, "KeyType": kind} for kind, half in halves for one in half]
+
+
+def index_request(index: Index, throughput: Throughput | None = None) -> dict[str, Any]:
+    projection: dict[str, Any] = {"ProjectionType": index.projection}
+    if index.include:
+        projection["NonKeyAttributes"] = list(index.include)
+    request = {
+        "IndexName": index.name,
+        "KeySchema": key_schema(index),
+        "Projection": projection,
+    }
+    if throughput and index.is_global:
+        request["ProvisionedThroughput"] = throughput.shown()
+    return request
+
+
+def stream_specification(table: Table) -> dict[str, Any]:
+    return {"StreamEnabled": True, "StreamViewType": table.stream}
+
+
+def time_to_live_request(table: Table) -> Request | None:
+    """The UpdateTimeToLive of a table; None when its items do not expire."""
+    if table.ttl is None:
+        return None
+    specification = {"Enabled": True, "AttributeName": table.ttl}
+    return Request(
+        "UpdateTimeToLive", {"TableName": table.name, "TimeToLiveSpecification": specification}
+    )
+
+
+def create_index_request(table: Table, index: Index) -> Request:
+    """The UpdateTable that adds a global index."""
+    return Request(
+        "UpdateTable",
+        {
+            "TableName": table.name,
+            "AttributeDefinitions": attribute_definitions(list(index.attributes)),
+            "GlobalSecondaryIndexUpdates": [{"Create": index_request(index)}],
+        },
+    )
+
+
+def create_stream_request(table: Table) -> Request:
+    """The UpdateTable that turns the stream on."""
+    specification = stream_specification(table)
+    return Request("UpdateTable", {"TableName": table.name, "StreamSpecification": specification})
+
+
+# Making what is missing
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a run of `setup` has made, and what another has to wait for, in words."""
+
+    made: list[str] = field(default_factory=list)
+    pending: list[str] = field(default_factory=list)
+
+
+class NotReady(DomainError):
+    """The tables are still being made: set them up again in a while."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress or Progress()
+        waiting = "; ".join(self.progress.pending)
+        super().__init__(f"Not ready yet: {waiting}. Run it again later." if waiting else None)
+
+
+def setup(*wanted: System | Table, patience_seconds: float = 600.0) -> Steps[Progress]:
+    """Makes the tables, global indexes, streams and times to live that are missing.
+
+    It waits until they are ready, and is `NotReady` when its patience is used up. With none, it
+    does not wait, and tells what is `pending`.
+    """
+    return making(tables_of(wanted), patience_seconds)
+
+
+def tables_of(wanted: tuple[System | Table, ...]) -> list[Table]:
+    tables: list[Table] = []
+    for one in wanted:
+        if isinstance(one, System):
+            tables += one.tables
+        elif isinstance(one, Table):
+            check_mapped(one)
+            tables.append(one)
+        else:
+            raise DesignError(f"setup() takes a system, or tables; {one!r} is neither")
+    if not tables:
+        raise DesignError("there is nothing to set up; say what, as in setup(SYSTEM)")
+    return list(dict.fromkeys(tables))
+
+
+def making(tables: list[Table], patience_seconds: float) -> Steps[Progress]:
+    made: list[str] = []
+    seconds, left = FIRST_SECONDS, patience_seconds
+    while True:
+        progress = yield from progressing(tables)
+        made += progress.made
+        progress = Progress(made, progress.pending)
+        if not progress.pending or not patience_seconds:
+            return progress
+        if left <= 0:
+            raise NotReady(progress)
+        yield from pause(min(seconds, left))
+        seconds, left = min(2 * seconds, MOST_SECONDS), left - seconds
+
+
+def progressing(tables: list[Table]) -> Steps[Progress]:
+    """Does what can be done now."""
+    progress = Progress()
+    for table in tables:
+        if (yield from describe(table)) is None:
+            yield from make_table(table, progress)
+    for table in tables:
+        yield from complete(table, progress)
+    return progress
+
+
+def describe(table: Table) -> Steps[Response | None]:
+    """The live table; None when there is none."""
+    try:
+        response = yield Request("DescribeTable", {"TableName": table.name})
+    except ResourceNotFoundException:
+        return None
+    described: Response = response["Table"]
+    return described
+
+
+def make_table(table: Table, progress: Progress) -> Steps[None]:
+    try:
+        yield create_table_request(table)
+    except ResourceInUseException:
+        return  # somebody else was faster
+    progress.made.append(f"table {table.name}")
+
+
+def complete(table: Table, progress: Progress) -> Steps[None]:
+    """Adds what a table lacks, one thing after the other, for as long as it is ready."""
+    for _ in range(len(table.indexes) + 2):  # the indexes, the stream, and a last look
+        live = yield from describe(table)
+        if live is None or not is_ready(live):
+            progress.pending.append(f"table {table.name} is being made or changed")
+            return
+        lacking = list(lacked_requests(table, live))
+        if not lacking:
+            break
+        what, request = lacking[0]
+        try:
+            yield request
+        except (ResourceInUseException, LimitExceededException) as error:
+            progress.pending.append(f"{what} has to wait: {error}")
+            return
+        progress.made.append(what)
+    yield from expire(table, progress)
+
+
+def is_ready(live: Response) -> bool:
+    indexes = live.get("GlobalSecondaryIndexes") or []
+    states = [live.get("TableStatus"), *(one.get("IndexStatus") for one in indexes)]
+    return all(state == "ACTIVE" for state in states)
+
+
+def lacked_requests(table: Table, live: Response) -> Iterator[tuple[str, Request]]:
+    """What a live table lacks, each with the one request that DynamoDB takes at a time for it."""
+    there = {one["IndexName"] for one in live.get("GlobalSecondaryIndexes") or []}
+    for index in table.indexes:
+        if index.is_global and index.name not in there:
+            yield f"index {index.name} of {table.name}", create_index_request(table, index)
+    streaming = (live.get("StreamSpecification") or {}).get("StreamEnabled")
+    if table.stream and not streaming:
+        yield f"stream of {table.name}", create_stream_request(table)
+
+
+def expire(table: Table, progress: Progress) -> Steps[None]:
+    """Turns the time to live on where it is off."""
+    wanted = time_to_live_request(table)
+    if wanted is None:
+        return
+    response = yield Request("DescribeTimeToLive", {"TableName": table.name})
+    status = response["TimeToLiveDescription"].get("TimeToLiveStatus", "DISABLED")
+    if status == "DISABLED":
+        yield wanted
+        progress.made.append(f"time to live of {table.name}")
+    elif status == "DISABLING":
+        progress.pending.append(f"time to live of {table.name} is being turned off")

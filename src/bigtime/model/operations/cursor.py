@@ -1,0 +1,137 @@
+"""Cursors: positions that leave the program and come back.
+
+A pattern is pure and knows no secret, so a page carries a plain `Position`, and cursors are made
+and read at the edge, by whoever answers a reader:
+
+    page = store.run(latest_deals(after=cursors.read(asked.get("after"))))
+    answer = {"items": page.items, "after": cursors.write(page.position)}
+
+Neither check can be forgotten. Only `cursors.read` makes a position of a text, and it refuses a
+text that `cursors.write` has not made; a query takes positions, no texts, and it refuses one that
+is not its own, by the fingerprint of what it asks.
+
+A cursor is base64url of a version, a tag and a sealed body. The tag is the HMAC-SHA256 of the
+body; the seal is a key stream from SHAKE-256 of a key and the tag (the construction of SIV: the
+tag is the nonce). It is sealed because a position names the last item that was looked at, which
+a filter may have kept from the reader. The same position gives the same cursor, so that pages can
+be cached by it.
+
+The first secret makes cursors, each of them reads: to change it, put the new one in front, and
+take the old one away when its cursors may expire.
+"""
+
+from __future__ import annotations
+
+import hmac
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256, shake_256
+from typing import Final, overload
+
+from pydantic_core import from_json, to_json
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.page import CursorError, Position
+
+__all__ = ["CursorError", "Cursors"]
+
+VERSION: Final = b"\x01"
+TAG_BYTES: Final = 32
+LEAST_SECRET_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class SigningSecret:
+    """One secret, as two keys: one to sign with, one to seal with."""
+
+    signing: bytes
+    sealing: bytes
+
+    def tag(self, body: bytes) -> bytes:
+        return hmac.digest(self.signing, VERSION + body, sha256)
+
+    def sealed(self, tag: bytes, body: bytes) -> bytes:
+        """Sealed once it is a secret, sealed twice it is the body again."""
+        stream = shake_256(self.sealing + tag).digest(len(body))
+        return (int.from_bytes(body) ^ int.from_bytes(stream)).to_bytes(len(body))
+
+
+class Cursors:
+    """Makes cursors of positions, and positions of cursors."""
+
+    __slots__ = ("_secrets",)
+
+    def __init__(self, secrets: Sequence[bytes | str]) -> None:
+        if isinstance(secrets, (bytes, str)) or not secrets:
+            raise DesignError("Cursors takes a list of secrets; the first one signs")
+        self._secrets = [derived(one) for one in secrets]
+
+    @overload
+    def write(self, position: Position) -> str: ...
+    @overload
+    def write(self, position: None) -> None: ...
+    @overload
+    def write(self, position: Position | None) -> str | None: ...
+    def write(self, position: Position | None) -> str | None:
+        """The cursor of a position; None, after the last page, stays None."""
+        if position is None:
+            return None
+        body = packed(position)
+        secret = self._secrets[0]
+        tag = secret.tag(body)
+        return in_base64(VERSION + tag + secret.sealed(tag, body))
+
+    @overload
+    def read(self, cursor: str) -> Position: ...
+    @overload
+    def read(self, cursor: None) -> None: ...
+    @overload
+    def read(self, cursor: str | None) -> Position | None: ...
+    def read(self, cursor: str | None) -> Position | None:
+        """The position that a cursor holds, or a CursorError; None, the first page, stays None."""
+        if cursor is None:
+            return None
+        token = from_base64(cursor)
+        if not token.startswith(VERSION):
+            raise CursorError()
+        tag, sealed = token[1 : 1 + TAG_BYTES], token[1 + TAG_BYTES :]
+        for secret in self._secrets:
+            body = secret.sealed(tag, sealed)
+            if hmac.compare_digest(tag, secret.tag(body)):
+                return unpacked(body)
+        raise CursorError()
+
+
+def derived(secret: bytes | str) -> SigningSecret:
+    key = secret.encode() if isinstance(secret, str) else secret
+    if len(key) < LEAST_SECRET_BYTES:
+        raise DesignError(
+            f"a secret for cursors has at least {LEAST_SECRET_BYTES} bytes; take 32 random ones"
+        )
+    return SigningSecret(hmac.digest(key, b"sign", sha256), hmac.digest(key, b"seal", sha256))
+
+
+def packed(position: Position) -> bytes:
+    return zlib.compress(to_json([position.query, position.place]), 9)
+
+
+def unpacked(body: bytes) -> Position:
+    query, place = from_json(zlib.decompress(body))
+    return Position(query, place)
+
+
+def in_base64(token: bytes) -> str:
+    return urlsafe_b64encode(token).rstrip(b"=").decode()
+
+
+def from_base64(text: str) -> bytes:
+    """The bytes of a text that is written as we write it: no text has two spellings."""
+    try:
+        token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raise CursorError() from None
+    if in_base64(token) != text:
+        raise CursorError()
+    return token

@@ -1,0 +1,187 @@
+"""Deleting an item, and checking one without changing it.
+
+Where an entity has a field with the role `deleted`, deleting an item sets that field to the time
+of it and leaves the item where it is: reads do not see it any more, `restore` brings it back, and
+`erase` deletes it for good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.operations.change import FieldChange, Remove, Stamp
+from bigtime.model.operations.get import checked, layout_of
+from bigtime.model.operations.update import Update, altered
+from bigtime.model.operations.write import (
+    ErrorLike,
+    Guard,
+    Targeted,
+    Transition,
+    Write,
+    absent,
+    existing,
+)
+from bigtime.model.schema import Condition, Entity, Key, Path, Placeholders
+from bigtime.wire import Item, Request, Steps
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+
+
+class Gone(ItemMissing):
+    """There was nothing to delete, which is fine."""
+
+
+def forgiving(steps: Steps[T]) -> Steps[T | None]:
+    try:
+        return (yield from steps)
+    except Gone:
+        return None
+
+
+class Delete(Targeted[E | None]):
+    """Deletes an item, and gives back what it was."""
+
+    __slots__ = ()
+
+    operation = "DeleteItem"
+    action_name = "Delete"
+    returning = {"ReturnValues": "ALL_OLD"}
+
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        return {"Key": self.key.item}
+
+    def transition(self) -> Transition:
+        return Transition(self.known, None)
+
+    def outcome(self, attributes: Item | None) -> Any:
+        return self.layout.from_item(attributes) if attributes else None
+
+    def after_transaction(self, told: Any) -> Steps[Any]:
+        return self.seen
+        yield
+
+    def __iter__(self) -> Steps[E | None]:
+        return forgiving(Targeted.__iter__(self))
+
+
+class SoftDelete(Update[E | None]):
+    """Marks an item as deleted, and gives back what it was."""
+
+    __slots__ = ()
+
+    returning = {"ReturnValues": "ALL_OLD"}
+
+    def after_transaction(self, told: Any) -> Steps[Any]:
+        return self.seen
+        yield
+
+    def __iter__(self) -> Steps[E | None]:
+        return forgiving(Targeted.__iter__(self))
+
+
+class Check(Write[None]):
+    """A condition on an item that a transaction does not change."""
+
+    __slots__ = ("key",)
+
+    operation = ""
+    action_name = "ConditionCheck"
+
+    def __init__(self, key: Key[Any], guard: Guard) -> None:
+        super().__init__(key.entity.layout, guard)
+        self.key = key
+
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        return {"Key": self.key.item}
+
+    def transition(self) -> Transition:
+        return Transition({}, {}, frozenset())
+
+    def request(self) -> Request:
+        raise DesignError("check() stands only inside transact(); to read an item, use get()")
+
+    def outcome(self, attributes: Item | None) -> None:
+        return None
+
+
+def delete(
+    target: Key[E] | E,
+    *,
+    if_exists: ErrorLike | bool | None = None,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+) -> Write[E | None]:
+    """Deletes the item; without a condition, one that is not there is fine.
+
+    It gives back what the item was. Where an invariant makes a transaction of it, nobody is told
+    that: then it is what was seen or had to be read before, and None if nothing was. Given the
+    entity, it deletes only the version that was seen. Where the item is only marked, or where an
+    invariant counts on it, a transaction needs something to delete.
+    """
+    layout = layout_of(target, "delete")
+    guard = Guard(existing(if_exists), None, when, otherwise, hidden=layout.deleted_name)
+    if layout.roles.deleted is None:
+        return deletion(target, guard)
+    mark: dict[Path, FieldChange] = {layout.roles.deleted: Stamp()}
+    soft: Write[E | None] = altered(target, mark, required(guard), kind=SoftDelete)
+    return soft
+
+
+def erase(
+    target: Key[E] | E,
+    *,
+    if_exists: ErrorLike | bool | None = None,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+) -> Delete[E]:
+    """Deletes the item for good, also where `delete` would only mark it."""
+    layout_of(target, "erase")
+    return deletion(target, Guard(existing(if_exists), None, when, otherwise))
+
+
+def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
+    """Brings back what was deleted softly; one that was not stays as it is."""
+    layout = layout_of(target, "restore")
+    if layout.roles.deleted is None:
+        raise DesignError(
+            f"{layout.entity.__name__} has no field with the role `deleted`; what is deleted there"
+            " is gone"
+        )
+    unmark: dict[Path, FieldChange] = {layout.roles.deleted: Remove()}
+    restored: Update[E] = altered(target, unmark, Guard(if_exists=if_exists))
+    return restored
+
+
+def deletion(target: Key[E] | E, guard: Guard) -> Delete[E]:
+    key, seen = (target.own_key(), target) if isinstance(target, Entity) else (target, None)
+    layout = key.entity.layout
+    needed: frozenset[str] = frozenset()
+    if layout.keeper is not None:
+        guard = required(guard)
+        needed = layout.keeper.fields(None) - {*key.fields}
+    made = Delete[E](key, guard, seen=seen, needed=needed)
+    return made.watching([layout.roles.version]) if layout.roles.version else made
+
+
+def required(guard: Guard) -> Guard:
+    """The guard of a write that must meet an item, whether or not that is an error."""
+    return guard if guard.if_exists else replace(guard, if_exists=Gone)
+
+
+def check(
+    key: Key[Any],
+    *,
+    if_exists: ErrorLike | bool | None = None,
+    unless_exists: ErrorLike | bool | None = None,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+) -> Check:
+    """Lets a transaction go ahead only if the item is as it should be."""
+    hidden = checked(key, "check").entity.layout.deleted_name
+    guard = Guard(existing(if_exists), absent(unless_exists), when, otherwise, hidden=hidden)
+    if guard.condition() is None:
+        raise DesignError("check() needs a condition: if_exists, unless_exists or when")
+    return Check(key, guard)

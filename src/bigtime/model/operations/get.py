@@ -1,0 +1,97 @@
+"""Reading one item by its key."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, overload
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.op import Op
+from bigtime.model.operations.write import ErrorLike, check_error, raised
+from bigtime.model.schema import Entity, Key, Layout
+from bigtime.wire import Request, Response
+
+E = TypeVar("E", bound=Entity)
+
+
+class Get(Op[Any]):
+    """Reads an item; one that was deleted softly counts as missing."""
+
+    __slots__ = ("consistent", "deleted", "key", "missing")
+
+    def __init__(
+        self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
+    ) -> None:
+        check_error(missing)
+        self.key = checked(key, "get")
+        self.consistent = consistent
+        self.missing = missing
+        self.deleted = deleted
+
+    def request(self) -> Request:
+        params: dict[str, Any] = {
+            "TableName": self.key.entity.layout.table.name,
+            "Key": self.key.item,
+        }
+        if self.consistent:
+            params["ConsistentRead"] = True
+        return Request("GetItem", params)
+
+    def decode(self, response: Response) -> Any:
+        entity = found(self.key, response, deleted=self.deleted)
+        if entity is None and self.missing is not None:
+            raise raised(self.missing)
+        return entity
+
+
+def checked(given: object, function: str) -> Key[Any]:
+    """What a reading function was given, which has to be a key."""
+    if isinstance(given, Key):
+        return given
+    if isinstance(given, Entity):
+        name = type(given).__name__
+        raise DesignError(f"{function}() takes a key, not a whole {name}; say .own_key() of it")
+    raise DesignError(
+        f"{function}() takes a key, not {given!r}; make one of its entity, as in Brand.key('APPLE')"
+    )
+
+
+def layout_of(given: object, function: str) -> Layout:
+    """The layout of what a writing function was given: a key, or an entity."""
+    if isinstance(given, Entity):
+        return given.layout
+    if isinstance(given, Key):
+        layout: Layout = given.entity.layout
+        return layout
+    raise DesignError(
+        f"{function}() takes a key or an entity, not {given!r}; make a key, as in"
+        " Brand.key('APPLE')"
+    )
+
+
+def found(key: Key[E], response: Response, *, deleted: bool) -> E | None:
+    """The entity that was asked for, if it is there to be seen."""
+    item, layout = response.get("Item"), key.entity.layout
+    if not item:
+        return None
+    entity: E = layout.from_item(item)
+    return entity if deleted or not layout.is_deleted(entity) else None
+
+
+@overload
+def get(key: Key[E], *, consistent: bool = ..., deleted: bool = ...) -> Op[E | None]: ...
+@overload
+def get(
+    key: Key[E], *, missing: ErrorLike, consistent: bool = ..., deleted: bool = ...
+) -> Op[E]: ...
+def get(
+    key: Key[E],
+    *,
+    missing: ErrorLike | None = None,
+    consistent: bool = False,
+    deleted: bool = False,
+) -> Op[Any]:
+    """The item, or None; with `missing`, that error instead of None.
+
+    `deleted=True` also finds what was deleted softly.
+    """
+    return Get(key, consistent=consistent, missing=missing, deleted=deleted)

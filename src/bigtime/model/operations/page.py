@@ -1,0 +1,191 @@
+"""Pages: a part of an answer, and where the rest of it begins.
+
+A position says after which item a query goes on, and which query that is. It is a plain value, so
+that patterns stay pure: they take one as `after` and give one with each page. It never leaves the
+program as it is: whoever speaks to the world turns it into a signed cursor and back (see cursor).
+
+Reading a page is a loop, for one request may bring fewer items than it was asked for: DynamoDB
+counts items before it filters them, and stops at a megabyte. The loop
+
+1. asks for what is missing; when the last request brought items that were not wanted, for twice
+   as many as that one, so that a narrow filter does not cost a request per item;
+2. goes on until the page is full or the partition ends, or until `patience` requests are used up;
+3. ends the page at its last item, though DynamoDB may have read further; so the next page begins
+   with the item after it, whatever was inserted or deleted meanwhile.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.operations.op import Op
+from bigtime.wire import Item, Request, Response, Steps
+
+T = TypeVar("T")
+
+PATIENCE = 10
+
+
+class CursorError(DomainError):
+    """This page cannot be continued; start again from the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a query goes on: its fingerprint, and the place, in words of its own."""
+
+    query: str
+    place: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some items, in order. `position` is None when there are no more."""
+
+    items: list[T]
+    position: Position | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+def place_in(after: Position | None, query: str) -> Mapping[str, Any] | None:
+    """The place that a position tells to the query that it belongs to."""
+    if after is None:
+        return None
+    if not isinstance(after, Position):
+        raise DesignError(
+            f"after takes a Position, not {after!r}; a cursor becomes one by cursors.read(text)"
+        )
+    if after.query != query:
+        raise CursorError("This cursor belongs to another query.")
+    return after.place
+
+
+def check_number(name: str, what: str, given: object) -> None:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise DesignError(f"{name} is the number of {what}, at least 1, not {given!r}")
+
+
+@dataclass(slots=True, eq=False)
+class Taken(Generic[T]):
+    """What a reading has brought so far. `last` is where it stands; `ended`, that it is through."""
+
+    last: Item | None
+    found: list[tuple[Item, T]] = field(default_factory=list)
+    ended: bool = False
+
+    @property
+    def values(self) -> list[T]:
+        return [value for _, value in self.found]
+
+
+class Reading(Op[Page[T]], Generic[T]):
+    """Items read page by page: what a query and a scan share."""
+
+    __slots__ = ("after", "limit", "patience")
+
+    operation: ClassVar[str]
+
+    def __init__(self, *, limit: int | None, after: Position | None, patience: int) -> None:
+        if limit is not None:
+            check_number("limit", "items wanted", limit)
+        check_number("patience", "requests before a page is given up", patience)
+        self.limit = limit
+        self.after = after
+        self.patience = patience
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The request without its limit and its start."""
+
+    @abstractmethod
+    def fingerprint(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def read(self) -> Callable[[Item], T | None]:
+        """What makes an item's value, or None when it is not wanted."""
+
+    @abstractmethod
+    def key_of(self, item: Item) -> Item:
+        """Where the item stands."""
+
+    def request(self) -> Request:
+        return self.asking(self.parameters(), self.limit, self.start())
+
+    def decode(self, response: Response) -> Page[T]:
+        taken: Taken[T] = Taken(None)
+        self.take(taken, response, self.limit)
+        return self.page(taken)
+
+    def start(self) -> Item | None:
+        if self.after is None:
+            return None
+        place = place_in(self.after, self.fingerprint())
+        return None if place is None else place["key"]
+
+    def asking(
+        self, parameters: Mapping[str, Any], limit: int | None, start: Item | None
+    ) -> Request:
+        params = {**parameters}
+        if limit is not None:
+            params["Limit"] = limit
+        if start is not None:
+            params["ExclusiveStartKey"] = start
+        return Request(self.operation, params)
+
+    def page(self, taken: Taken[T]) -> Page[T]:
+        if taken.ended:
+            return Page(taken.values)
+        return Page(taken.values, Position(self.fingerprint(), {"key": taken.last}))
+
+    def __iter__(self) -> Steps[Page[T]]:
+        taken = yield from self.taking(self.start(), self.limit)
+        return self.page(taken)
+
+    def taking(
+        self, start: Item | None, wanted: int | None, parameters: Mapping[str, Any] | None = None
+    ) -> Steps[Taken[T]]:
+        """Reads on from a start until so many are found; without a number, until some are."""
+        taken: Taken[T] = Taken(start)
+        parameters = self.parameters() if parameters is None else parameters
+        ask = wanted
+        for _ in range(self.patience):
+            response = yield self.asking(parameters, ask, taken.last)
+            before = len(taken.found)
+            self.take(taken, response, wanted)
+            if taken.ended or len(taken.found) >= (wanted or 1):
+                break
+            if wanted is not None and ask is not None:
+                all_wanted = len(taken.found) - before == response["ScannedCount"]
+                ask = wanted - len(taken.found) if all_wanted else 2 * ask
+        return taken
+
+    def take(self, taken: Taken[T], response: Response, wanted: int | None) -> None:
+        """Takes from a response what is still wanted."""
+        items, found, read = response["Items"], taken.found, self.read
+        for place, item in enumerate(items, 1):
+            value = read(item)
+            if value is None:
+                continue
+            found.append((item, value))
+            if len(found) == wanted and place < len(items):
+                taken.last = self.key_of(item)
+                return
+        following = response.get("LastEvaluatedKey")
+        taken.ended = following is None
+        if following is not None:
+            taken.last = following
+        elif items:
+            taken.last = self.key_of(items[-1])

@@ -1,0 +1,114 @@
+"""Writing a whole entity: put, create, replace."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Self, TypeVar
+
+from bigtime.model.errors import ConditionFailed, DesignError, ItemExists, ItemMissing
+from bigtime.model.operations.write import ErrorLike, Guard, Transition, Write, absent, existing
+from bigtime.model.schema import Condition, Entity, Placeholders
+from bigtime.wire import AttributeValue, Item
+
+E = TypeVar("E", bound=Entity)
+
+
+class Put(Write[E]):
+    """Puts an entity, and gives it back as it was stored."""
+
+    __slots__ = ("entity", "is_stamped")
+
+    operation = "PutItem"
+    action_name = "Put"
+
+    def __init__(self, entity: E, guard: Guard, *, is_stamped: bool = False) -> None:
+        super().__init__(entity.layout, guard)
+        self.entity = entity
+        self.is_stamped = is_stamped
+
+    @property
+    def needs_clock(self) -> bool:
+        roles = self.layout.roles
+        return bool(roles.created or roles.updated) and not self.is_stamped
+
+    def stamped(self, moment: datetime) -> Self:
+        roles = self.layout.roles
+        is_new = roles.created and getattr(self.entity, roles.created) is None
+        filled = self.layout.filled(moment, roles.created if is_new else None, roles.updated)
+        return self.but(entity=self.entity.model_copy(update=filled), is_stamped=True)
+
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        return {"Item": self.layout.to_item(self.stored())}
+
+    def stored(self) -> E:
+        """The entity as it will lie in the table: its version is one more than was seen."""
+        version = self.layout.roles.version
+        if version is None:
+            return self.entity
+        return self.entity.model_copy(update={version: (getattr(self.entity, version) or 0) + 1})
+
+    def transition(self) -> Transition:
+        if not self.guard.unless_exists:
+            raise DesignError(
+                f"{type(self.entity).__name__} has invariants, and this may write over one of which"
+                " nothing is known; use create(), or update() what has changed"
+            )
+        return Transition(None, self.entity.__dict__)
+
+    def outcome(self, attributes: Item | None) -> E:
+        return self.stored()
+
+
+def put(
+    entity: E,
+    *,
+    unless_exists: ErrorLike | bool | None = None,
+    if_exists: ErrorLike | bool | None = None,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+) -> Put[E]:
+    """Writes the entity, whatever was there; or under the conditions given."""
+    check_entity(entity, "put")
+    guard = Guard(
+        existing(if_exists),
+        absent(unless_exists),
+        when,
+        otherwise,
+        seen_version(entity),
+        hidden=entity.layout.deleted_name,
+    )
+    return Put(entity, guard)
+
+
+def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
+    """Writes an entity that must be new."""
+    check_entity(entity, "create")
+    return Put(entity, Guard(unless_exists=unless_exists))
+
+
+def replace(
+    entity: E,
+    *,
+    if_exists: ErrorLike = ItemMissing,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+) -> Put[E]:
+    """Writes over an entity that must be there."""
+    return put(entity, if_exists=if_exists, when=when, otherwise=otherwise)
+
+
+def check_entity(given: object, function: str) -> None:
+    if not isinstance(given, Entity):
+        raise DesignError(
+            f"{function}() takes an entity, not {given!r}; make one, as in Brand(brand='APPLE')"
+        )
+
+
+def seen_version(entity: Entity) -> dict[str, AttributeValue | None]:
+    """With a version field, a write goes through only over the version that was read."""
+    layout = entity.layout
+    name = layout.roles.version
+    if name is None:
+        return {}
+    seen = getattr(entity, name)
+    return {layout.names[name]: layout.forms[name].write(seen) if seen else None}

@@ -1,0 +1,335 @@
+"""Queries: the items of a stretch of a partition, in the order of its sort key.
+
+    page = yield from query(Message.within("main", username="alex"), newest_first=True, limit=25)
+    more = yield from query(..., after=page.position)
+
+`limit` is the number of items that are wanted after the filter. A page that is full may be the
+last one without saying so: then the next is empty. A page that is not full is the last one, or
+`patience` requests found no more; its position says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.op import Op
+from bigtime.model.operations.page import PATIENCE, Page, Position, Reading, Taken, check_number
+from bigtime.model.schema import (
+    MAIN,
+    Condition,
+    Index,
+    Layout,
+    Placeholders,
+    Reader,
+    Within,
+    attr,
+    check_condition,
+    check_within,
+    is_alone,
+    key_of,
+    projected,
+)
+from bigtime.wire import Item, Request, Response, Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import View
+
+T = TypeVar("T")
+V = TypeVar("V", bound="View")
+
+
+class Query(Reading[T], Generic[T]):
+    """One query, page by page."""
+
+    __slots__ = ("consistent", "filter", "newest_first", "within")
+
+    operation = "Query"
+
+    def __init__(
+        self,
+        within: Within[T],
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+        after: Position | None = None,
+        filter: Condition | None = None,
+        consistent: bool = False,
+        patience: int = PATIENCE,
+    ) -> None:
+        super().__init__(limit=limit, after=after, patience=patience)
+        check_consistent(within.index, consistent=consistent)
+        check_condition(filter)
+        self.within = within
+        self.newest_first = newest_first
+        self.filter = filter
+        self.consistent = consistent
+
+    def parameters(self) -> dict[str, Any]:
+        within = self.within
+        marks = Placeholders(within.layout)
+        params: dict[str, Any] = {"TableName": within.layout.table.name}
+        if within.index.name != MAIN:
+            params["IndexName"] = within.index.name
+        conditions = [one.render(marks) for one in within.conditions]
+        params["KeyConditionExpression"] = " AND ".join(conditions)
+        if self.filter is not None:
+            marks.attributes.clear()
+            params["FilterExpression"] = self.filter.render(marks)
+            check_filtered(within.layout, within.index, marks.attributes)
+            check_no_key(within.index, marks.attributes)
+        if within.reader.attributes:
+            params["ProjectionExpression"] = ", ".join(map(marks.name, within.reader.attributes))
+        elif within.reader.fetches:
+            params["Select"] = "ALL_ATTRIBUTES"
+        if self.newest_first:
+            params["ScanIndexForward"] = False
+        if self.consistent:
+            params["ConsistentRead"] = True
+        return {**params, **marks.parameters()}
+
+    def fingerprint(self) -> str:
+        return self.within.fingerprint(self.newest_first)
+
+    @property
+    def read(self) -> Callable[[Item], T | None]:
+        return self.within.read if self.within.dropped else self.within.reader.read
+
+    def key_of(self, item: Item) -> Item:
+        return key_of(self.within.layout.table, self.within.index, item)
+
+
+def check_consistent(index: Index, *, consistent: bool) -> None:
+    if consistent and index.is_global and index.name != MAIN:
+        raise DesignError(
+            f"index {index.name} is global, and DynamoDB reads it eventually consistently only;"
+            " leave consistent out, or ask the table"
+        )
+
+
+def check_filtered(layout: Layout, index: Index, attributes: set[str]) -> None:
+    """What an index does not hold is missing to a filter; a local one fetches it."""
+    held = projected(layout.table, index)
+    if held is None or not index.is_global or attributes <= held:
+        return
+    lacking = ", ".join(sorted(attributes - held))
+    raise DesignError(
+        f"index {index.name} does not hold {lacking}, so a filter on it would find nothing; let the"
+        " index include it, or filter what is found"
+    )
+
+
+def check_no_key(index: Index, attributes: set[str]) -> None:
+    for one in index.attributes:
+        if one.name in attributes:
+            where = "the table" if index.name == MAIN else f"index {index.name}"
+            raise DesignError(
+                f"{one.name} is a key of {where}, which DynamoDB does not filter; ask for it in"
+                " within()"
+            )
+
+
+@overload
+def query(
+    within: Within[T],
+    *,
+    newest_first: bool = ...,
+    limit: int | None = ...,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+    patience: int = ...,
+) -> Query[T]: ...
+@overload
+def query(
+    within: Within[Any],
+    *,
+    only: type[V],
+    newest_first: bool = ...,
+    limit: int | None = ...,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+    patience: int = ...,
+) -> Query[V]: ...
+def query(
+    within: Within[Any],
+    *,
+    newest_first: bool = False,
+    limit: int | None = None,
+    after: Position | None = None,
+    filter: Condition | None = None,
+    only: type[View] | None = None,
+    consistent: bool = False,
+    deleted: bool = False,
+    patience: int = PATIENCE,
+) -> Query[Any]:
+    """A page of the items within a stretch; without a limit, what one request brings.
+
+    `only` reads a view instead of the entity. `deleted=True` also finds what was deleted softly.
+    """
+    check_within(within, "query")
+    return Query(
+        viewed(within, only),
+        newest_first=newest_first,
+        limit=limit,
+        after=after,
+        filter=filter if deleted else living(within.layout, within.index, filter),
+        consistent=consistent,
+        patience=patience,
+    )
+
+
+def viewed(within: Within[Any], view: type[View] | None) -> Within[Any]:
+    return within if view is None else within.read_as(view.reader_in(within.index))
+
+
+@overload
+def all_of(
+    within: Within[T],
+    *,
+    newest_first: bool = ...,
+    filter: Condition | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+) -> Steps[list[T]]: ...
+@overload
+def all_of(
+    within: Within[Any],
+    *,
+    only: type[V],
+    newest_first: bool = ...,
+    filter: Condition | None = ...,
+    consistent: bool = ...,
+    deleted: bool = ...,
+) -> Steps[list[V]]: ...
+def all_of(within: Within[Any], **asked: Any) -> Steps[list[Any]]:
+    """All items within a stretch, however many requests that takes."""
+    found: list[Any] = []
+    position: Position | None = None
+    while True:
+        page: Page[Any] = yield from query(within, after=position, **asked)
+        found += page.items
+        position = page.position
+        if position is None:
+            return found
+
+
+class Count(Op[int]):
+    """How many items a query finds: a value, whose text is made once however often it is run."""
+
+    __slots__ = ("made", "most", "query")
+
+    def __init__(self, query: Query[Any], most: int | None) -> None:
+        self.query = query
+        self.most = most
+        self.made: dict[str, Any] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        if self.made is None:
+            self.made = {**self.query.parameters(), "Select": "COUNT"}
+        return self.made
+
+    def request(self) -> Request:
+        return self.query.asking(self.parameters, self.most, None)
+
+    def decode(self, response: Response) -> int:
+        total: int = response["Count"]
+        return total
+
+    def __iter__(self) -> Steps[int]:
+        response = yield self.request()
+        total = self.decode(response)
+        while (start := response.get("LastEvaluatedKey")) is not None and total != self.most:
+            missing = None if self.most is None else self.most - total
+            response = yield self.query.asking(self.parameters, missing, start)
+            total += self.decode(response)
+        return total
+
+
+class ReadCount(Op[int]):
+    """The same of items that have to be read to be told from others."""
+
+    __slots__ = ("query",)
+
+    def __init__(self, query: Query[Any]) -> None:
+        self.query = query
+
+    def request(self) -> Request:
+        return self.query.request()
+
+    def decode(self, response: Response) -> int:
+        return len(self.query.decode(response))
+
+    def __iter__(self) -> Steps[int]:
+        if self.query.limit is not None:
+            return len((yield from self.query))
+        total, taken = 0, Taken[Any](None)
+        while not taken.ended:
+            taken = yield from self.query.taking(taken.last, None)
+            total += len(taken.found)
+        return total
+
+
+def count(
+    within: Within[Any],
+    *,
+    filter: Condition | None = None,
+    consistent: bool = False,
+    deleted: bool = False,
+    most: int | None = None,
+) -> Op[int]:
+    """How many items are within a stretch; only numbers cross the network, where they can tell.
+
+    Whoever does not care how many more there are says how far to count: `most`.
+    """
+    check_within(within, "count")
+    if most is not None:
+        check_number("most", "items to count", most)
+    layout, index, kinds = within.layout, within.index, within.reader.kinds
+    alone = is_alone(layout, index.name)
+    asked: Any = {"consistent": consistent, "deleted": deleted}
+    if within.dropped or not (alone or is_told(layout, index)):
+        return ReadCount(query(within, limit=most, filter=filter, **asked))
+    told = filter if alone else both(of_kinds(layout, kinds), filter)
+    return Count(
+        query(within.read_as(Reader(kinds, within.reader.read)), filter=told, **asked), most
+    )
+
+
+def living(layout: Layout, index: Index, filter: Condition | None) -> Condition | None:
+    """The filter, and that the item was not deleted softly."""
+    name = layout.roles.deleted
+    if name is None:
+        return filter
+    held = projected(layout.table, index)
+    if held is not None and layout.names[name] not in held and index.is_global:
+        raise DesignError(
+            f"index {index.name} does not say which {layout.entity.__name__} was deleted; let it"
+            f" include {layout.names[name]!r}, or ask with deleted=True"
+        )
+    return both(attr(name).missing(), filter)
+
+
+def is_told(layout: Layout, index: Index) -> bool:
+    """Whether an attribute of the index says which entity an item is."""
+    attribute, held = layout.table.type_attribute, projected(layout.table, index)
+    return attribute is not None and (held is None or attribute in held)
+
+
+def of_kinds(layout: Layout, kinds: tuple[str, ...]) -> Condition:
+    """That an item is of these entities, by the attribute that says so."""
+
+    def render(marks: Placeholders) -> str:
+        listed = ", ".join(marks.value({"S": kind}) for kind in kinds)
+        return f"{marks.name(layout.table.type_attribute or '')} IN ({listed})"
+
+    return Condition(render)
+
+
+def both(one: Condition, other: Condition | None) -> Condition:
+    return one if other is None else one & other

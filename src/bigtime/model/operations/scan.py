@@ -1,0 +1,201 @@
+"""Scans: everything that a table or an index holds, in no order that means anything.
+
+    page = yield from scan(User, index="UserIndex", limit=100)
+
+A scan that should see all of it runs in segments, which a network reads side by side, and hands
+each page to steps of the caller's own, so that nothing grows with the table:
+
+    def tell(page: Page[User]) -> Steps[None]:
+        yield from put_many([message_for(user) for user in page])
+
+    yield from each_page(User, tell, index="UserIndex", segments=4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.op import together
+from bigtime.model.operations.page import PATIENCE, Page, Position, Reading
+from bigtime.model.operations.query import (
+    both,
+    check_consistent,
+    check_filtered,
+    is_told,
+    living,
+    of_kinds,
+)
+from bigtime.model.schema import (
+    MAIN,
+    Condition,
+    Index,
+    Layout,
+    Placeholders,
+    Reader,
+    check_condition,
+    entity_reader,
+    fingerprint,
+    key_in,
+    key_of,
+)
+from bigtime.wire import Item, Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import Entity
+
+T = TypeVar("T")
+E = TypeVar("E", bound="Entity")
+
+MAX_SEGMENTS = 1_000_000
+
+
+class Scan(Reading[T], Generic[T]):
+    """One scan, or one segment of it, page by page."""
+
+    __slots__ = ("consistent", "filter", "index", "layout", "reader", "segment", "segments")
+
+    operation = "Scan"
+
+    def __init__(
+        self,
+        layout: Layout,
+        index: Index,
+        reader: Reader[T],
+        *,
+        limit: int | None = None,
+        after: Position | None = None,
+        filter: Condition | None = None,
+        consistent: bool = False,
+        segment: int = 0,
+        segments: int = 1,
+        patience: int = PATIENCE,
+    ) -> None:
+        super().__init__(limit=limit, after=after, patience=patience)
+        check_consistent(index, consistent=consistent)
+        check_segments(segment, segments)
+        check_condition(filter)
+        self.layout = layout
+        self.index = index
+        self.reader = reader
+        self.filter = filter
+        self.consistent = consistent
+        self.segment = segment
+        self.segments = segments
+
+    def parameters(self) -> dict[str, Any]:
+        marks = Placeholders(self.layout)
+        params: dict[str, Any] = {"TableName": self.layout.table.name}
+        if self.index.name != MAIN:
+            params["IndexName"] = self.index.name
+        if self.filter is not None:
+            params["FilterExpression"] = self.filter.render(marks)
+            check_filtered(self.layout, self.index, marks.attributes)
+        if self.consistent:
+            params["ConsistentRead"] = True
+        if self.segments > 1:
+            params |= {"Segment": self.segment, "TotalSegments": self.segments}
+        return {**params, **marks.parameters()}
+
+    def fingerprint(self) -> str:
+        segment = [self.segment, self.segments]
+        return fingerprint(self.layout.table.name, self.index.name, self.reader.kinds, segment)
+
+    @property
+    def read(self) -> Callable[[Item], T | None]:
+        return self.reader.read
+
+    def key_of(self, item: Item) -> Item:
+        return key_of(self.layout.table, self.index, item)
+
+
+def check_segments(segment: int, segments: int) -> None:
+    if not 1 <= segments <= MAX_SEGMENTS or not 0 <= segment < segments:
+        raise DesignError(
+            f"a scan has 1 to {MAX_SEGMENTS:,} segments, counted from 0, not {segment} of"
+            f" {segments}"
+        )
+
+
+def scan(
+    entity: type[E],
+    *,
+    index: str | None = None,
+    limit: int | None = None,
+    after: Position | None = None,
+    filter: Condition | None = None,
+    consistent: bool = False,
+    deleted: bool = False,
+    segment: int = 0,
+    segments: int = 1,
+    patience: int = PATIENCE,
+) -> Scan[E]:
+    """A page of all items of an entity in its table, or in an index that holds some of them."""
+    layout = entity.layout
+    where = key_in(layout, index or MAIN).index
+    sought = filter if deleted else living(layout, where, filter)
+    if is_told(layout, where) and len(layout.table.entities) > 1:
+        sought = both(of_kinds(layout, (entity.__name__,)), sought)
+    return Scan(
+        layout,
+        where,
+        entity_reader((layout,), where),
+        limit=limit,
+        after=after,
+        filter=sought,
+        consistent=consistent,
+        segment=segment,
+        segments=segments,
+        patience=patience,
+    )
+
+
+def each_page(
+    entity: type[E],
+    handler: Callable[[Page[E]], Steps[Any]],
+    *,
+    segments: int = 1,
+    **asked: Any,
+) -> Steps[int]:
+    """Hands every page of a scan to a handler's steps; gives back how many items there were.
+
+    It takes what `scan` takes. The pages of a segment come in turn, those of different segments
+    side by side.
+    """
+    check_segments(0, segments)
+    counts = yield from together(
+        *(
+            every_page(entity, handler, segment=segment, segments=segments, **asked)
+            for segment in range(segments)
+        )
+    )
+    return sum(counts)
+
+
+def every_page(
+    entity: type[E], handler: Callable[[Page[E]], Steps[Any]], **asked: Any
+) -> Steps[int]:
+    """Hands the pages of one segment to a handler's steps, one after the other."""
+    total, position = 0, None
+    while True:
+        page: Page[E] = yield from scan(entity, after=position, **asked)
+        if page.items:
+            yield from handler(page)
+        total += len(page)
+        position = page.position
+        if position is None:
+            return total
+
+
+def scan_all(entity: type[E], *, segments: int = 1, **asked: Any) -> Steps[list[E]]:
+    """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
+    found: list[E] = []
+
+    def keep(page: Page[E]) -> Steps[None]:
+        found.extend(page.items)
+        return
+        yield
+
+    yield from each_page(entity, keep, segments=segments, **asked)
+    return found

@@ -1,0 +1,230 @@
+"""Write shards: one query over the parts of a partition that would be too hot as one.
+
+A partition takes about a thousand writes a second. A key that gets more has a number put behind
+it, which spreads its items over so many partitions:
+
+    class Vote(Entity, table=POLLS):
+        keys = Keys(main=..., ByPoll=("POLL#{poll}#{shard}", "{cast_at}"))
+        poll: str
+        voter: str
+        cast_at: datetime
+        shard: int = sharded(10, by="voter")
+
+    page = yield from gather(shards(Vote, "ByPoll", poll="best-deal"), limit=25)
+
+The shard is computed from other fields when an entity is made, and stored with it. Reading asks
+all shards and merges them by their sort key:
+
+1. each shard is asked for an even share of the page, and a little more;
+2. as long as every shard has an item waiting, or has ended, the first of those is the next;
+3. a shard whose items are used up is asked for as many again.
+
+The position has the place in every shard, so that pages join up as they do in one partition. The
+number of shards may grow: old items stay where they are, and are found there.
+
+`merge` does the same with partitions that no shard tells apart, such as those of what is active
+and what is not: `merge(Product.within("ActiveIndex", active=True), ..., limit=50)`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from bigtime.model.errors import DesignError
+from bigtime.model.operations.op import random_bytes, together
+from bigtime.model.operations.page import Page, Position, place_in
+from bigtime.model.operations.query import Query, query, viewed
+from bigtime.model.schema import (
+    Condition,
+    Index,
+    Sharding,
+    Within,
+    check_within,
+    comparable,
+    fingerprint,
+    key_in,
+)
+from bigtime.wire import Item, Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import Entity, View
+
+T = TypeVar("T")
+E = TypeVar("E", bound="Entity")
+V = TypeVar("V", bound="View")
+
+
+def any_shard(count: int) -> Steps[int]:
+    """A random one, to read one of several copies."""
+    drawn = yield from random_bytes(8)
+    return int.from_bytes(drawn) % count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shards(Generic[E]):
+    """The partitions of an index that differ only in their shard."""
+
+    entity: type[E]
+    index: str
+    fields: Mapping[str, Any]
+    field: str
+    count: int
+
+    def at(self, shard: int) -> Within[E]:
+        return self.entity.within(self.index, **{**self.fields, self.field: shard})
+
+
+def shards(entity: type[E], index: str, /, **fields: Any) -> Shards[E]:
+    """The shards of an index: all fields of its partition but the shard, and what else it takes."""
+    key = key_in(entity.layout, index)
+    found = [
+        (name, sharding)
+        for part in key.hash
+        for name in part.template.fields
+        if isinstance(sharding := entity.model_fields[name].default_factory, Sharding)
+    ]
+    if len(found) != 1:
+        texts = ", ".join(repr(part.template.text) for part in key.hash)
+        raise DesignError(
+            f"{entity.__name__}: the partition key {texts} of index {index} has {len(found)} shard"
+            " fields, and needs one: declare it with sharded()"
+        )
+    name, sharding = found[0]
+    if name in fields:
+        raise DesignError(
+            f"{entity.__name__}: {name} is what gather fills in; to ask one shard, use"
+            f" {entity.__name__}.within"
+        )
+    return Shards(entity, index, fields, name, sharding.count)
+
+
+@dataclass(slots=True, eq=False)
+class Lane(Generic[T]):
+    """One shard on its way into the page: items wait here until they are the first of all."""
+
+    reading: Query[T]
+    delivered: Item | None
+    read: Item | None = None
+    waiting: deque[tuple[Item, T]] = field(default_factory=deque)
+    ended: bool = False
+
+    def __post_init__(self) -> None:
+        self.read = self.delivered
+
+    @property
+    def is_dry(self) -> bool:
+        return not self.waiting and not self.ended
+
+    @property
+    def place(self) -> Item | None:
+        """Where the next page goes on."""
+        return self.delivered if self.waiting else self.read
+
+    def fill(self, share: int) -> Steps[None]:
+        taken = yield from self.reading.taking(self.read, share)
+        self.waiting.extend(taken.found)
+        self.read = taken.last
+        self.ended = taken.ended
+
+    def deliver(self) -> T:
+        item, value = self.waiting.popleft()
+        self.delivered = self.reading.key_of(item)
+        return value
+
+
+@overload
+def gather(
+    scattered: Shards[E],
+    *,
+    limit: int,
+    newest_first: bool = ...,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+) -> Steps[Page[E]]: ...
+@overload
+def gather(
+    scattered: Shards[Any],
+    *,
+    limit: int,
+    only: type[V],
+    newest_first: bool = ...,
+    after: Position | None = ...,
+    filter: Condition | None = ...,
+) -> Steps[Page[V]]: ...
+def gather(
+    scattered: Shards[Any],
+    *,
+    limit: int,
+    newest_first: bool = False,
+    after: Position | None = None,
+    filter: Condition | None = None,
+    only: type[View] | None = None,
+) -> Steps[Page[Any]]:
+    """A page of all shards together, in the order of their sort key."""
+    withins = [viewed(scattered.at(shard), only) for shard in range(scattered.count)]
+    bound = withins[0].fingerprint("shards", scattered.count, newest_first)
+    return (yield from in_order(withins, bound, limit, newest_first, after, filter))
+
+
+def merge(
+    *withins: Within[T],
+    limit: int,
+    newest_first: bool = False,
+    after: Position | None = None,
+    filter: Condition | None = None,
+) -> Steps[Page[T]]:
+    """A page of several partitions of one index, in the order of its sort key."""
+    for one in withins:
+        check_within(one, "merge")
+    places = {(one.layout.table.name, one.index.name) for one in withins}
+    if len(places) != 1:
+        raise DesignError("merge() takes stretches of one index, which is what orders them")
+    bound = fingerprint("merged", [one.fingerprint(newest_first) for one in withins])
+    return in_order(withins, bound, limit, newest_first, after, filter)
+
+
+def in_order(
+    withins: Sequence[Within[T]],
+    bound: str,
+    limit: int,
+    newest_first: bool,
+    after: Position | None,
+    filter: Condition | None,
+) -> Steps[Page[T]]:
+    """A page of all stretches together; `bound` is what its position belongs to."""
+    readings: list[Query[T]] = [
+        query(one, newest_first=newest_first, limit=limit, filter=filter) for one in withins
+    ]
+    place = place_in(after, bound)
+    starts = place["shards"] if place else [None] * len(readings)
+    lanes = [Lane(reading, start) for reading, start in zip(readings, starts, strict=True)]
+    found = yield from merged(lanes, limit, newest_first=newest_first)
+    if all(lane.ended and not lane.waiting for lane in lanes):
+        return Page(found)
+    return Page(found, Position(bound, {"shards": [lane.place for lane in lanes]}))
+
+
+def merged(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps[list[T]]:
+    """The first items of all lanes. It stops early when a lane's patience is used up."""
+    index = lanes[0].reading.within.index
+    first = max if newest_first else min
+    share = limit // len(lanes) + 1
+    found: list[T] = []
+    while len(found) < limit:
+        dry = [lane for lane in lanes if lane.is_dry]
+        if dry:
+            yield from together(*(lane.fill(share) for lane in dry))
+        ready = [lane for lane in lanes if lane.waiting]
+        if not ready or any(lane.is_dry for lane in dry):
+            break
+        foremost = first(ready, key=lambda lane: sort_key(index, lane.waiting[0][0]))
+        found.append(foremost.deliver())
+    return found
+
+
+def sort_key(index: Index, item: Item) -> tuple[Any, ...]:
+    """What items of different partitions are compared by."""
+    return tuple(comparable(item[one.name]) for one in index.range)

@@ -1,0 +1,215 @@
+"""Transactions: several writes at one moment or none, and several reads of one moment.
+
+When a transaction is cancelled, the first action whose condition failed says what is raised: the
+error that was named where that condition was written. Nobody reads cancellation reasons. An action
+that can be done without, where there is no item for it, is left out and the rest tried again.
+
+A write of an entity with invariants brings along the writes that keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar, overload
+
+from bigtime.model.errors import Conflict, DesignError
+from bigtime.model.operations.get import checked, found
+from bigtime.model.operations.op import Op, now
+from bigtime.model.operations.write import Write
+from bigtime.model.schema import Entity, Identity, Key, identity_of
+from bigtime.wire import Request, Response, Steps, TransactionCanceledException
+
+A = TypeVar("A", bound=Entity)
+B = TypeVar("B", bound=Entity)
+C = TypeVar("C", bound=Entity)
+
+MAX_ACTIONS = 100
+
+
+class Transact(Op[tuple[Any, ...]]):
+    """Writes that happen together. `asked` of them have results, the others only help."""
+
+    __slots__ = ("asked", "token", "writes")
+
+    def __init__(
+        self, writes: tuple[Write[Any], ...], token: str | None, *, asked: int | None = None
+    ) -> None:
+        if len(writes) > MAX_ACTIONS:
+            raise DesignError(
+                f"a transaction has up to {MAX_ACTIONS} actions, not {len(writes)}; split it"
+            )
+        self.writes = writes
+        self.token = token
+        self.asked = len(writes) if asked is None else asked
+
+    def request(self) -> Request:
+        actions = [one.action() for one in self.writes]
+        check_apart(self.writes, actions)
+        params: dict[str, Any] = {
+            "TransactItems": [
+                {one.action_name: action} for one, action in zip(self.writes, actions, strict=True)
+            ]
+        }
+        if self.token is not None:
+            params["ClientRequestToken"] = self.token
+        return Request("TransactWriteItems", params)
+
+    def decode(self, response: Response) -> tuple[Any, ...]:
+        return tuple(one.outcome(None) for one in self.writes[: self.asked])
+
+    def failure(self, error: Exception) -> Exception:
+        if not isinstance(error, TransactionCanceledException):
+            return error
+        # An endpoint that is not Amazon's may leave the reasons out.
+        for write, reason in zip(self.writes, error.reasons, strict=False):
+            if reason["Code"] == "ConditionalCheckFailed":
+                other = None if "Item" in reason else write.instead()
+                return Needless(write, other) if other else write.guard.error(reason.get("Item"))
+        if any(reason["Code"] == "TransactionConflict" for reason in error.reasons):
+            return Conflict()
+        return error
+
+    def stamped(self, moment: datetime) -> Transact:
+        stamped = tuple(one.stamped(moment) for one in self.writes)
+        return Transact(stamped, self.token, asked=self.asked)
+
+    def without(self, needless: Needless) -> Transact:
+        writes = (needless.other if one is needless.write else one for one in self.writes)
+        return Transact(tuple(writes), self.token, asked=self.asked)
+
+    def __iter__(self) -> Steps[tuple[Any, ...]]:
+        transaction = yield from self.timed()
+        while True:
+            try:
+                return (yield from Op.__iter__(transaction))
+            except Needless as needless:
+                transaction = transaction.without(needless)
+
+    def timed(self) -> Steps[Transact]:
+        """The transaction with the times that it writes."""
+        if not any(one.needs_clock for one in self.writes):
+            return self
+        if self.token is not None:
+            raise DesignError(
+                "a token is for a request that is the same each time, and these writes are told"
+                " the time by the store; say it yourself: transact(..., token=..., at=...)"
+            )
+        return self.stamped((yield from now()))
+
+
+class Needless(Exception):
+    """A write has no item, and another may stand in its place."""
+
+    def __init__(self, write: Write[Any], other: Write[Any]) -> None:
+        super().__init__()
+        self.write = write
+        self.other = other
+
+
+def transact(*writes: Write[Any], token: str | None = None, at: datetime | None = None) -> Transact:
+    """All of the writes or none.
+
+    The same `token` within ten minutes has no second effect, if the writes are the same too; `at`
+    then is the time to write, where they write one.
+    """
+    check_writes(writes)
+    kept = [one.kept() for one in writes]
+    others = joined(other for _, *others in kept for other in others)
+    made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
+    return made if at is None else made.stamped(at)
+
+
+def check_writes(writes: tuple[object, ...]) -> None:
+    if not writes:
+        raise DesignError("a transaction does something; say what, as in transact(put(...))")
+    for one in writes:
+        if not isinstance(one, Write):
+            raise DesignError(
+                f"a transaction is of writes, such as put(...), add(...) or check(...); {one!r} is"
+                " none: run it by itself"
+            )
+
+
+def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any]]) -> None:
+    seen: set[Identity] = set()
+    for write, action in zip(writes, actions, strict=True):
+        item = action.get("Key") or action["Item"]
+        place = identity_of(write.layout.table, item)
+        if place in seen:
+            raise DesignError(
+                "a transaction has one action for each item, and here two are of"
+                f" {write.layout.located(item)} (what keeps a count or a marker is one too); make"
+                " them one, or run one by itself"
+            )
+        seen.add(place)
+
+
+def joined(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
+    """DynamoDB takes one action per item, so those that add to one item are made one."""
+    apart: list[Write[Any]] = []
+    for write in writes:
+        for place, other in enumerate(apart):
+            both = other.joined(write)
+            if both is not None:
+                apart[place] = both
+                break
+        else:
+            apart.append(write)
+    return apart
+
+
+class TransactGet(Op[tuple[Any, ...]]):
+    """Items read at one moment."""
+
+    __slots__ = ("deleted", "keys")
+
+    def __init__(self, keys: tuple[Key[Any], ...], *, deleted: bool = False) -> None:
+        if not 1 <= len(keys) <= MAX_ACTIONS:
+            raise DesignError(
+                f"get_together() takes 1 to {MAX_ACTIONS} keys, not {len(keys)}; get_many() takes"
+                " any number, of no one moment"
+            )
+        self.keys = tuple(checked(key, "get_together") for key in keys)
+        self.deleted = deleted
+
+    @property
+    def apart(self) -> dict[Identity, Key[Any]]:
+        """The keys by their items: DynamoDB takes each once."""
+        return {key.identity: key for key in self.keys}
+
+    def request(self) -> Request:
+        gets = [
+            {"Get": {"TableName": one.entity.layout.table.name, "Key": one.item}}
+            for one in self.apart.values()
+        ]
+        return Request("TransactGetItems", {"TransactItems": gets})
+
+    def decode(self, response: Response) -> tuple[Any, ...]:
+        items = dict(zip(self.apart, response["Responses"], strict=True))
+        return tuple(found(key, items[key.identity], deleted=self.deleted) for key in self.keys)
+
+    def failure(self, error: Exception) -> Exception:
+        if isinstance(error, TransactionCanceledException):
+            return Conflict()
+        return error
+
+
+@overload
+def get_together(one: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
+@overload
+def get_together(
+    one: Key[A], two: Key[B], /, *, deleted: bool = ...
+) -> Op[tuple[A | None, B | None]]: ...
+@overload
+def get_together(
+    one: Key[A], two: Key[B], three: Key[C], /, *, deleted: bool = ...
+) -> Op[tuple[A | None, B | None, C | None]]: ...
+@overload
+def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...
+def get_together(*keys: Key[Any], deleted: bool = False) -> Op[Any]:
+    """The items of several keys, as they were at one moment; None for each that is missing.
+
+    `deleted=True` also finds what was deleted softly.
+    """
+    return TransactGet(keys, deleted=deleted)

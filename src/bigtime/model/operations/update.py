@@ -1,0 +1,316 @@
+"""Changing some fields of an item, and every index key that they feed.
+
+An index key is made of fields. When an update changes one of them, the key has to change in the
+same request, or the index is left behind:
+
+1. If all fields of the key are known (they are in the main key, or the update sets them), the new
+   key is set with them, or removed when one of them goes. If the update alone takes the item out
+   of an index that holds it `when`, nothing else has to be known.
+2. If not, the item has to be read first. `update(entity, ...)` has been: its fields are taken,
+   under the condition that those which the key needs have not changed since. `update(key, ...)`
+   reads the item itself and tries again when somebody was faster.
+3. Inside a transaction nothing can be read, so there such an update needs the entity.
+
+An update with `upsert` may make an item, which then has what every item of its entity has: the
+fields of its key, its type, and the keys of all its indexes.
+
+The main key never changes: that would be another item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, Self, TypeVar
+
+from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.operations.change import (
+    Add,
+    Append,
+    At,
+    Clause,
+    Discard,
+    FieldChange,
+    FirstStamp,
+    IfMissing,
+    Remove,
+    Set,
+    Stamp,
+    read_changes,
+)
+from bigtime.model.operations.get import layout_of
+from bigtime.model.operations.write import ErrorLike, Guard, Targeted, Transition, existing
+from bigtime.model.schema import (
+    MAIN,
+    Condition,
+    Entity,
+    EntityKey,
+    Key,
+    Layout,
+    Path,
+    Placeholders,
+    split,
+)
+from bigtime.wire import AttributeValue, Item, Steps
+
+__all__ = [
+    "Add",
+    "Append",
+    "At",
+    "Discard",
+    "IfMissing",
+    "Remove",
+    "Set",
+    "Update",
+    "add",
+    "altered",
+    "update",
+]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+
+
+class Update(Targeted[T], Generic[T]):
+    """Changes to one item; it gives back the entity as it is then."""
+
+    __slots__ = ("changes", "moment", "upsert")
+
+    operation = "UpdateItem"
+    action_name = "Update"
+    returning = {"ReturnValues": "ALL_NEW"}
+
+    def __init__(
+        self,
+        key: Key[Any],
+        changes: Mapping[Path, FieldChange],
+        guard: Guard,
+        *,
+        seen: Entity | None = None,
+        needed: frozenset[str] = frozenset(),
+        upsert: bool = False,
+    ) -> None:
+        super().__init__(key, guard, seen=seen, needed=needed)
+        self.changes = changes
+        self.upsert = upsert
+        self.moment: datetime | None = None
+
+    @property
+    def needs_clock(self) -> bool:
+        return self.moment is None and any(
+            isinstance(change, Stamp) for change in self.changes.values()
+        )
+
+    def stamped(self, moment: datetime) -> Self:
+        changes = {
+            path: change.at(self.layout.checked(path, moment))
+            if isinstance(change, Stamp)
+            else change
+            for path, change in self.changes.items()
+        }
+        return self.but(changes=changes, moment=moment)
+
+    def outcome(self, attributes: Item | None) -> T:
+        return self.layout.from_item(attributes) if attributes else None  # type: ignore[return-value]
+
+    def after_transaction(self, told: T) -> Steps[T]:
+        response = yield self.reading()
+        if "Item" not in response:
+            raise ItemMissing()
+        return self.outcome(response["Item"])
+
+    def transition(self) -> Transition:
+        changed = fields_in(self.changes)
+        return Transition(self.known, self.fields_after(), changed, unsure=self.upsert)
+
+    def fields_after(self) -> dict[str, Any]:
+        """The fields as far as they are known when the update is done."""
+        told = self.fields_told()
+        is_new = self.item is not None and not self.item
+        return {**self.layout.defaults(told), **told} if is_new else told
+
+    def fields_told(self) -> dict[str, Any]:
+        known = self.known
+        changed = {
+            path: change.after(known.get(path) if self.may_be_stored(path) else None)
+            for path, change in self.changes.items()
+            if isinstance(path, str)
+        }
+        return {**known, **changed}
+
+    def may_be_stored(self, name: str) -> bool:
+        """Whether a field has its value from the item, not from its default."""
+        return self.item is None or self.layout.names[name] in self.item
+
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        sections: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": [], "DELETE": []}
+        asked = (change.clause(marks, path) for path, change in self.changes.items())
+        own = self.own_clauses(marks) if self.upsert else ()
+        for section, text in filter(None, (*asked, *own, *self.index_clauses(marks))):
+            sections[section].append(text)
+        parts = [f"{name} {', '.join(texts)}" for name, texts in sections.items() if texts]
+        expression = {"UpdateExpression": " ".join(parts)} if parts else {}
+        return {"Key": self.key.item, **expression}
+
+    def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
+        """What an item has even if nobody sets it: its type, its key's fields, and defaults."""
+        layout = self.layout
+        for name, value in layout.type_item.items():
+            yield setting(marks, name, value)
+        for name, value in self.key.fields.items():
+            if layout.names[name] not in self.key.item:
+                yield Set(value).clause(marks, name)
+        touched = {split(path)[0] for path in self.changes}
+        for name, value in layout.defaults(self.fields_told()).items():
+            if name not in touched and (value or not layout.forms[name].is_set):
+                yield IfMissing(value).clause(marks, name)
+
+    def index_clauses(self, marks: Placeholders) -> Iterable[Clause]:
+        """The key attributes of every index that the changes feed."""
+        fields = self.fields_after()
+        attributes: dict[str, AttributeValue | None] = {}
+        for key in fed_keys(self.layout, self.changes, upsert=self.upsert):
+            made = key.attributes(fields) or {}
+            for name in sorted(own_attributes(self.layout, key)):
+                attributes[name] = made.get(name) or attributes.get(name)
+        for name, value in attributes.items():
+            yield setting(marks, name, value) if value else ("REMOVE", marks.name(name))
+
+
+def setting(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
+    return "SET", f"{marks.name(name)} = {marks.value(value)}"
+
+
+def update(
+    target: Key[E] | E,
+    *paths: At,
+    if_exists: ErrorLike = ItemMissing,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+    upsert: bool = False,
+    **fields: Any,
+) -> Update[E]:
+    """Changes fields of an item that must be there; `upsert=True` makes it if it is not.
+
+    A plain value sets a field and None removes it; `Add`, `Append`, `Discard`, `IfMissing` and
+    `Remove` do what they say.
+    """
+    layout = layout_of(target, "update")
+    changes = read_changes(layout, paths, fields)
+    guard = Guard(
+        None if upsert else existing(if_exists), None, when, otherwise, hidden=layout.deleted_name
+    )
+    if upsert:
+        check_readable(layout, changes)
+    made: Update[E] = altered(target, changes, guard, upsert=upsert)
+    return made
+
+
+def add(
+    key: Key[E], *, if_exists: ErrorLike = ItemMissing, upsert: bool = False, **amounts: Any
+) -> Update[E]:
+    """Adds to numbers of an item: `add(Brand.key(brand), like_count=1)`."""
+    changes = (At(name, Add(amount)) for name, amount in amounts.items())
+    return update(key, *changes, if_exists=if_exists, upsert=upsert)
+
+
+def altered(
+    target: Key[Any] | Entity,
+    changes: Mapping[Path, FieldChange],
+    guard: Guard,
+    *,
+    upsert: bool = False,
+    kind: type[Update[Any]] = Update,
+) -> Any:
+    """An update with what its entity's roles add, and told what it has to read."""
+    key = target.own_key() if isinstance(target, Entity) else target
+    layout = key.entity.layout
+    changes = {**changes, **role_changes(layout, upsert=upsert)}
+    needed = unknown_fields(layout, key.fields, changes, upsert=upsert)
+    if not isinstance(target, Entity):
+        return kind(key, changes, guard, needed=needed | kept_fields(key, changes), upsert=upsert)
+    made = kind(key, changes, guard, seen=target, upsert=upsert)
+    return made.watching([layout.roles.version] if layout.roles.version else needed)
+
+
+def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
+    """What every update of an entity changes."""
+    roles = layout.roles
+    changes: dict[Path, FieldChange] = {}
+    if roles.version:
+        changes[roles.version] = Add(1)
+    if roles.updated:
+        changes[roles.updated] = Stamp()
+    if roles.created and upsert:
+        changes[roles.created] = FirstStamp()
+    return changes
+
+
+def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
+    """An item that an upsert makes must be one that can be read."""
+    told = {*layout.keys[MAIN].fields, *fields_in(changes), *layout.roles.named().values()}
+    missing = layout.needed_fields() - told
+    if missing:
+        raise DesignError(
+            f"this upsert could make a {layout.entity.__name__} without"
+            f" {', '.join(sorted(missing))}; set it too, or give it a default"
+        )
+
+
+def fields_in(changes: Mapping[Path, FieldChange]) -> frozenset[str]:
+    """The fields that are changed whole; those changed inside cannot be in a key."""
+    return frozenset(path for path in changes if isinstance(path, str))
+
+
+def fed_keys(
+    layout: Layout, changes: Mapping[Path, FieldChange], *, upsert: bool = False
+) -> list[EntityKey]:
+    """The index keys that the changes are part of; all of them, where an item may be new.
+
+    A key that shares an attribute with one of these is one too: what the one removes, the other
+    may need.
+    """
+    changed = fields_in(changes)
+    keys = [key for name, key in layout.keys.items() if name != MAIN]
+    fed = [key for key in keys if upsert or not changed.isdisjoint(key.fed_by)]
+    while fed:
+        names = {name for key in fed for name in own_attributes(layout, key)}
+        more = [
+            key
+            for key in keys
+            if key not in fed and not names.isdisjoint(own_attributes(layout, key))
+        ]
+        if not more:
+            break
+        fed += more
+    return fed
+
+
+def own_attributes(layout: Layout, key: EntityKey) -> frozenset[str]:
+    """The attributes of an index key that are neither fields nor of the main key."""
+    main = {one.name for one in layout.table.main.attributes}
+    names = {part.attribute.name for part in key.parts}
+    return frozenset(names - main - {*layout.names.values()})
+
+
+def unknown_fields(
+    layout: Layout,
+    known: Iterable[str],
+    changes: Mapping[Path, FieldChange],
+    *,
+    upsert: bool = False,
+) -> frozenset[str]:
+    """Fields that some fed index key is made of, and that are neither known nor told."""
+    told = {
+        path: change.after(None)
+        for path, change in changes.items()
+        if isinstance(path, str) and change.tells
+    }
+    fed = [key for key in fed_keys(layout, changes, upsert=upsert) if key.holds(told)]
+    return frozenset(name for one in fed for name in one.fed_by) - {*known, *told}
+
+
+def kept_fields(key: Key[Any], changes: Mapping[Path, FieldChange]) -> frozenset[str]:
+    """Fields that some invariant goes by, when the changes touch it."""
+    keeper = key.entity.layout.keeper
+    return keeper.fields(fields_in(changes)) - {*key.fields} if keeper else frozenset()

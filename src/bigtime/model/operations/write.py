@@ -1,0 +1,343 @@
+"""What writing operations share: a condition, and the error that its failure means.
+
+A failed condition raises the error named beside it. Where an operation has two (the item must be
+there, and must be in some state), the item as it was tells which one failed. An item that was
+deleted softly counts as missing where one must be there, and as there where none may be.
+
+Some writes depend on fields that nobody has told them: an index key is made of them, or an
+invariant. These read the item first, write under the condition that those fields are still the
+same, and try again when somebody was faster. Inside a transaction nothing can be read first, so
+there such a write needs the entity.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+
+from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
+from bigtime.model.operations.op import Op, now
+from bigtime.model.schema import (
+    Condition,
+    Layout,
+    Placeholders,
+    check_condition,
+    every,
+    item_exists,
+    item_missing,
+)
+from bigtime.wire import (
+    AttributeValue,
+    ConditionalCheckFailedException,
+    Item,
+    Request,
+    Response,
+    Steps,
+)
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import Entity, Key
+
+T = TypeVar("T")
+ErrorLike: TypeAlias = Exception | type[Exception]
+Fields: TypeAlias = Mapping[str, Any]
+
+TRIES = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """When a write may go ahead, and what is raised when it may not.
+
+    `seen` are stored attributes as they were when they were read, None for one that was not
+    there: the write goes ahead only if they are so still, and else raises `overtaken`. `hidden` is
+    the attribute that a softly deleted item has: `if_exists` then also means that it has it not.
+    """
+
+    if_exists: ErrorLike | None = None
+    unless_exists: ErrorLike | None = None
+    when: Condition | None = None
+    otherwise: ErrorLike = ConditionFailed
+    seen: Mapping[str, AttributeValue | None] = field(default_factory=dict)
+    overtaken: ErrorLike = Conflict
+    hidden: str | None = None
+
+    def __post_init__(self) -> None:
+        check_condition(self.when)
+        for error in (self.if_exists, self.unless_exists, self.otherwise):
+            check_error(error)
+
+    def condition(self) -> Condition | None:
+        parts = [
+            item_exists() if self.if_exists else None,
+            still(self.hidden, None) if self.if_exists and self.hidden else None,
+            item_missing() if self.unless_exists else None,
+            *(still(name, value) for name, value in self.seen.items()),
+            self.when,
+        ]
+        given = [part for part in parts if part is not None]
+        return every(given) if given else None
+
+    def error(self, old: Item | None) -> Exception:
+        """What a failed condition means, given the item that it met."""
+        if self.unless_exists and old is not None:
+            return raised(self.unless_exists)
+        if self.if_exists and (old is None or self.hidden in old):
+            return raised(self.if_exists)
+        if any(not same((old or {}).get(name), value) for name, value in self.seen.items()):
+            return raised(self.overtaken)
+        return raised(self.otherwise)
+
+    def seeing(
+        self, seen: Mapping[str, AttributeValue | None], overtaken: ErrorLike = Conflict
+    ) -> Guard:
+        return replace(self, seen={**self.seen, **seen}, overtaken=overtaken)
+
+
+def still(name: str, value: AttributeValue | None) -> Condition:
+    """A stored attribute is as it was."""
+    if value is None:
+        return Condition(lambda marks: f"attribute_not_exists({marks.name(name)})")
+    return Condition(lambda marks: f"{marks.name(name)} = {marks.value(value)}")
+
+
+def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
+    """Whether two attributes are one: a number has many spellings."""
+    if one and other and "N" in one and "N" in other:
+        return Decimal(one["N"]) == Decimal(other["N"])
+    return one == other
+
+
+def check_error(given: object) -> None:
+    """What is to be raised when a condition fails; nothing at all is fine."""
+    kind = given if isinstance(given, type) else type(given)
+    if given is not None and not issubclass(kind, Exception):
+        raise DesignError(
+            f"{given!r} is no error; name a class of yours, as in unless_exists=AlreadyLiked"
+        )
+
+
+def raised(error: ErrorLike) -> Exception:
+    return error() if isinstance(error, type) else error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transition:
+    """What a write makes of an item, as far as it knows: its fields before and after.
+
+    None means that there is no item. `changed` are the fields that an update touches; it is
+    `unsure` when it may also make the item.
+    """
+
+    before: Fields | None
+    after: Fields | None
+    changed: frozenset[str] | None = None
+    unsure: bool = False
+
+
+class Write(Op[T], Generic[T]):
+    """A writing operation on one item; it can stand alone or in a transaction.
+
+    One that is `trusted` keeps invariants itself.
+    """
+
+    __slots__ = ("guard", "layout", "trusted")
+
+    operation: ClassVar[str]
+    action_name: ClassVar[str]
+    returning: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, layout: Layout, guard: Guard) -> None:
+        self.layout = layout
+        self.guard = guard
+        self.trusted = False
+
+    @abstractmethod
+    def parameters(self, marks: Placeholders) -> dict[str, Any]:
+        """The request without its condition, using `marks` for names and values."""
+
+    @abstractmethod
+    def transition(self) -> Transition:
+        """What it makes of the item, for those who keep invariants."""
+
+    @abstractmethod
+    def outcome(self, attributes: Item | None) -> T:
+        """What the caller gets, from the attributes that came back."""
+
+    def stamped(self, moment: datetime) -> Self:
+        """The same write with its times filled in."""
+        return self
+
+    @property
+    def needs_clock(self) -> bool:
+        return False
+
+    def but(self, **changed: Any) -> Self:
+        """The same write with something changed."""
+        twin = copy(self)
+        for name, value in changed.items():
+            setattr(twin, name, value)
+        return twin
+
+    def watching(self, names: Iterable[str]) -> Self:
+        """The same write, refused if these fields have changed since they were seen."""
+        return self
+
+    def kept(self) -> tuple[Write[Any], ...]:
+        """This write, and those that must happen with it so that invariants hold."""
+        keeper = self.layout.keeper
+        return (self,) if keeper is None or self.trusted else keeper.kept(self)
+
+    def joined(self, other: Write[Any]) -> Write[Any] | None:
+        """One write that does what both do, where there is one."""
+        return None
+
+    def instead(self) -> Write[Any] | None:
+        """What a transaction does where there is no item for this write, if it can do without."""
+        return None
+
+    def action(self) -> dict[str, Any]:
+        """The write as a request, or as one action of a transaction."""
+        if self.needs_clock:
+            raise DesignError("this write is told the time by the store that runs it")
+        marks = Placeholders(self.layout)
+        action = {"TableName": self.layout.table.name, **self.parameters(marks)}
+        condition = self.guard.condition()
+        if condition is not None:
+            action["ConditionExpression"] = condition.render(marks)
+            action["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        return {**action, **marks.parameters()}
+
+    def request(self) -> Request:
+        write, *others = kept = self.kept()
+        if others:
+            return self.together(kept).request()
+        return Request(write.operation, {**write.action(), **write.returning})
+
+    def together(self, kept: tuple[Write[Any], ...]) -> Op[Any]:
+        assert self.layout.keeper is not None
+        transaction: Op[Any] = self.layout.keeper.transaction(kept)
+        return transaction
+
+    def failure(self, error: Exception) -> Exception:
+        if isinstance(error, ConditionalCheckFailedException):
+            return self.guard.error(error.item)
+        return error
+
+    def decode(self, response: Response) -> T:
+        return self.outcome(response.get("Attributes"))
+
+    def after_transaction(self, told: T) -> Steps[T]:
+        """What the caller gets when the write was in a transaction, which tells little."""
+        return told
+        yield
+
+    def __iter__(self) -> Steps[T]:
+        write, *others = kept = self.kept()
+        if others:
+            told, *_ = yield from self.together(kept)
+            return (yield from self.after_transaction(told))
+        if write.needs_clock:
+            write = write.stamped((yield from now()))
+        done: T = yield from Op.__iter__(write)
+        return done
+
+
+class Overtaken(Conflict):
+    """What was read first changed before the write."""
+
+
+class Targeted(Write[T], Generic[T]):
+    """A write on an item that is there: known by its key, or seen whole.
+
+    `needed` are fields that have to be read before the write can be made. `item` is the item as
+    it was read, empty when there was none.
+    """
+
+    __slots__ = ("item", "key", "needed", "seen")
+
+    def __init__(
+        self,
+        key: Key[Any],
+        guard: Guard,
+        *,
+        seen: Entity | None = None,
+        needed: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(key.entity.layout, guard)
+        self.key = key
+        self.seen = seen
+        self.item: Item | None = None
+        self.needed = needed if seen is None else frozenset()
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The fields as far as they are known."""
+        return {**(self.seen.__dict__ if self.seen else {}), **self.key.fields}
+
+    def watching(self, names: Iterable[str]) -> Self:
+        watched = [name for name in names if name not in self.key.fields]
+        if self.seen is None or not watched:
+            return self
+        item = self.layout.to_item(self.seen) if self.item is None else self.item
+        stored = sorted(self.layout.names[name] for name in watched)
+        seen = {name: item.get(name) for name in stored}
+        return self.but(guard=self.guard.seeing(seen, self.guard.overtaken))
+
+    def action(self) -> dict[str, Any]:
+        if self.needed:
+            raise DesignError(
+                f"this write of {self.key!r} has to read {', '.join(sorted(self.needed))} first;"
+                " inside a transaction, get the item before and pass it instead of its key"
+            )
+        return super().action()
+
+    def kept(self) -> tuple[Write[Any], ...]:
+        return (self,) if self.needed else super().kept()
+
+    def request(self) -> Request:
+        return self.reading() if self.needed else super().request()
+
+    def reading(self) -> Request:
+        """Asks for the item."""
+        params = {
+            "TableName": self.layout.table.name,
+            "Key": self.key.item,
+            "ConsistentRead": True,
+        }
+        return Request("GetItem", params)
+
+    def __iter__(self) -> Steps[T]:
+        if not self.needed:
+            return (yield from Write.__iter__(self))
+        for _ in range(TRIES):
+            response = yield self.reading()
+            try:
+                return (yield from self.over(response.get("Item")))
+            except Overtaken:
+                continue
+        raise Conflict()
+
+    def over(self, item: Item | None) -> Self:
+        """The same write over an item that was read, refused if what it needs has changed."""
+        if item is None and self.guard.if_exists:
+            raise self.guard.error(None)
+        seen = None if item is None else self.layout.from_item(item)
+        stored = (self.layout.names[name] for name in sorted(self.needed))
+        unchanged = {name: (item or {}).get(name) for name in stored}
+        guard = self.guard.seeing(unchanged, Overtaken)
+        return self.but(seen=seen, item=item or {}, needed=frozenset(), guard=guard)
+
+
+def existing(if_exists: ErrorLike | bool | None) -> ErrorLike | None:
+    """`True` is short for the kit's own error."""
+    return ItemMissing if if_exists is True else if_exists or None
+
+
+def absent(unless_exists: ErrorLike | bool | None) -> ErrorLike | None:
+    return ItemExists if unless_exists is True else unless_exists or None

@@ -1,0 +1,257 @@
+"""How one Python value is stored as an attribute, compiled from its annotation.
+
+Writing is exact: each type has one stored form, and what is read back equals what was written.
+Reading hands pydantic the text as it is stored, for pydantic parses numbers, times and ids faster
+than Python code can, and checks them too.
+
+- A field that is None is not stored, so a missing attribute is read as None. Whatever may be None
+  must have None for its default, or no default: else a stored None would come back as that.
+- DynamoDB has no empty set. One is not stored, and a missing set is read as an empty one; so a set
+  cannot also be None. Inside a list or a map, where something must stand, it is NULL.
+- A time is stored in UTC in one width, so that times compare as their texts do. `Seconds`,
+  `Millis` and `EpochSeconds` say that a time is kept to that unit; what is finer is cut off when
+  the entity is made.
+- A field declared as Any holds what DynamoDB knows by itself: text, numbers, bytes, booleans, and
+  lists, maps and sets of them. Other types would come back changed, and are refused.
+- The members of a union are told apart by the type of the attribute, so each must have its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from enum import Enum
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from bigtime.model.errors import DesignError
+from bigtime.model.schema.annotation import inner_type
+from bigtime.model.schema.naming import Naming
+from bigtime.model.schema.stored import (
+    ANY,
+    SCALARS,
+    EpochSeconds,
+    Millis,
+    Seconds,
+    Stored,
+    chosen_form,
+    list_form,
+    map_form,
+    marked_form,
+    model_form,
+    root_form,
+    set_form,
+    tuple_form,
+    union_form,
+    write_any,
+    write_decimal,
+)
+
+__all__ = [
+    "ANY",
+    "EpochSeconds",
+    "Millis",
+    "Seconds",
+    "Stored",
+    "check_names",
+    "field_annotation",
+    "may_be_none",
+    "read_when_absent",
+    "stored_form",
+    "unwrapped",
+    "write_any",
+    "write_decimal",
+]
+
+MAX_STORED_NAME_BYTES = 65_535
+
+
+def stored_form(annotation: Any, naming: Naming) -> Stored:
+    """The stored form of a type, or a DesignError that says what to declare instead."""
+    return Forms(naming).of(annotation)
+
+
+class Forms:
+    """Makes stored forms; a model's fields are named by the rule of the table."""
+
+    __slots__ = ("models", "naming")
+
+    def __init__(self, naming: Naming) -> None:
+        self.naming = naming
+        self.models: dict[type[BaseModel], Stored] = {}
+
+    def of(self, annotation: Any) -> Stored:
+        kind, marks = unwrapped(annotation)
+        form = marked_form(marks) or self.plain(kind)
+        if form.is_set and may_be_none(annotation):
+            raise DesignError(
+                "a set cannot also be None, for DynamoDB has no empty set to tell the two apart;"
+                " declare the set alone"
+            )
+        return replace(form, annotation=annotation, adapter=None)
+
+    def plain(self, kind: Any) -> Stored:
+        origin = get_origin(kind)
+        if kind is Any:
+            return ANY
+        if origin is Literal:
+            values = [one for one in get_args(kind) if one is not None]
+            return chosen_form(self.of(common_type(values, kind)), values)
+        if origin in (Union, UnionType):
+            return self.union(kind)
+        if origin is not None:
+            return self.container(kind, origin)
+        if isinstance(kind, type):
+            return self.class_form(kind)
+        raise DesignError(f"{kind!r} cannot be stored as an attribute")
+
+    def class_form(self, kind: type) -> Stored:
+        if issubclass(kind, Enum):
+            values = [one.value for one in kind]
+            return chosen_form(self.of(common_type(values, kind)), values)
+        if issubclass(kind, BaseModel):
+            if kind.__pydantic_root_model__:
+                return root_form(self.of(field_annotation(kind, "root")))
+            return self.models.get(kind) or self.model(kind)
+        for known, form in SCALARS:
+            if issubclass(kind, known):
+                return form
+        if issubclass(kind, float):
+            raise DesignError("float loses digits that DynamoDB keeps; declare Decimal")
+        if kind in (dict, list, set, frozenset, tuple):
+            return self.container(kind, kind)
+        raise DesignError(f"{kind.__name__} cannot be stored as an attribute; declare a plain type")
+
+    def container(self, kind: Any, origin: type) -> Stored:
+        inner = get_args(kind)
+        if issubclass(origin, Mapping):
+            if inner and unwrapped(inner[0])[0] is not str:
+                raise DesignError(f"{kind!r}: a stored map has text for its keys")
+            return map_form(self.of(inner[1] if inner else Any))
+        if issubclass(origin, AbstractSet):
+            return self.set_of(inner[0] if inner else str, kind)
+        if issubclass(origin, tuple) and inner and inner[-1] is not Ellipsis:
+            return tuple_form([self.of(one) for one in inner])
+        if issubclass(origin, Sequence):
+            return list_form(self.of(inner[0] if inner else Any))
+        raise DesignError(f"{kind!r} cannot be stored as an attribute")
+
+    def set_of(self, inner: Any, kind: Any) -> Stored:
+        form = self.of(inner)
+        if form.tag not in ("S", "N", "B") or may_be_none(inner):
+            raise DesignError(f"{kind!r}: a stored set holds text, numbers or bytes; use a list")
+        return set_form(form)
+
+    def union(self, kind: Any) -> Stored:
+        kinds = [one for one in get_args(kind) if one is not type(None)]
+        forms = [self.of(one) for one in kinds]
+        tags = [form.tag for form in forms]
+        if "" in tags or len(set(tags)) != len(tags):
+            raise DesignError(
+                f"{kind!r}: some of its types are stored alike, and could not be told apart;"
+                " declare one type"
+            )
+        return union_form(dict(zip(map(python_type, kinds), forms, strict=True)))
+
+    def model(self, kind: type[BaseModel]) -> Stored:
+        members: dict[str, tuple[str, Stored]] = {}
+        absent: dict[str, Any] = {}
+        form = self.models[kind] = model_form(members, absent)
+        for name in kind.model_fields:
+            try:
+                inner = self.of(field_annotation(kind, name))
+                absent.update(read_when_absent(kind, name, inner))
+            except DesignError as error:
+                raise DesignError(f"{kind.__name__}.{name}: {error}") from None
+            members[name] = (self.naming(name), inner)
+        check_names(kind.__name__, {name: stored for name, (stored, _) in members.items()})
+        return form
+
+
+# What an annotation says
+
+
+def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type behind Annotated, NewType, aliases and Optional, and what it was annotated with."""
+    marks: tuple[Any, ...] = ()
+    while True:
+        if get_origin(annotation) is Annotated:
+            marks += get_args(annotation)[1:]
+        if isinstance(annotation, TypeVar):
+            inner = annotation.__bound__ or Any
+        else:
+            inner = inner_type(annotation)
+        if inner is annotation:
+            return annotation, marks
+        annotation = inner
+
+
+def may_be_none(annotation: Any) -> bool:
+    """Whether None is one of its values."""
+    if annotation is Any or annotation is None or annotation is type(None):
+        return True
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return None in get_args(annotation)
+    if origin in (Union, UnionType):
+        return any(map(may_be_none, get_args(annotation)))
+    inner = inner_type(annotation)
+    return inner is not annotation and may_be_none(inner)
+
+
+def python_type(annotation: Any) -> type:
+    """The class of a type's values."""
+    kind = unwrapped(annotation)[0]
+    if get_origin(kind) is Literal:
+        return common_type(get_args(kind), kind)
+    found: type = get_origin(kind) or kind
+    return found
+
+
+def common_type(values: Collection[Any], kind: Any) -> type:
+    kinds = {type(value) for value in values}
+    if len(kinds) != 1:
+        raise DesignError(f"{kind!r} mixes types; a stored attribute has one")
+    return kinds.pop()
+
+
+def field_annotation(kind: type[BaseModel], name: str) -> Any:
+    """The annotation with its marks, which pydantic keeps apart."""
+    field = kind.model_fields[name]
+    return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+
+
+def read_when_absent(kind: type[BaseModel], name: str, form: Stored) -> dict[str, Any]:
+    """What pydantic is handed for a field that is not stored, unless that is for its default."""
+    field = kind.model_fields[name]
+    if form.is_set:
+        return {name: ()}
+    if not may_be_none(form.annotation):
+        return {}
+    if field.is_required():
+        return {name: None}
+    if field.default is not None or field.default_factory is not None:
+        raise DesignError(
+            "it may be None, which is stored as nothing, and would be read back as its default;"
+            " let the default be None"
+        )
+    return {}
+
+
+def check_names(kind: str, names: Mapping[str, str]) -> None:
+    """Every field has a stored attribute of its own."""
+    seen: dict[str, str] = {}
+    for name, stored in names.items():
+        if not 1 <= len(stored.encode()) <= MAX_STORED_NAME_BYTES:
+            raise DesignError(
+                f"{kind}: {name} would be stored as {stored[:20]!r}, and a name has 1 to"
+                f" {MAX_STORED_NAME_BYTES:,} bytes; correct the naming of the table"
+            )
+        before = seen.setdefault(stored, name)
+        if before != name:
+            raise DesignError(
+                f"{kind}: {before} and {name} would both be stored as {stored!r}; rename one"
+            )

@@ -1,0 +1,267 @@
+"""Conditions on an entity's fields, written in Python and sent as expressions.
+
+`attr("like_count") >= 1`, `attr("address.city").exists() & ~attr("tags").contains("old")`. Names
+are the entity's Python names; values are stored exactly as the field they are compared with. Both
+are known only when the condition meets an entity, so a condition is a small tree until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.schema.layout import Layout
+from bigtime.model.schema.path import Path, Step
+from bigtime.model.schema.stored import comparable, write_any
+from bigtime.wire import AttributeValue, Item
+
+AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
+
+MOST_CHOICES = 100
+
+
+@dataclass(slots=True, eq=False)
+class Placeholders:
+    """The names and values of one request's expressions, each given a placeholder once."""
+
+    layout: Layout
+    names: dict[str, str] = field(default_factory=dict)
+    values: Item = field(default_factory=dict)
+    attributes: set[str] = field(default_factory=set)
+    """The stored names of all attributes that are named, or into which a path leads."""
+
+    def name(self, stored: str) -> str:
+        self.attributes.add(stored)
+        return self.mark(stored)
+
+    def mark(self, stored: str) -> str:
+        mark = self.names.get(stored)
+        if mark is None:
+            mark = self.names[stored] = f"#n{len(self.names)}"
+        return mark
+
+    def value(self, value: AttributeValue) -> str:
+        mark = f":v{len(self.values)}"
+        self.values[mark] = value
+        return mark
+
+    def path(self, path: Path) -> str:
+        """A Python path such as `addresses.home` or `lines[0].count`, with placeholders."""
+        first, *rest = self.layout.place(path).steps
+        return self.name(str(first)) + "".join(map(self.step, rest))
+
+    def step(self, step: Step) -> str:
+        return f"[{step}]" if isinstance(step, int) else f".{self.mark(step)}"
+
+    def stored(self, path: Path, value: Any) -> str:
+        """A value in the stored form of the field that the path leads to."""
+        return self.value(self.layout.written(path, value))
+
+    def operand(self, path: Path, value: Any, operator: str = "=") -> str:
+        """What a path is compared with: another one, or a value as its type has it."""
+        if isinstance(value, Attr):
+            return self.path(value.path)
+        if value is None:
+            raise DesignError(f"{path!r} is compared with None; ask missing() or exists()")
+        if operator in ("=", "<>"):
+            return self.stored(path, self.layout.checked(path, value))
+        return self.stored(path, self.layout.bound(path, value, up=operator in ("<", ">=")))
+
+    def between(self, path: Path, low: Any, high: Any) -> str:
+        first, last = self.operand(path, low, ">="), self.operand(path, high, "<=")
+        ends = [comparable(self.values[mark]) for mark in (first, last) if mark in self.values]
+        if len(ends) == 2 and None not in ends and ends[0] > ends[1]:
+            raise ValueRefused(
+                f"{self.layout.entity.__name__}.{path}: between takes the lower value first"
+            )
+        return f"{self.path(path)} BETWEEN {first} AND {last}"
+
+    def member(self, path: Path, part: Any) -> str:
+        """What a text, a set or a list may contain."""
+        element = self.layout.place(path).form.element
+        try:
+            return self.value(element.write(part) if element else write_any(part))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self.layout.refusal(path, error) from None
+
+    def parameters(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {}
+        if self.names:
+            shown["ExpressionAttributeNames"] = {mark: name for name, mark in self.names.items()}
+        if self.values:
+            shown["ExpressionAttributeValues"] = self.values
+        return shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A condition; `&`, `|` and `~` combine them."""
+
+    render: Callable[[Placeholders], str]
+
+    def __and__(self, other: Condition) -> Condition:
+        check_condition(other)
+        return Condition(lambda marks: f"({self.render(marks)}) AND ({other.render(marks)})")
+
+    def __or__(self, other: Condition) -> Condition:
+        check_condition(other)
+        return Condition(lambda marks: f"({self.render(marks)}) OR ({other.render(marks)})")
+
+    def __invert__(self) -> Condition:
+        return Condition(lambda marks: f"NOT ({self.render(marks)})")
+
+    def __bool__(self) -> NoReturn:
+        raise DesignError("a condition is known only in the table; combine them with &, | and ~")
+
+
+def check_condition(given: object) -> None:
+    """What a filter, or a write, was given; none at all is fine."""
+    if given is not None and not isinstance(given, Condition):
+        raise DesignError(f"{given!r} is no condition; one looks like attr('total') > 100")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attr:
+    """A field, or a path into one, to be compared with something."""
+
+    path: Path
+
+    def compare(self, operator: str, value: Any) -> Condition:
+        return Condition(
+            lambda marks: (
+                f"{marks.path(self.path)} {operator} {marks.operand(self.path, value, operator)}"
+            )
+        )
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        return self.compare("=", value)
+
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return self.compare("<>", value)
+
+    def __lt__(self, value: Any) -> Condition:
+        return self.compare("<", value)
+
+    def __le__(self, value: Any) -> Condition:
+        return self.compare("<=", value)
+
+    def __gt__(self, value: Any) -> Condition:
+        return self.compare(">", value)
+
+    def __ge__(self, value: Any) -> Condition:
+        return self.compare(">=", value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def between(self, low: Any, high: Any) -> Condition:
+        return Condition(lambda marks: marks.between(self.path, low, high))
+
+    def one_of(self, *values: Any) -> Condition:
+        if not 1 <= len(values) <= MOST_CHOICES:
+            raise ValueRefused(f"one_of takes 1 to {MOST_CHOICES} values, not {len(values)}")
+
+        def render(marks: Placeholders) -> str:
+            listed = ", ".join(marks.operand(self.path, one) for one in values)
+            return f"{marks.path(self.path)} IN ({listed})"
+
+        return Condition(render)
+
+    def exists(self) -> Condition:
+        return Condition(lambda marks: f"attribute_exists({marks.path(self.path)})")
+
+    def missing(self) -> Condition:
+        return Condition(lambda marks: f"attribute_not_exists({marks.path(self.path)})")
+
+    def of_type(self, type: AttributeType) -> Condition:
+        return Condition(
+            lambda marks: f"attribute_type({marks.path(self.path)}, {marks.value({'S': type})})"
+        )
+
+    def begins_with(self, start: str | bytes) -> Condition:
+        """Compared with the text, or the bytes, as it is stored."""
+        return Condition(
+            lambda marks: f"begins_with({marks.path(self.path)}, {marks.value(write_any(start))})"
+        )
+
+    def contains(self, part: Any) -> Condition:
+        """A part of a text, a member of a set, an element of a list."""
+        return Condition(
+            lambda marks: f"contains({marks.path(self.path)}, {marks.member(self.path, part)})"
+        )
+
+    def size(self) -> Size:
+        return Size(self.path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Size:
+    """The size of a text, a set, a list or a map."""
+
+    path: Path
+
+    def compare(self, operator: str, count: object) -> Condition:
+        return Condition(
+            lambda marks: f"size({marks.path(self.path)}) {operator} {marks.value(whole(count))}"
+        )
+
+    def between(self, low: int, high: int) -> Condition:
+        return Condition(
+            lambda marks: (
+                f"size({marks.path(self.path)}) BETWEEN {marks.value(whole(low))}"
+                f" AND {marks.value(whole(high))}"
+            )
+        )
+
+    def __eq__(self, count: object) -> Condition:  # type: ignore[override]
+        return self.compare("=", count)
+
+    def __ne__(self, count: object) -> Condition:  # type: ignore[override]
+        return self.compare("<>", count)
+
+    def __lt__(self, count: int) -> Condition:
+        return self.compare("<", count)
+
+    def __le__(self, count: int) -> Condition:
+        return self.compare("<=", count)
+
+    def __gt__(self, count: int) -> Condition:
+        return self.compare(">", count)
+
+    def __ge__(self, count: int) -> Condition:
+        return self.compare(">=", count)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def whole(count: object) -> AttributeValue:
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise ValueRefused(f"a size is a whole number, not {count!r}")
+    return {"N": str(count)}
+
+
+def attr(first: str, *rest: Step) -> Attr:
+    """A field of the entity that the condition will be used on, or a path into it.
+
+    `attr("addresses.home")` and `attr("addresses", name)`: a name from outside is a step by itself.
+    """
+    return Attr((first, *rest) if rest else first)
+
+
+def every(conditions: Iterable[Condition]) -> Condition:
+    """All of them; there must be one at least."""
+    return reduce(Condition.__and__, conditions)
+
+
+def item_exists() -> Condition:
+    return Condition(lambda marks: f"attribute_exists({marks.name(hash_name(marks.layout))})")
+
+
+def item_missing() -> Condition:
+    return Condition(lambda marks: f"attribute_not_exists({marks.name(hash_name(marks.layout))})")
+
+
+def hash_name(layout: Layout) -> str:
+    return layout.table.main.hash[0].name

@@ -1,0 +1,190 @@
+"""What happens when an entity is declared: it is checked, compiled, and entered in its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from bigtime.model.errors import DesignError
+from bigtime.model.schema.attribute import check_names, field_annotation, may_be_none, unwrapped
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.layout import Layout, Roles
+from bigtime.model.schema.neighbours import check_neighbours, continued_by
+from bigtime.model.schema.sharding import Sharding
+from bigtime.model.schema.table import MAIN, Table
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.entity import Entity
+
+
+def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> None:
+    """Compiles an entity, checks it beside its neighbours, and enters it in its table."""
+    check_name(entity, table)
+    check_rules(entity)
+    check_shards(entity)
+    layout = Layout(entity, table, keys, roles)
+    check_names(entity.__name__, layout.names)
+    check_roles(layout)
+    check_reserved(layout)
+    entity.layout = layout
+    others = [other.layout for other in table.entities]
+    layout.compile(frozenset())
+    check_unchanging(layout)
+    check_unmapped(layout)
+    check_kept_out(layout)
+    try:
+        for one in (*others, layout):
+            compile_beside(one, [*others, layout], entity)
+        check_neighbours(layout, others)
+    except DesignError:
+        for one in others:
+            one.compile(continued_by(one, others))
+        raise
+    table.entities.append(entity)
+
+
+def compile_beside(layout: Layout, layouts: list[Layout], newcomer: type[Entity]) -> None:
+    before = layout.continued
+    layout.compile(continued_by(layout, layouts))
+    if layout.is_used and before != layout.continued:
+        raise DesignError(
+            f"{newcomer.__name__} continues a key of {layout.entity.__name__}, which is in use"
+            " already; declare all entities of a table before using any"
+        )
+
+
+def check_name(entity: type[Entity], table: Table) -> None:
+    """An item says by its entity's name what it is, and so does a position."""
+    if any(other.__name__ == entity.__name__ for other in table.entities):
+        raise DesignError(
+            f"table {table.name} has an entity {entity.__name__} already; rename one of them"
+        )
+
+
+def check_shards(entity: type[Entity]) -> None:
+    """A shard is computed when the fields that it goes by are known."""
+    known: set[str] = set()
+    for name, field in entity.model_fields.items():
+        sharding = field.default_factory
+        later = [one for one in getattr(sharding, "by", ()) if one not in known]
+        if isinstance(sharding, Sharding) and later:
+            raise DesignError(
+                f"{entity.__name__}.{name} goes by {', '.join(later)}, which has to be declared"
+                " before it"
+            )
+        known.add(name)
+
+
+def check_rules(entity: type[Entity]) -> None:
+    """What is said of a field must be in its type, for keys and updates are checked by that."""
+    for name in entity.model_fields:
+        if name in OWN_NAMES:
+            raise DesignError(f"{entity.__name__}.{name}: every entity has a {name}; rename it")
+    decorators = entity.__pydantic_decorators__
+    decorated = [
+        *(one.info.fields for one in decorators.field_validators.values()),
+        *(one.info.fields for one in decorators.validators.values()),
+    ]
+    if decorated:
+        names = ", ".join(name for fields in decorated for name in fields)
+        raise DesignError(
+            f"{entity.__name__}: a decorator checks {names}, but not in keys and updates; write it"
+            " into the type, as in Annotated[str, AfterValidator(check)]"
+        )
+    for option in ("str_strip_whitespace", "str_to_lower", "str_to_upper"):
+        if entity.model_config.get(option):
+            raise DesignError(
+                f"{entity.__name__}: {option} would not apply to keys and updates; write it into"
+                " the type, as in Annotated[str, StringConstraints(to_lower=True)]"
+            )
+
+
+OWN_NAMES = ("keys", "layout", "key", "key_of", "own_key", "within")
+
+
+def check_roles(layout: Layout) -> None:
+    entity = layout.entity
+    for role, name in layout.roles.named().items():
+        if name not in layout.names:
+            raise DesignError(f"{entity.__name__}: {role}={name!r} is not one of its fields")
+        wanted = int if role == "version" else datetime
+        annotation = field_annotation(entity, name)
+        if unwrapped(annotation)[0] is not wanted:
+            raise DesignError(
+                f"{entity.__name__}.{name}: {role} must be of type {wanted.__name__}; declare it"
+                f" as `{name}: {wanted.__name__} | None = None`"
+            )
+        if role == "deleted" and not may_be_none(annotation):
+            raise DesignError(
+                f"{entity.__name__}.{name}: {role} must be None while it is not; declare it as"
+                f" `{name}: datetime | None = None`"
+            )
+
+
+def check_reserved(layout: Layout) -> None:
+    """Attributes that have a meaning for the whole table."""
+    entity, table = layout.entity, layout.table
+    for name, stored in layout.names.items():
+        where = f"{entity.__name__}.{name} is stored as {stored!r}"
+        if stored == table.type_attribute:
+            raise DesignError(f"{where}, which says what an item is; rename one of the two")
+        if stored == table.ttl and layout.declared_forms[name].tag != "N":
+            raise DesignError(
+                f"{where}, by which items expire, and must be a number of seconds; declare it as"
+                " Annotated[datetime, EpochSeconds]"
+            )
+
+
+def check_unchanging(layout: Layout) -> None:
+    """The fields that operations fill by themselves cannot be in a key that never changes."""
+    for role, name in changing(layout.roles):
+        if name in layout.keys[MAIN].fields:
+            raise DesignError(
+                f"{layout.entity.__name__}: {role}={name!r} changes with every write, and the main"
+                " key, of which it is a part, never does"
+            )
+
+
+def check_unmapped(layout: Layout) -> None:
+    """An index holds whatever has its attributes, whether or not somebody meant it to.
+
+    One of the table's own key attributes, an inverted index, holds everything and is meant to.
+    """
+    stored = {name: layout.forms[field].tag for field, name in layout.names.items()}
+    main = {one.name: one.type for one in layout.table.main.attributes}
+    held = {**stored, **main}
+    for index in layout.table.indexes:
+        if index.name in layout.keys or all(one.name in main for one in index.attributes):
+            continue
+        if all(one.name in held for one in index.attributes):
+            raise DesignError(
+                f"{layout.entity.__name__} has all key attributes of index {index.name}, which"
+                " would hold it; give it a key there, or rename a field"
+            )
+        for one in index.attributes:
+            if held.get(one.name, one.type) != one.type:
+                raise DesignError(
+                    f"{layout.entity.__name__}: {one.name} is a key of index {index.name} and of"
+                    f" type {one.type}, not {held[one.name]}; rename the field"
+                )
+
+
+def check_kept_out(layout: Layout) -> None:
+    """An index that holds an entity `when` must have an attribute that can be left out."""
+    main = {one.name for one in layout.table.main.attributes}
+    for key in layout.keys.values():
+        names = {part.attribute.name for part in key.parts} - main - {*layout.names.values()}
+        for other in layout.keys.values():
+            if other.only != key.only:
+                names -= {part.attribute.name for part in other.parts}
+        if key.only and not names:
+            raise DesignError(
+                f"{layout.entity.__name__}: index {key.index.name} holds it whatever when() says,"
+                " for all its key attributes are written anyway; give the index one that is"
+                " neither a field nor a key of another index"
+            )
+
+
+def changing(roles: Roles) -> Iterator[tuple[str, str]]:
+    return ((role, name) for role, name in roles.named().items() if role != "created")

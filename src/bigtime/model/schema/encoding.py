@@ -1,0 +1,439 @@
+"""How one field is written inside a key.
+
+A key is text, compared byte by byte, so each type gets the one text that tells its values apart
+and, in a sort key, puts them in order (Python's order of text is the order of its UTF-8 bytes):
+
+- Text in a sort key that something follows: each character up to `$` becomes `$` and two hex
+  digits. The delimiter `#` then sorts below all that an encoded text can contain, so a text
+  sorts before its own continuations, whatever follows the delimiter. (`%23` for `#` would put
+  the delimiter above the space, and "a b" before "a".)
+- Text in a partition key that something follows: only `#` and `$` are escaped; nothing sorts.
+- Text that nothing follows is written as it is.
+- Numbers are padded with zeros, since "10" sorts before "9". A padded number refuses what does
+  not fit, a negative number too.
+- A time is written in UTC in one width. `:seconds` and `:millis` refuse a finer time rather than
+  lose a part of it; only a bucket (`:day`, `:hour`, `:month`) is lossy, and says so. A bucket is
+  written as the moment it starts.
+- UUIDs, KSUIDs, enums, `Literal`s and booleans are written as they are: none has a character
+  that would need an escape.
+
+An encoding refuses a wrong value with a ValueError that reads on from the field's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum, Flag
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
+from uuid import UUID
+
+from bigtime.model.schema.annotation import bare_type, name_of
+from bigtime.model.schema.bucket import Bucket, day, utc
+from bigtime.model.schema.ksuid import LENGTH, Ksuid
+from bigtime.model.schema.language import (
+    ANY_CHARACTER,
+    Characters,
+    Language,
+    one_of,
+    repeated,
+    shaped,
+)
+
+Role: TypeAlias = Literal["partition", "sort"]
+
+DIGIT: Final = Characters((("0", "9"),))
+HEX: Final = Characters((("0", "9"), ("a", "f")))
+BASE_62: Final = Characters((("0", "9"), ("A", "Z"), ("a", "z")))
+UPPER_HEX: Final = Characters((("0", "9"), ("A", "F")))
+
+
+class TemplateError(ValueError):
+    """A declaration that cannot work: what is wrong with it, where, and what to write instead."""
+
+    def __init__(self, problem: str, remedy: str, *, place: str = "", template: str = "") -> None:
+        where = f"{place} in the template {template!r}: " if place else ""
+        super().__init__(f"{where}{problem}; {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+    def at(self, place: str, template: str) -> TemplateError:
+        """The same error, with the place in the template where it was found."""
+        return TemplateError(self.problem, self.remedy, place=place, template=template)
+
+
+class KeyPlace(NamedTuple):
+    """Where in a key a field stands."""
+
+    role: Role
+    followed: bool
+    """Whether anything follows it, in its own template or in another's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """The texts of a type's values: `decode` undoes `encode`, to the bucket's start if lossy."""
+
+    encode: Callable[[Any], str]
+    decode: Callable[[str], Any]
+    language: Language
+    ordered: bool = True
+    """Whether texts sort as values do."""
+    textual: bool = False
+    """Whether the text of a value's beginning is the beginning of its text."""
+    bucket: Bucket | None = None
+
+    @property
+    def lossy(self) -> bool:
+        return self.bucket is not None
+
+
+def encoding_for(annotation: Any, format: str | None, *, place: KeyPlace) -> Encoding:
+    """How a field of that type is written in that place, or why it cannot be."""
+    kind = bare_type(annotation)
+    if get_origin(kind) is Literal:
+        return literal_encoding(kind, format, place)
+    if not isinstance(kind, type):
+        raise no_encoding(kind)
+    if issubclass(kind, Enum):
+        return enum_encoding(kind, format, place)
+    for base in kind.__mro__:
+        if base in ENCODINGS:
+            return ENCODINGS[base](kind, format, place)
+    raise no_encoding(kind)
+
+
+# What cannot be part of a key
+
+
+REMEDIES: Final[Mapping[type, str]] = {
+    Decimal: "let the field alone be the template of a key attribute of type N, "
+    "or keep whole units in an int, as in {cents:08}",
+    float: "keep whole units in an int, as in {cents:08}",
+    bytes: "let the field alone be the template of a key attribute of type B",
+}
+
+
+def no_encoding(kind: Any) -> TemplateError:
+    bases = kind.__mro__ if isinstance(kind, type) else ()
+    remedies = [REMEDIES[base] for base in bases if base in REMEDIES]
+    usual = "use str, int, datetime, date, UUID, Ksuid, an Enum, a Literal of texts or bool"
+    problem = f"{name_of(kind)} has no text that could be part of a key"
+    return TemplateError(problem, *(remedies or [usual]))
+
+
+def without_format(kind: Any, format: str | None) -> None:
+    if format is not None:
+        raise unknown_format(kind, format, "leave the format out")
+
+
+def unknown_format(kind: Any, format: str, remedy: str) -> TemplateError:
+    return TemplateError(f"{name_of(kind)} has no format {format!r}", remedy)
+
+
+# Text
+
+
+ESCAPED: Final[Mapping[Role, re.Pattern[str]]] = {
+    "partition": re.compile("[#$]"),
+    "sort": re.compile("[\0-$]"),
+}
+DOLLAR: Final = Characters((("$", "$"),))
+TEXTS: Final[Mapping[Role, Language]] = {
+    "partition": repeated(
+        (Characters((("\0", '"'), ("%", "\ud7ff"), ("\ue000", "\U0010ffff"))),),
+        (DOLLAR, Characters((("2", "2"),)), Characters((("3", "4"),))),
+    ),
+    "sort": repeated(
+        (Characters((("%", "\ud7ff"), ("\ue000", "\U0010ffff"))),),
+        (DOLLAR, Characters((("0", "1"),)), UPPER_HEX),
+        (DOLLAR, Characters((("2", "2"),)), Characters((("0", "4"),))),
+    ),
+}
+ESCAPE: Final = re.compile(r"\$([0-9A-F]{2})")
+
+
+def text_encoding(kind: type[str], format: str | None, place: KeyPlace) -> Encoding:
+    without_format(kind, format)
+    make: Callable[[str], Any] = (lambda text: text) if kind is str else kind
+    if not place.followed:
+        return Encoding(as_text, make, repeated((ANY_CHARACTER,)), textual=True)
+    return Encoding(
+        escaping(ESCAPED[place.role]),
+        lambda text: make(ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)),
+        TEXTS[place.role],
+        ordered=place.role == "sort",
+        textual=True,
+    )
+
+
+def as_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"takes text, not {value!r}")
+    if not value.isascii():
+        check_whole(value)
+    return value if type(value) is str else str.__str__(value)
+
+
+def check_whole(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        half = value[error.start]
+        raise ValueError(
+            f"has a lone surrogate at {error.start}, {half!r}, which is no character and cannot be"
+            " stored: decode what it came from with errors='replace'"
+        ) from None
+
+
+def escaping(escaped: re.Pattern[str]) -> Callable[[Any], str]:
+    find, replace = escaped.search, escaped.sub
+
+    def encode(value: Any) -> str:
+        text = as_text(value)
+        return text if find(text) is None else replace(as_escape, text)
+
+    return encode
+
+
+def as_escape(found: re.Match[str]) -> str:
+    return f"${ord(found[0]):02X}"
+
+
+# Numbers
+
+
+def int_encoding(kind: type[int], format: str | None, place: KeyPlace) -> Encoding:
+    if format is None and place.role == "sort":
+        raise TemplateError(
+            f"a bare {name_of(kind)} does not sort as a number in a sort key",
+            "pad it, as in {n:08}, or give up its order with {n:plain}",
+        )
+    if format in (None, "plain"):
+        language = one_of(["", "-"]) + shaped("9") + repeated((DIGIT,))
+        return Encoding(plain, lambda text: kind(int(text)), language, ordered=False)
+    if not re.fullmatch("0[1-9][0-9]?", f"{format}"):
+        raise unknown_format(kind, f"{format}", "pad it, as in {n:08}, or write {n:plain}")
+    width = int(f"{format}")
+    return Encoding(padded(width), lambda text: kind(int(text)), shaped("9" * width))
+
+
+def as_int(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"takes an int, not {value!r}")
+    return value
+
+
+def plain(value: Any) -> str:
+    return int.__repr__(as_int(value))
+
+
+def padded(width: int) -> Callable[[Any], str]:
+    limit = 10**width
+
+    def encode(value: Any) -> str:
+        number = as_int(value)
+        if 0 <= number < limit:
+            return int.__repr__(number).zfill(width)
+        if number < 0:
+            raise ValueError(
+                f"is {number}, and a padded number cannot be negative: store it with an offset, "
+                "or give up its order with the format 'plain'"
+            )
+        raise ValueError(
+            f"is {number}, which does not fit {width} digits: pad to more digits, and rewrite "
+            "the keys that are stored already"
+        )
+
+    return encode
+
+
+# Times
+
+
+def datetime_encoding(kind: type[datetime], format: str | None, place: KeyPlace) -> Encoding:
+    if format in MOMENTS:
+        return MOMENTS[format]
+    raise unknown_format(kind, f"{format}", "write millis, seconds, hour, day, month or no format")
+
+
+def date_encoding(kind: type[date], format: str | None, place: KeyPlace) -> Encoding:
+    if format in DATES:
+        return DATES[format]
+    raise unknown_format(kind, f"{format}", "write month, or no format")
+
+
+def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
+    """Times told apart to so many microseconds."""
+
+    def encode(value: Any) -> str:
+        moment = utc(value)
+        if moment.microsecond % microseconds:
+            raise ValueError(
+                f"is {value}, of which {timespec} would lose a part: round it before it is "
+                "stored, or leave the format out"
+            )
+        # Quicker than the isoformat of the whole, which goes on to write the time zone.
+        return f"{date.isoformat(moment)}T{moment.time().isoformat(timespec)}Z"
+
+    return Encoding(encode, datetime.fromisoformat, shaped(shape))
+
+
+def moments_of(
+    name: str, longest: timedelta, start: Callable[[datetime], str], *, shape: str
+) -> Encoding:
+    """Times told apart by the start of their bucket alone."""
+
+    def encode(value: Any) -> str:
+        return start(utc(value))
+
+    def decode(text: str) -> datetime:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+    bucket = Bucket(name, lambda value: decode(encode(value)), longest, timedelta.resolution)
+    return Encoding(encode, decode, shaped(shape), bucket=bucket)
+
+
+def hour_text(moment: datetime) -> str:
+    return f"{date.isoformat(moment)}T{moment.hour:02}:00:00"
+
+
+def day_text(moment: datetime) -> str:
+    return date.isoformat(moment) + "T00:00:00"
+
+
+def month_text(moment: date) -> str:
+    return date.isoformat(moment)[:7] + "-01"
+
+
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+LONGEST_MONTH: Final = timedelta(days=31)
+
+MOMENTS: Final[Mapping[str | None, Encoding]] = {
+    None: moment_of("microseconds", microseconds=1, shape="9999-19-39T29:59:59.999999Z"),
+    "millis": moment_of("milliseconds", microseconds=1_000, shape="9999-19-39T29:59:59.999Z"),
+    "seconds": moment_of("seconds", microseconds=1_000_000, shape="9999-19-39T29:59:59Z"),
+    "hour": moments_of("hour", HOUR, hour_text, shape="9999-19-39T29:00:00"),
+    "day": moments_of("day", DAY, day_text, shape="9999-19-39T00:00:00"),
+    "month": moments_of(
+        "month",
+        LONGEST_MONTH,
+        lambda moment: month_text(moment) + "T00:00:00",
+        shape="9999-19-01T00:00:00",
+    ),
+}
+MONTH: Final = Bucket("month", lambda value: day(value).replace(day=1), LONGEST_MONTH, DAY)
+DATES: Final[Mapping[str | None, Encoding]] = {
+    None: Encoding(lambda value: day(value).isoformat(), date.fromisoformat, shaped("9999-19-39")),
+    "month": Encoding(
+        lambda value: month_text(day(value)),
+        date.fromisoformat,
+        shaped("9999-19-01"),
+        bucket=MONTH,
+    ),
+}
+
+
+# Ids
+
+
+def uuid_encoding(kind: type[UUID], format: str | None, place: KeyPlace) -> Encoding:
+    without_format(kind, format)
+    shape = "-".join("h" * digits for digits in (8, 4, 4, 4, 12))
+    return Encoding(uuid_text, UUID, shaped(shape, h=HEX))
+
+
+def uuid_text(value: Any) -> str:
+    if not isinstance(value, UUID):
+        raise ValueError(f"takes a UUID, not {value!r}")
+    return str(value)
+
+
+def ksuid_encoding(kind: type[Ksuid], format: str | None, place: KeyPlace) -> Encoding:
+    without_format(kind, format)
+
+    def encode(value: Any) -> str:
+        return str.__str__(value if isinstance(value, Ksuid) else kind(as_text(value)))
+
+    return Encoding(encode, kind, shaped("b" * LENGTH, b=BASE_62))
+
+
+# Choices
+
+
+def bool_encoding(kind: type[bool], format: str | None, place: KeyPlace) -> Encoding:
+    without_format(kind, format)
+    return choice({True: "true", False: "false"})
+
+
+def literal_encoding(kind: Any, format: str | None, place: KeyPlace) -> Encoding:
+    without_format(kind, format)
+    values = [value for value in get_args(kind) if value is not None]
+    return choice({value: plain_word(value, kind, place) for value in values})
+
+
+def enum_encoding(kind: type[Enum], format: str | None, place: KeyPlace) -> Encoding:
+    values = [member.value for member in kind]
+    if issubclass(kind, Flag) or not values:
+        raise no_encoding(kind)
+    if not all(isinstance(value, int) for value in values):
+        without_format(kind, format)
+        return choice({each: plain_word(each.value, kind, place) for each in kind})
+    numbers = int_encoding(int, format, place)
+    try:
+        texts = {member: numbers.encode(member.value) for member in kind}
+    except ValueError as error:
+        raise TemplateError(f"a value of {name_of(kind)} {error}", "change the format") from None
+    return choice(texts, ordered=numbers.ordered)
+
+
+def plain_word(value: Any, kind: Any, place: KeyPlace) -> str:
+    """A value that needs no escape where it stands."""
+    if not isinstance(value, str) or not value:
+        raise TemplateError(
+            f"{value!r}, a value of {name_of(kind)}, cannot be part of a key",
+            "let all of its values be texts, none of them empty",
+        )
+    found = ESCAPED[place.role].search(value) if place.followed else None
+    if found:
+        raise TemplateError(
+            f"{value!r}, a value of {name_of(kind)}, contains {found[0]!r}, which a key cannot "
+            "hold where something follows",
+            "change the value, or declare the field as str",
+        )
+    return str.__str__(value)
+
+
+def choice(texts: Mapping[Any, str], *, ordered: bool = True) -> Encoding:
+    """Values that are few and known; an enum's member may also be given as its bare value."""
+    members = {text: value for value, text in texts.items()}
+    bare = {each.value: text for each, text in texts.items() if isinstance(each, Enum)}
+    known = {(type(value), value): text for each in (texts, bare) for value, text in each.items()}
+
+    def encode(value: Any) -> str:
+        try:
+            return known[type(value), value]
+        except (KeyError, TypeError):
+            raise ValueError(f"takes one of {', '.join(members)}, not {value!r}") from None
+
+    def decode(text: str) -> Any:
+        if text not in members:
+            raise ValueError(f"is none of {', '.join(members)}")
+        return members[text]
+
+    return Encoding(encode, decode, one_of(members), ordered=ordered)
+
+
+ENCODINGS: Final[Mapping[type, Callable[[Any, str | None, KeyPlace], Encoding]]] = {
+    bool: bool_encoding,
+    date: date_encoding,
+    datetime: datetime_encoding,
+    int: int_encoding,
+    Ksuid: ksuid_encoding,
+    str: text_encoding,
+    UUID: uuid_encoding,
+}

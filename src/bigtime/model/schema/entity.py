@@ -1,0 +1,157 @@
+"""Entities: what a table holds, declared as pydantic models with the keys they are found by.
+
+    class Brand(Entity, table=BIG_TIME_DEALS):
+        keys = Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
+        brand: BrandName
+        like_count: int = 0
+
+The class is checked when it is made, alone and beside the others of its table. What the
+operations need of it is its `layout`, compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from bigtime.model.errors import DesignError
+from bigtime.model.schema.declaration import lay_out
+from bigtime.model.schema.identity import Identity, identity_of
+from bigtime.model.schema.key_range import Within, key_in, within
+from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.layout import ROLES, Layout, Roles
+from bigtime.model.schema.reader import entity_reader
+from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
+from bigtime.model.schema.table import Table
+from bigtime.wire import Item
+
+__all__ = ["Entity", "Key", "Secret", "SecretText"]
+
+E = TypeVar("E", bound="Entity")
+
+
+class Key(Generic[E]):
+    """Which item of which entity: the fields of its main key, checked and encoded."""
+
+    __slots__ = ("entity", "fields", "item")
+
+    def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
+        self.entity = entity
+        self.fields = fields
+        self.item: Item = entity.layout.key_item(fields)
+
+    @property
+    def identity(self) -> Identity:
+        return identity_of(self.entity.layout.table, self.item)
+
+    def __eq__(self, other: object) -> bool:
+        """Two keys are equal that are of the same item."""
+        if not isinstance(other, Key):
+            return NotImplemented
+        return self.entity is other.entity and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __repr__(self) -> str:
+        shown = self.entity.layout.shown_fields(self.fields)
+        given = ", ".join(f"{name}={value}" for name, value in shown.items())
+        return f"{self.entity.__name__}.key({given})"
+
+
+class Entity(BaseModel):
+    """The base of all entities. Instances do not change: an update makes a new one."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ignored_types=(Keys,), hide_input_in_errors=True
+    )
+
+    keys: ClassVar[Keys]
+    layout: ClassVar[Layout]
+
+    def __init_subclass__(cls, **declared: Any) -> None:
+        """Takes what the next method is given: pydantic calls it when the fields are known."""
+        super().__init_subclass__()
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls,
+        *,
+        table: Table | None = None,
+        created: str | None = None,
+        updated: str | None = None,
+        version: str | None = None,
+        deleted: str | None = None,
+        **more: Any,
+    ) -> None:
+        """`created`, `updated`, `version` and `deleted` name the fields that have those roles."""
+        check_known(cls.__name__, "an entity", more, ("table", *ROLES))
+        super().__pydantic_init_subclass__()
+        hide_secrets(cls)
+        roles = Roles(created=created, updated=updated, version=version, deleted=deleted)
+        if table is None:
+            check_abstract(cls, roles)
+            return
+        check_declared(cls, table)
+        lay_out(cls, table, cls.keys, roles)
+
+    @classmethod
+    def key(cls, *values: Any, **named: Any) -> Key[Self]:
+        """The main key: the fields of its templates, in their order or by name."""
+        return Key(cls, cls.layout.key_fields(values, named))
+
+    @classmethod
+    def within(cls, index: str, /, **fields: Any) -> Within[Self]:
+        """The entity's items in one partition of an index, or a stretch of it; `main` is the table.
+
+        The partition's fields take values. Those of the sort key take them from the left, and
+        the last may be a comparison: `less_than(x)`, `between(a, b)`, `begins_with(text)`.
+        """
+        layout = cls.layout
+        return within(layout, entity_reader((layout,), key_in(layout, index).index), index, fields)
+
+    @classmethod
+    def key_of(cls, item: Item) -> Key[Self]:
+        """The main key that an item has."""
+        return Key(cls, cls.layout.key_told_by(item))
+
+    def own_key(self) -> Key[Self]:
+        names = self.layout.keys["main"].fields
+        return Key(type(self), {name: getattr(self, name) for name in names})
+
+
+def check_known(name: str, kind: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Pydantic would pass over an argument of a class that it does not know."""
+    for one in given:
+        raise DesignError(f"{name} has no {one!r}; {kind} takes {', '.join(known)}")
+
+
+def check_declared(entity: type[Entity], table: object) -> None:
+    if not isinstance(table, Table):
+        raise DesignError(
+            f"{entity.__name__}: table is {table!r}; declare one, as in Table('Shop', 'PK', 'SK')"
+        )
+    if "keys" not in entity.__dict__:
+        raise DesignError(f"{entity.__name__} declares no keys; add `keys = Keys(main=...)`")
+    if not isinstance(entity.keys, Keys):
+        raise DesignError(
+            f"{entity.__name__}.keys is {entity.keys!r}; write `keys = Keys(main=...)`"
+        )
+
+
+def check_abstract(entity: type[Entity], roles: Roles) -> None:
+    """Without a table, a class is only something for others to inherit from."""
+    for role in roles.named():
+        raise DesignError(
+            f"{entity.__name__} has no table, so nothing would heed its {role}; say it where the"
+            " table is"
+        )
+    if "keys" in entity.__dict__:
+        raise DesignError(f"{entity.__name__} has keys but no table; add `table=` to its class")
+    if any("layout" in vars(one) for one in entity.__mro__):
+        raise DesignError(
+            f"{entity.__name__} inherits from an entity, and is none itself; give it a table and"
+            " keys of its own, or let both inherit from a class without them"
+        )

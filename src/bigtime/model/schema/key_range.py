@@ -1,0 +1,375 @@
+"""Which items a query reads: a partition of an index, or a stretch of one.
+
+    Deal.within("GSI2", brand="APPLE", created_at=day)
+    Order.within("main", username="alex", order_id=less_than(last))
+    Store.within("ByPlace", country="US", state="NE", city=begins_with("O"))
+
+The fields are those of the index's templates. The partition takes a value for each of its own.
+The sort key takes them from the left: any number of values, and then one comparison, because
+DynamoDB takes one condition on a sort key, and a condition on a beginning of the key is all that
+it can answer. What a query cannot ask of the key, it can filter.
+
+A field may be in the partition as a bucket and in the sort key as it is, as in
+`("DEALS#{created_at:day}", "{created_at}")`. A plain value then says which bucket; a comparison
+says that too, and where in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Generic, TypeVar
+
+from pydantic_core import to_json
+
+from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.schema.bounds import Operator, SortCondition
+from bigtime.model.schema.condition import Placeholders
+from bigtime.model.schema.keys import SURELY_SHORT, EntityKey, KeyPart
+from bigtime.model.schema.layout import Layout
+from bigtime.model.schema.neighbours import is_alone
+from bigtime.model.schema.parts import fields_of
+from bigtime.model.schema.reader import Reader
+from bigtime.model.schema.stored import comparable, is_number, write_decimal
+from bigtime.model.schema.table import Index
+from bigtime.wire import AttributeValue, Item
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+CEILINGS = ("<", ">=", "between")
+"""What is less than a time, or not less, is so of the next time that can be stored."""
+SENT: Mapping[Operator, str] = {
+    "between": "{0} BETWEEN {1} AND {2}",
+    "begins_with": "begins_with({0}, {1})",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """How the last field of a question compares; a plain value means equality."""
+
+    operator: Operator
+    operands: tuple[Any, ...]
+
+
+def less_than(value: Any) -> Comparison:
+    return Comparison("<", (value,))
+
+
+def at_most(value: Any) -> Comparison:
+    return Comparison("<=", (value,))
+
+
+def more_than(value: Any) -> Comparison:
+    return Comparison(">", (value,))
+
+
+def at_least(value: Any) -> Comparison:
+    return Comparison(">=", (value,))
+
+
+def between(low: Any, high: Any) -> Comparison:
+    """From one value to another, both included."""
+    return Comparison("between", (low, high))
+
+
+def begins_with(start: str | bytes) -> Comparison:
+    """From a beginning on, which is compared with the field as it is stored."""
+    return Comparison("begins_with", (start,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyCondition:
+    """A condition on one key attribute, as DynamoDB takes it."""
+
+    attribute: str
+    operator: Operator
+    operands: tuple[AttributeValue, ...]
+
+    def render(self, marks: Placeholders) -> str:
+        sent = SENT.get(self.operator, f"{{0}} {self.operator} {{1}}")
+        return sent.format(marks.name(self.attribute), *map(marks.value, self.operands))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Within(Generic[T]):
+    """A stretch of one partition, and how its items are read.
+
+    `dropped` are values of the last key attribute that the stretch takes in but does not mean.
+    """
+
+    layout: Layout
+    index: Index
+    reader: Reader[T]
+    conditions: tuple[KeyCondition, ...]
+    dropped: tuple[AttributeValue, ...] = ()
+
+    def read_as(self, reader: Reader[U]) -> Within[U]:
+        return replace(self, reader=reader)  # type: ignore[arg-type, return-value]
+
+    def read(self, item: Item) -> T | None:
+        """The item's value; None when the stretch does not mean it."""
+        if self.dropped and item[self.conditions[-1].attribute] in self.dropped:
+            return None
+        return self.reader.read(item)
+
+    def fingerprint(self, *more: Any) -> str:
+        """What a cursor is bound to: everything that decides which items come, in which order."""
+        return fingerprint(
+            self.layout.table.name,
+            self.index.name,
+            self.reader.kinds,
+            [(one.attribute, one.operator, one.operands) for one in self.conditions],
+            *more,
+        )
+
+
+def check_within(given: object, function: str) -> None:
+    if not isinstance(given, Within):
+        raise DesignError(
+            f"{function}() takes a stretch of a partition, not {given!r}; make one, as in"
+            " Brand.within('main', brand='APPLE')"
+        )
+
+
+def fingerprint(*facts: Any) -> str:
+    return sha256(to_json(facts)).hexdigest()[:32]
+
+
+def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
+    """The stretch that these fields describe, or an error that says what else it takes."""
+    if all(type(value) is str for value in given.values()):
+        return remembered(layout, reader, index, tuple(given.items()))
+    return made(layout, reader, index, given)
+
+
+@lru_cache(maxsize=1024)
+def remembered(
+    layout: Layout, reader: Reader[T], index: str, given: tuple[tuple[str, str], ...]
+) -> Within[T]:
+    """The same few partitions are asked again and again. Of other types, equals may differ."""
+    return made(layout, reader, index, dict(given))
+
+
+def made(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
+    question = Question(layout, index, given)
+    question.check_names()
+    try:
+        question.fit()
+        partition = question.partition()
+        sort, dropped = question.stretch()
+    except ValueRefused as error:
+        raise ValueRefused(f"{question}: {error}") from None
+    return Within(layout, question.key.index, reader, (*partition, *sort), dropped)
+
+
+def whole_partition(
+    layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
+) -> Within[T]:
+    """The whole partition, whoever else has items in it."""
+    question = Question(layout, index, given)
+    question.check_names(question.key.hash_fields)
+    try:
+        question.fit()
+        return Within(layout, question.key.index, reader, question.partition())
+    except ValueRefused as error:
+        raise ValueRefused(f"{question}: {error}") from None
+
+
+class Question:
+    """What was asked of an index, on its way to conditions."""
+
+    __slots__ = ("asked", "given", "index", "key", "layout")
+
+    def __init__(self, layout: Layout, index: str, given: Mapping[str, Any]) -> None:
+        layout.is_used = True
+        self.layout = layout
+        self.index = index
+        self.key = key_in(layout, index)
+        self.asked = given
+        self.given = given
+
+    def __str__(self) -> str:
+        return f"{self.layout.entity.__name__}.within({self.index!r})"
+
+    def check_names(self, allowed: tuple[str, ...] | None = None) -> None:
+        allowed = self.key.fields if allowed is None else allowed
+        for name, value in self.given.items():
+            if name not in allowed:
+                raise DesignError(
+                    f"{self} takes {', '.join(allowed) or 'no field'}, not {name!r}; filter on it,"
+                    " or ask an index that has it in its key"
+                )
+            if value is None:
+                raise ValueRefused(f"{self}: {name} is None, and no key is made of that")
+        missing = [name for name in self.key.hash_fields if name not in self.given]
+        if missing:
+            raise DesignError(self.lacking(missing))
+
+    def lacking(self, missing: list[str]) -> str:
+        texts = ", ".join(repr(part.template.text) for part in self.key.hash)
+        said = f"{self} also needs {', '.join(missing)}: its partition key is {texts}"
+        if self.key.bucketed.issuperset(missing):
+            return f"{said}; to walk its buckets, ask newest_first(buckets(...))"
+        return said
+
+    def fit(self) -> None:
+        """Every value as the type of its field has it, so that one asks for what was stored."""
+        self.given = {name: self.fitted(name, value) for name, value in self.given.items()}
+
+    def fitted(self, name: str, value: Any) -> Any:
+        if isinstance(value, Comparison):
+            # A beginning need not be a value of the field, and is taken as it is.
+            if value.operator == "begins_with":
+                return value
+            return self.bounded(name, value)
+        # A moment says which bucket, even if the field could not have been at it.
+        if name in self.key.bucketed and isinstance(value, date):
+            return value
+        return self.layout.checked(name, value)
+
+    def bounded(self, name: str, comparison: Comparison) -> Comparison:
+        first, *rest = comparison.operands
+        low = self.layout.bound(name, first, up=comparison.operator in CEILINGS)
+        high = [self.layout.bound(name, one, up=False) for one in rest]
+        if isinstance(low, date) and high and low > high[0]:
+            raise ValueRefused(
+                f"{name} is never stored between {first} and {rest[0]}; give the lower one first,"
+                " or ask for more"
+            )
+        return Comparison(comparison.operator, (low, *high))
+
+    def partition(self) -> tuple[KeyCondition, ...]:
+        values = {name: self.partition_value(name) for name in self.key.hash_fields}
+        return tuple(
+            KeyCondition(part.attribute.name, "=", (key_value(part, values),))
+            for part in self.key.hash
+        )
+
+    def partition_value(self, name: str) -> Any:
+        value = self.given[name]
+        if not isinstance(value, Comparison):
+            return value
+        if name not in self.key.bucketed:
+            raise DesignError(
+                f"{self}: {name} is in the partition key, which takes a value, no comparison"
+            )
+        # Not by the next time that can be stored, which may be in the next bucket.
+        asked = self.asked[name].operands
+        return self.one_bucket(name, [self.layout.bound(name, one, up=False) for one in asked])
+
+    def one_bucket(self, name: str, operands: Sequence[Any]) -> Any:
+        fields = (field for part in self.key.hash for field in fields_of(part.template.parts))
+        field = next(one for one in fields if one.name == name)
+        starts = {field.text(operand, name) for operand in operands}
+        if len(starts) > 1:
+            raise ValueRefused(
+                f"{name} reaches from {' to '.join(sorted(starts))}, over several partitions;"
+                " ask each of them, or walk them with newest_first(buckets(...))"
+            )
+        return operands[0]
+
+    def stretch(self) -> tuple[list[KeyCondition], tuple[AttributeValue, ...]]:
+        """The conditions on the sort key, and the values to drop."""
+        conditions: list[KeyCondition] = []
+        used = {*self.key.hash_fields}
+        for part in self.key.range:
+            leading, compared = self.leading(part)
+            used |= {*leading, *([compared] if compared else [])}
+            condition, dropped = self.condition(part, leading, compared)
+            if condition is not None:
+                conditions.append(condition)
+            if condition is None or condition.operator != "=":
+                self.check_used(used)
+                return conditions, dropped
+        self.check_used(used)
+        return conditions, ()
+
+    def leading(self, part: KeyPart) -> tuple[dict[str, Any], str | None]:
+        """The values given for the first fields of a key, and the field that is compared."""
+        values: dict[str, Any] = {}
+        for name in part.template.fields:
+            value = self.given.get(name)
+            if isinstance(value, Comparison):
+                return values, name
+            if value is None or name in self.key.bucketed:
+                break
+            values[name] = value
+        return values, None
+
+    def condition(
+        self, part: KeyPart, leading: Mapping[str, Any], compared: str | None
+    ) -> tuple[KeyCondition | None, tuple[AttributeValue, ...]]:
+        comparison = self.given[compared] if compared else None
+        if part.form is not None:
+            return native_condition(part, leading, comparison), ()
+        operator, operands = (
+            (comparison.operator, comparison.operands) if comparison else (None, ())
+        )
+        found = part.template.condition(
+            leading, operator, operands, alone=is_alone(self.layout, self.index)
+        )
+        return text_condition(part, found)
+
+    def check_used(self, used: set[str]) -> None:
+        late = [name for name in self.given if name not in used]
+        if late:
+            texts = ", ".join(repr(part.template.text) for part in self.key.range)
+            raise DesignError(
+                f"{self}: {', '.join(late)} cannot be asked without a plain value for every field"
+                f" before it in the sort key {texts}; give those, or filter"
+            )
+
+
+def key_in(layout: Layout, index: str) -> EntityKey:
+    layout.table.index(index)
+    if index not in layout.keys:
+        raise DesignError(
+            f"{layout.entity.__name__} is not in index {index}; it is in {', '.join(layout.keys)}"
+        )
+    return layout.keys[index]
+
+
+def text_condition(
+    part: KeyPart, found: SortCondition | None
+) -> tuple[KeyCondition | None, tuple[AttributeValue, ...]]:
+    if found is None:
+        return None, ()
+    for operand in found.operands:
+        if len(operand) > SURELY_SHORT:
+            part.check_size(len(operand.encode()))
+    condition = KeyCondition(
+        part.attribute.name, found.operator, tuple({"S": one} for one in found.operands)
+    )
+    return condition, tuple({"S": one} for one in found.drop_equal)
+
+
+def key_value(part: KeyPart, values: Mapping[str, Any]) -> AttributeValue:
+    value = part.value(values)
+    if value is None:
+        raise ValueRefused(f"no field of the key {part.template.text!r} may be None")
+    return value
+
+
+def native_condition(
+    part: KeyPart, leading: Mapping[str, Any], comparison: Comparison | None
+) -> KeyCondition | None:
+    """A number or bytes compare by themselves."""
+    name = part.attribute.name
+    if leading:
+        return KeyCondition(name, "=", (key_value(part, leading),))
+    if comparison is None:
+        return None
+    if comparison.operator == "begins_with" and part.attribute.type == "N":
+        raise ValueRefused(f"{part.template.text} is a number, which has no beginning; use between")
+    operands = tuple(
+        write_decimal(one) if is_number(one) else part.native(one) for one in comparison.operands
+    )
+    if comparable(operands[0]) > comparable(operands[-1]):
+        field = part.template.fields[0]
+        raise ValueRefused(f"field {field!r}: between takes the lower value first")
+    return KeyCondition(name, comparison.operator, operands)

@@ -1,0 +1,385 @@
+"""How an entity lies in its table: its stored attributes, its keys, and the way there and back.
+
+A layout is compiled when the entity is declared. One thing depends on the other entities of the
+table: a last field is written raw unless another entity's template continues it, so declaring an
+entity may compile its neighbours again. Once a key has been made with a layout, that is too late,
+and declaring such an entity is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from pydantic import ValidationError
+
+from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
+from bigtime.model.schema.attribute import field_annotation, unwrapped
+from bigtime.model.schema.forms import key_forms, stored_forms
+from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
+from bigtime.model.schema.path import Path, Place, Step, follow, split
+from bigtime.model.schema.secret import Secret, secret_fields, veiled
+from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
+from bigtime.model.schema.table import MAIN, Table
+from bigtime.wire import AttributeValue, Item
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.entity import Entity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roles:
+    """The fields that the operations fill by themselves."""
+
+    created: str | None = None
+    updated: str | None = None
+    version: str | None = None
+    deleted: str | None = None
+
+    def named(self) -> dict[str, str]:
+        pairs = ((role, getattr(self, role)) for role in ROLES)
+        return {role: name for role, name in pairs if name is not None}
+
+
+ROLES = tuple(one.name for one in fields(Roles))
+
+
+class Keeper(Protocol):
+    """Whoever keeps an entity's invariants; see invariant."""
+
+    def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
+        """The fields that invariants go by which such changes touch; None touches all."""
+
+    def kept(self, write: Any) -> tuple[Any, ...]:
+        """The write, and those that must happen together with it."""
+
+    def transaction(self, writes: tuple[Any, ...]) -> Any:
+        """The one operation that these writes are."""
+
+
+class Layout:
+    """The compiled mapping of one entity.
+
+    `forms` are the stored forms of its fields, `absent` what is read where one is not stored.
+    `keeper` is there when the entity has invariants.
+    """
+
+    __slots__ = (
+        "_readers",
+        "_validate",
+        "_writers",
+        "absent",
+        "continued",
+        "declared",
+        "declared_forms",
+        "entity",
+        "forms",
+        "hidden",
+        "is_used",
+        "keeper",
+        "keys",
+        "names",
+        "roles",
+        "secrets",
+        "table",
+        "type_item",
+    )
+
+    def __init__(self, entity: type[Entity], table: Table, declared: Keys, roles: Roles) -> None:
+        self.entity = entity
+        self.table = table
+        self.declared = declared
+        self.roles = roles
+        self.is_used = False
+        self.keeper: Keeper | None = None
+        self.names = {name: table.naming(name) for name in entity.model_fields}
+        self.secrets = secret_fields(entity)
+        self.hidden: frozenset[str] = frozenset()
+        self.absent: dict[str, Any] = {}
+        self.declared_forms = stored_forms(self)
+        self.forms = self.declared_forms
+        self.keys: dict[str, EntityKey] = {}
+        self.continued: frozenset[tuple[str, str]] = frozenset()
+        self.type_item: Item = (
+            {table.type_attribute: {"S": entity.__name__}} if table.type_attribute else {}
+        )
+        self._validate = entity.__pydantic_validator__.validate_python
+
+    def compile(self, continued: frozenset[tuple[str, str]]) -> None:
+        self.continued = continued
+        fields = {name: self.annotation(name) for name in self.names}
+        declared = KeyDeclaration(
+            self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
+        )
+        self.keys = declared.compiled()
+        self.forms = {**self.declared_forms, **key_forms(self)}
+        self.hidden = frozenset(hidden_attributes(self))
+        self._writers = [
+            (name, stored, self.forms[name].write, self.forms[name].is_set)
+            for name, stored in self.names.items()
+        ]
+        self._readers = [
+            (name, stored, self.forms[name].tag, self.forms[name].read)
+            for name, stored in self.names.items()
+        ]
+
+    def annotation(self, name: str) -> Any:
+        """The type of a field, which says by itself whether it is secret."""
+        annotation = field_annotation(self.entity, name)
+        return Annotated[annotation, Secret] if name in self.secrets else annotation
+
+    def to_item(self, entity: Entity) -> Item:
+        """The item to store: every field that is there, and the keys of every index it is in."""
+        self.is_used = True
+        fields = entity.__dict__
+        item: Item = dict(self.type_item)
+        name = ""
+        try:
+            for name, stored, write, is_set in self._writers:
+                value = fields[name]
+                if value is None or (is_set and not value):
+                    continue
+                item[stored] = write(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self.refusal(name, error) from None
+        for key in self.keys.values():
+            attributes = key.attributes(fields)
+            if attributes is not None:
+                item.update(attributes)
+            elif key.index.name == MAIN:
+                missing = [name for name in key.fields if fields.get(name) is None]
+                raise ValueRefused(
+                    f"{self.entity.__name__}: {', '.join(missing)} must be there: the main key"
+                    " is made of it"
+                )
+        return item
+
+    def from_item(self, item: Item) -> Any:
+        """The entity that an item holds."""
+        fields = self.absent.copy()
+        try:
+            for name, stored, tag, read in self._readers:
+                value = item.get(stored)
+                if value is not None:
+                    fields[name] = value[tag] if read is None else read(value)
+            return self._validate(fields, by_alias=False, by_name=True)
+        except (KeyError, ValueError, DomainError) as error:
+            return self.from_nulls(item, error)
+
+    def from_nulls(self, item: Item, error: Exception) -> Any:
+        """Others may have stored NULL where this kit stores nothing."""
+        nulls = {name for name in self.names.values() if "NULL" in item.get(name, ())}
+        if not nulls:
+            raise self.mismatch(item, error) from None
+        try:
+            return self.from_item(
+                {name: value for name, value in item.items() if name not in nulls}
+            )
+        except ItemMismatch as mismatch:
+            raise ItemMismatch(str(mismatch), item) from None
+
+    def is_deleted(self, entity: Entity) -> bool:
+        """Whether it was deleted softly."""
+        name = self.roles.deleted
+        return name is not None and getattr(entity, name) is not None
+
+    @property
+    def deleted_name(self) -> str | None:
+        """The stored name of the attribute that marks an item as deleted."""
+        return self.names[self.roles.deleted] if self.roles.deleted else None
+
+    def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
+        return ItemMismatch(f"{self.located(item)}: {self.faults(item, error)}", item)
+
+    def faults(self, item: Item, error: Exception) -> str:
+        if isinstance(error, ValidationError):
+            return spoken(error)
+        return str(error) if isinstance(error, DomainError) else self.mistyped(item)
+
+    def located(self, item: Item) -> str:
+        keys = {one.name: item.get(one.name) for one in self.table.main.attributes}
+        return f"{self.entity.__name__} at {self.shown(keys)}"
+
+    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Attributes for people to see, without what is secret."""
+        return veiled(item, self.hidden)
+
+    def shown_fields(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """Fields for people to see, without what is secret."""
+        return veiled({name: repr(value) for name, value in fields.items()}, self.secrets)
+
+    def refusal(self, path: Path, error: Exception) -> ValueRefused:
+        """Why a value cannot be stored; of a secret, only that it cannot."""
+        is_secret = split(path)[0] in self.secrets
+        said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
+        return ValueRefused(f"{self.entity.__name__}.{path} {said}")
+
+    def mistyped(self, item: Item) -> str:
+        """The field that cannot be read, and why."""
+        for name, stored in self.names.items():
+            form = self.forms[name]
+            if stored not in item:
+                continue
+            if form.tag and form.tag not in item[stored]:
+                return f"{name}: stored as {next(iter(item[stored]))}, not as {form.tag}"
+            try:
+                form.reading(item[stored])
+            except KeyError:
+                return f"{name}: an attribute inside it has another type than its field"
+            except ValueError as error:
+                return f"{name}: {'it is malformed' if name in self.secrets else error}"
+        return "it cannot be read"
+
+    def place(self, path: Path) -> Place:
+        """Where a path leads."""
+        if type(path) is str and path in self.names:
+            return Place((self.names[path],), self.forms[path])
+        first, *rest = split(path)
+        name = str(first)
+        self.check_field(name)
+        steps: list[Step] = [self.names[name]]
+        form = self.forms[name]
+        try:
+            for step in rest:
+                stored, form = follow(form, step)
+                steps.append(stored)
+        except DesignError as error:
+            raise DesignError(f"{self.entity.__name__}, path {path!r}: {error}") from None
+        return Place(tuple(steps), form)
+
+    def check_field(self, name: str) -> None:
+        if name not in self.names:
+            raise DesignError(
+                f"{self.entity.__name__} has no field {name!r}; it has {', '.join(self.names)}"
+            )
+
+    def checked(self, path: Path, value: Any) -> Any:
+        """A value as the type of its field has it; refused if it does not fit."""
+        return self.fitted(self.place(path).form, path, value)
+
+    def bound(self, path: Path, value: Any, *, up: bool) -> Any:
+        """What a place is compared with, as its type has it; a number may be any other.
+
+        A time that is finer than what is stored is rounded to one that can be, `up` or down.
+        """
+        form = self.place(path).form
+        if form.tag == "N" and is_number(value):
+            return value
+        fitted = self.fitted(form, path, value)
+        if not (isinstance(fitted, datetime) and isinstance(value, datetime)) or fitted == value:
+            return fitted
+        unit = unit_in(unwrapped(form.annotation)[1])
+        if unit is None:
+            raise ValueRefused(
+                f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
+                " with a value that it leaves as it is"
+            )
+        try:
+            return fitted + timedelta(microseconds=unit.microseconds) if up else fitted
+        except OverflowError:
+            raise ValueRefused(
+                f"{self.entity.__name__}.{path}: nothing is stored after {value}, where time ends;"
+                " compare it with an earlier one"
+            ) from None
+
+    def checked_part(self, path: Path, value: Any) -> Any:
+        """A value as an element of a list or set has it."""
+        return self.fitted(self.place(path).form.element or ANY, path, value)
+
+    def fitted(self, form: Stored, path: Path, value: Any) -> Any:
+        try:
+            return form.check(value)
+        except ValidationError as error:
+            raise ValueRefused(f"{self.entity.__name__}.{path}: {spoken(error)}") from None
+
+    def written(self, path: Path, value: Any) -> AttributeValue:
+        """A value in the stored form of its field."""
+        try:
+            return self.place(path).form.write(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self.refusal(path, error) from None
+
+    def filled(self, moment: datetime, *roles: str | None) -> dict[str, Any]:
+        """The fields of these roles, at a moment."""
+        return {name: self.checked(name, moment) for name in roles if name is not None}
+
+    def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the main key from an application's arguments."""
+        names = self.keys[MAIN].fields
+        fields = {**dict(zip(names, values, strict=False)), **named}
+        if named or len(values) != len(names):
+            self.check_key_fields(names, len(values), named)
+        return {name: self.fitted(self.forms[name], name, value) for name, value in fields.items()}
+
+    def check_key_fields(
+        self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
+    ) -> None:
+        """That the arguments of a key, some of them in order and some by name, are its fields."""
+        if in_order > len(names) or not named.keys() <= set(names[in_order:]):
+            raise TypeError(f"{self.entity.__name__}.key takes {', '.join(names) or 'nothing'}")
+        missing = [name for name in names[in_order:] if name not in named]
+        if missing:
+            raise TypeError(f"{self.entity.__name__}.key also needs {', '.join(missing)}")
+
+    def key_item(self, fields: Mapping[str, Any]) -> Item:
+        self.is_used = True
+        item = self.keys[MAIN].attributes(fields)
+        if item is None:
+            raise ValueRefused(f"{self.entity.__name__}: no field of its key may be None")
+        return item
+
+    def key_told_by(self, item: Item) -> dict[str, Any]:
+        """The fields of the main key that an item's key attributes tell."""
+        fields: dict[str, Any] = {}
+        try:
+            for part in self.keys[MAIN].parts:
+                told = part.parse(item[part.attribute.name])
+                vague = {name for name in part.template.lossy if name in fields}
+                fields.update((name, value) for name, value in told.items() if name not in vague)
+            return {name: self.checked(name, value) for name, value in fields.items()}
+        except (KeyError, ValueError, DomainError) as error:
+            is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
+            said = "its key cannot be read" if is_secret else error
+            raise ItemMismatch(f"{self.located(item)}: {said}", item) from None
+
+    def defaults(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """What the other fields are when nothing but these is told; not those that are None."""
+        found: dict[str, Any] = {}
+        for name, field in self.entity.model_fields.items():
+            if name not in told and not field.is_required():
+                known = {**told, **found}
+                value = field.get_default(call_default_factory=True, validated_data=known)
+                if value is not None:
+                    found[name] = value
+        return found
+
+    def default(self, name: str) -> Any:
+        """What a field is that is not stored; None when nothing says so."""
+        field = self.entity.model_fields[name]
+        if field.is_required() or field.default_factory_takes_validated_data:
+            return None
+        return field.get_default(call_default_factory=True)
+
+    def needed_fields(self) -> frozenset[str]:
+        """The fields without which an item could not be read."""
+        return frozenset(
+            name
+            for name, field in self.entity.model_fields.items()
+            if field.is_required() and name not in self.absent
+        )
+
+
+def spoken(error: ValidationError) -> str:
+    """Where and what is wrong, without the value: it may be a secret."""
+    faults = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
+    return "; ".join(f"{where}: {what}" if where else what for where, what in faults)
+
+
+def hidden_attributes(layout: Layout) -> Iterator[str]:
+    """The stored names of what is secret, and of keys that are made of it."""
+    yield from (layout.names[name] for name in layout.secrets)
+    for part in (part for key in layout.keys.values() for part in key.parts):
+        if not layout.secrets.isdisjoint(part.template.fields):
+            yield part.attribute.name

@@ -1,0 +1,150 @@
+"""Which entity an item is, and the typed value that it becomes.
+
+Entities share partitions, so a query may meet an item of another one. The attribute that names
+the entity tells, where the table has one and the index projects it; else the main key does, which
+is always projected and which no two entities can share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from bigtime.model.errors import DesignError
+from bigtime.model.schema.keys import KeyPart
+from bigtime.model.schema.layout import Layout
+from bigtime.model.schema.neighbours import may_be_in
+from bigtime.model.schema.table import MAIN, Index, Table
+from bigtime.wire import Item
+
+T = TypeVar("T")
+Decode: TypeAlias = Callable[[Item], T]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader(Generic[T]):
+    """Makes values of items: `read` gives None for an item of another entity.
+
+    `kinds` are the names of what it makes. `attributes` are those it wants, when not all;
+    `fetches` says that it wants more than the index projects, as a local index allows.
+    """
+
+    kinds: tuple[str, ...]
+    read: Decode[T | None]
+    attributes: tuple[str, ...] = ()
+    fetches: bool = False
+
+
+def entity_reader(
+    layouts: tuple[Layout, ...], index: Index, *, deleted: bool = True
+) -> Reader[Any]:
+    """Reads items of these entities whole; without `deleted`, not those deleted softly."""
+    return reader_of(layouts, index.name, len(layouts[0].table.entities), deleted=deleted)
+
+
+@lru_cache(maxsize=1024)
+def reader_of(
+    layouts: tuple[Layout, ...], name: str, entities: int, *, deleted: bool
+) -> Reader[Any]:
+    """The reader, remembered until the table has more entities."""
+    index = layouts[0].table.index(name)
+    lacking = [one for one in layouts if not is_whole(one, index)]
+    if lacking and index.is_global:
+        raise DesignError(
+            f"index {index.name} of table {lacking[0].table.name} does not project all of"
+            f" {lacking[0].entity.__name__}; declare a View with the fields it has, or let it"
+            " project ALL"
+        )
+    decoders = {one: decoder(one, deleted=deleted) for one in layouts}
+    return Reader(
+        tuple(one.entity.__name__ for one in layouts),
+        recognising(layouts[0].table, decoders, name),
+        fetches=bool(lacking),
+    )
+
+
+def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
+    if deleted or layout.roles.deleted is None:
+        return layout.from_item
+
+    def living(item: Item) -> Any:
+        entity = layout.from_item(item)
+        return None if layout.is_deleted(entity) else entity
+
+    return living
+
+
+def recognising(
+    table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
+) -> Decode[T | None]:
+    """Decodes an item as the entity that it is; None when it is none of these."""
+    held = [one for one in table.entities if may_be_in(table.index(index), one.layout)]
+    if len(held) == 1 and table.type_attribute is None:
+        return next(iter(decoders.values()))
+    by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}
+    type_attribute = table.type_attribute or ""
+
+    def read(item: Item) -> T | None:
+        named = item.get(type_attribute)
+        if named is not None:
+            decode = by_type.get(named.get("S", ""))
+        else:
+            decode = next((one for layout, one in decoders.items() if owns(layout, item)), None)
+        return None if decode is None else decode(item)
+
+    return read
+
+
+def layout_in(table: Table) -> Callable[[Item], Layout | None]:
+    """Tells which entity of the table an item is."""
+    layouts = (entity.layout for entity in table.entities)
+    return recognising(table, {layout: always(layout) for layout in layouts})
+
+
+def always(layout: Layout) -> Callable[[Item], Layout]:
+    return lambda item: layout
+
+
+def owns(layout: Layout, item: Item) -> bool:
+    """Whether the item's main key is one that the entity makes."""
+    if len(layout.table.entities) == 1:
+        return True
+    try:
+        for part in layout.keys[MAIN].hash:
+            # The items of a page share their partition, and a look at it does for all of them.
+            check_partition(part, *item[part.attribute.name].items())
+        for part in layout.keys[MAIN].range:
+            part.parse(item[part.attribute.name])
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=1024)
+def check_partition(part: KeyPart, *value: tuple[str, str]) -> None:
+    part.parse(dict(value))
+
+
+def hidden_in(table: Table) -> frozenset[str]:
+    """The stored names of what is secret in any entity of the table."""
+    return frozenset(name for entity in table.entities for name in entity.layout.hidden)
+
+
+def projected(table: Table, index: Index) -> frozenset[str] | None:
+    """The stored names that an index holds; None when it holds them all."""
+    if index.projection == "ALL":
+        return None
+    keys = {one.name for one in (*table.main.attributes, *index.attributes)}
+    return frozenset({*keys, *index.include})
+
+
+def is_whole(layout: Layout, index: Index) -> bool:
+    held = projected(layout.table, index)
+    return held is None or held.issuperset(layout.names.values())
+
+
+def key_of(table: Table, index: Index, item: Item) -> Item:
+    """Where the item stands in an index: what a query can start after."""
+    return {one.name: item[one.name] for one in (*table.main.attributes, *index.attributes)}

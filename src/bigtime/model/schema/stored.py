@@ -1,0 +1,398 @@
+"""Stored forms: the ways in which values become attributes and come back.
+
+A writer refuses a wrong value in words that read on from the field's name.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, ClassVar, TypeAlias
+from uuid import UUID
+
+from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, core_schema
+
+from bigtime.model.errors import ValueRefused
+from bigtime.model.schema.bucket import day, utc
+from bigtime.model.schema.encoding import as_int, as_text, uuid_text
+from bigtime.wire import AttributeValue
+
+WriteValue: TypeAlias = Callable[[Any], AttributeValue]
+ReadValue: TypeAlias = Callable[[AttributeValue], Any]
+
+SETS = ("SS", "NS", "BS")
+PLAIN = ("S", "N", "B", "BOOL")
+MAX_DIGITS = 38
+LEAST_MAGNITUDE = -130
+MOST_MAGNITUDE = 125
+PLAIN_LIMIT = 10**MAX_DIGITS
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True, eq=False)
+class Stored:
+    """A type's stored form. `tag` alone says how to read it, unless `read` does.
+
+    `members` are the stored names and forms of a model's fields; `element` is the form of what a
+    list, a set or a map holds.
+    """
+
+    tag: str
+    write: WriteValue
+    read: ReadValue | None = None
+    members: Mapping[str, tuple[str, Stored]] | None = None
+    element: Stored | None = None
+    annotation: Any = Any
+    adapter: TypeAdapter[Any] | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return self.tag in SETS
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one value, which only ever changes as a whole."""
+        return self.tag in PLAIN
+
+    def reading(self, value: AttributeValue) -> Any:
+        return self.read(value) if self.read else value[self.tag]
+
+    def check(self, value: Any) -> Any:
+        """The value as its type has it, or pydantic's refusal."""
+        if self.adapter is None:
+            self.adapter = TypeAdapter(self.annotation)
+        return self.adapter.validator.validate_python(value, by_alias=False, by_name=True)
+
+
+# Forms of several values
+
+
+def map_form(inner: Stored) -> Stored:
+    return Stored(
+        "M",
+        lambda value: {"M": {as_text(name): element(inner, one) for name, one in value.items()}},
+        lambda value: {name: read_element(inner, one) for name, one in value["M"].items()},
+        element=inner,
+    )
+
+
+def list_form(inner: Stored) -> Stored:
+    return Stored(
+        "L",
+        lambda value: {"L": [element(inner, one) for one in value]},
+        lambda value: [read_element(inner, one) for one in value["L"]],
+        element=inner,
+    )
+
+
+def tuple_form(inner: Sequence[Stored]) -> Stored:
+    def write(value: Any) -> AttributeValue:
+        return {"L": [element(form, one) for form, one in zip(inner, value, strict=True)]}
+
+    def read(value: AttributeValue) -> Any:
+        # A tuple that is too long or too short goes on as it is: pydantic says so.
+        forms = [*inner, *(ANY for _ in value["L"][len(inner) :])]
+        return [read_element(form, one) for form, one in zip(forms, value["L"], strict=False)]
+
+    return Stored("L", write, read, element=ANY)
+
+
+def element(inner: Stored, value: Any) -> AttributeValue:
+    if value is None or (inner.is_set and not value):
+        return {"NULL": True}
+    return inner.write(value)
+
+
+def read_element(inner: Stored, value: AttributeValue) -> Any:
+    if "NULL" in value:
+        return () if inner.is_set else None
+    return inner.reading(value)
+
+
+def set_form(inner: Stored) -> Stored:
+    tag = inner.tag + "S"
+
+    def write(value: Any) -> AttributeValue:
+        if not value:
+            raise ValueRefused("is an empty set, and DynamoDB has none")
+        return {tag: sorted(inner.write(one)[inner.tag] for one in value)}
+
+    def read(value: AttributeValue) -> Any:
+        return [inner.reading({inner.tag: one}) for one in value[tag]]
+
+    return Stored(tag, write, read if inner.read else None, element=inner)
+
+
+def model_form(members: Mapping[str, tuple[str, Stored]], absent: Mapping[str, Any]) -> Stored:
+    """Both are still being filled: a model may hold others of its own kind."""
+
+    def write(value: Any) -> AttributeValue:
+        stored_values = {}
+        for name, (stored, form) in members.items():
+            one = getattr(value, name)
+            if one is not None and (one or not form.is_set):
+                stored_values[stored] = form.write(one)
+        return {"M": stored_values}
+
+    def read(value: AttributeValue) -> Any:
+        stored_values = value["M"]
+        return {
+            **absent,
+            **{
+                name: read_element(form, stored_values[stored])
+                for name, (stored, form) in members.items()
+                if stored in stored_values
+            },
+        }
+
+    return Stored("M", write, read, members=members)
+
+
+def root_form(inner: Stored) -> Stored:
+    return replace(inner, write=lambda value: inner.write(value.root))
+
+
+def union_form(forms: Mapping[type, Stored]) -> Stored:
+    by_tag = {form.tag: form for form in forms.values()}
+
+    def write(value: Any) -> AttributeValue:
+        form = forms.get(type(value)) or next(
+            (form for kind, form in forms.items() if isinstance(value, kind)), None
+        )
+        if form is None:
+            raise ValueRefused(f"takes one of {', '.join(one.__name__ for one in forms)}")
+        return form.write(value)
+
+    def read(value: AttributeValue) -> Any:
+        # Pydantic would take the text of a number for text, so it is given the value itself.
+        form = by_tag[next(iter(value))]
+        return form.check(form.reading(value))
+
+    return Stored("", write, read)
+
+
+def chosen_form(inner: Stored, values: Collection[Any]) -> Stored:
+    """Values that are few and known, of an enum or a Literal; pydantic finds them by value."""
+
+    def write(value: Any) -> AttributeValue:
+        return inner.write(value.value if isinstance(value, Enum) else value)
+
+    if inner.tag in ("S", "BOOL") and inner.read is None:
+        return replace(inner, write=write)
+    known = {content(inner.write(value)): value for value in values}
+    return replace(
+        inner, write=write, read=lambda value: known.get(content(value), value[inner.tag])
+    )
+
+
+def content(value: AttributeValue) -> Any:
+    """What can be told from others: a number has many spellings."""
+    ((tag, text),) = value.items()
+    return Decimal(text) if tag == "N" else text
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+
+
+def comparable(value: AttributeValue) -> Any:
+    """A text, a number or bytes as what DynamoDB orders it by; None of what has no order."""
+    ((tag, text),) = value.items()
+    return COMPARED[tag](text) if tag in COMPARED else None
+
+
+COMPARED: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": b64decode}
+
+
+# Forms of one value
+
+
+def write_bool(value: Any) -> AttributeValue:
+    if not isinstance(value, bool):
+        raise ValueRefused(f"takes True or False, not {value!r}")
+    return {"BOOL": value}
+
+
+def write_int(value: Any) -> AttributeValue:
+    number = as_int(value)
+    if -PLAIN_LIMIT < number < PLAIN_LIMIT:
+        return {"N": int.__repr__(number)}
+    return write_decimal(Decimal(number))
+
+
+def write_decimal(value: Any) -> AttributeValue:
+    if not is_number(value):
+        raise ValueRefused(f"takes an int or a Decimal, not {value!r}")
+    value = Decimal(value)
+    if not value.is_finite():
+        raise ValueRefused(f"is {value}, which DynamoDB cannot store")
+    if not value:
+        return {"N": "0"}
+    digits = "".join(map(str, value.as_tuple().digits))
+    if len(digits.rstrip("0")) > MAX_DIGITS:
+        raise ValueRefused(f"is {value}, which has more than {MAX_DIGITS} digits: round it first")
+    if not LEAST_MAGNITUDE <= value.adjusted() <= MOST_MAGNITUDE:
+        raise ValueRefused(f"is {value}, which is beyond what DynamoDB can store")
+    return {"N": format(value, "f")}
+
+
+class Unit:
+    """Marks a datetime that is kept to some unit: `Annotated[datetime, Seconds]`."""
+
+    microseconds: ClassVar[int]
+
+    @classmethod
+    def cut(cls, value: Any) -> Any:
+        if not isinstance(value, datetime):
+            return value
+        finer = value.microsecond % cls.microseconds
+        return value.replace(microsecond=value.microsecond - finer) if finer else value
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(cls.cut, handler(source))
+
+
+class Seconds(Unit):
+    """Stored as `2026-03-10T12:00:00Z`."""
+
+    microseconds = 1_000_000
+
+
+class Millis(Unit):
+    """Stored as `2026-03-10T12:00:00.000Z`."""
+
+    microseconds = 1_000
+
+
+class EpochSeconds(Unit):
+    """Stored as a number of seconds, as a TTL attribute must be."""
+
+    microseconds = 1_000_000
+
+
+def moment_form(timespec: str) -> Stored:
+    def write(value: Any) -> AttributeValue:
+        moment = utc(value)
+        # Quicker than the isoformat of the whole, which goes on to write the time zone.
+        return {"S": f"{date.isoformat(moment)}T{moment.time().isoformat(timespec)}Z"}
+
+    return Stored("S", write)
+
+
+def write_epoch(value: Any) -> AttributeValue:
+    return {"N": str((utc(value) - EPOCH) // timedelta(seconds=1))}
+
+
+def read_epoch(value: AttributeValue) -> datetime:
+    # Pydantic would take a large number for milliseconds.
+    try:
+        return EPOCH + timedelta(seconds=int(Decimal(value["N"])))
+    except OverflowError:
+        raise ValueRefused("is beyond the years that a datetime can hold") from None
+
+
+UNITS: Mapping[type[Unit], Stored] = {
+    Seconds: moment_form("seconds"),
+    Millis: moment_form("milliseconds"),
+    EpochSeconds: Stored("N", write_epoch, read_epoch),
+}
+
+
+def unit_in(marks: Collection[Any]) -> type[Unit] | None:
+    """The unit that a datetime is kept to, if it is marked so."""
+    kinds = (mark if isinstance(mark, type) else type(mark) for mark in marks)
+    return next((kind for kind in kinds if kind in UNITS), None)
+
+
+def marked_form(marks: Collection[Any]) -> Stored | None:
+    unit = unit_in(marks)
+    return None if unit is None else UNITS[unit]
+
+
+def write_bytes(value: Any) -> AttributeValue:
+    if not isinstance(value, bytes | bytearray):
+        raise ValueRefused(f"takes bytes, not {value!r}")
+    return {"B": b64encode(value).decode()}
+
+
+# In the order they are asked: bool before int, datetime before date, for each is a kind of it.
+SCALARS: tuple[tuple[type, Stored], ...] = (
+    (bool, Stored("BOOL", write_bool)),
+    (str, Stored("S", lambda value: {"S": as_text(value)})),
+    (int, Stored("N", write_int)),
+    (Decimal, Stored("N", write_decimal)),
+    (datetime, moment_form("microseconds")),
+    (date, Stored("S", lambda value: {"S": day(value).isoformat()})),
+    (UUID, Stored("S", lambda value: {"S": uuid_text(value)})),
+    (bytes, Stored("B", write_bytes, lambda value: b64decode(value["B"]))),
+)
+
+
+# Any value
+
+
+def write_any(value: Any) -> AttributeValue:
+    """A value of a type that DynamoDB knows, for fields declared as Any."""
+    for kind, write in KNOWN:
+        if isinstance(value, kind):
+            return write(value)
+    name = type(value).__name__
+    remedy = "pass a Decimal" if isinstance(value, float) else "declare its type"
+    raise ValueRefused(f"is a {name}, which would not come back as one: {remedy}")
+
+
+def write_any_set(values: AbstractSet[Any]) -> AttributeValue:
+    written = [write_any(one) for one in values]
+    tags = {tag for one in written for tag in one}
+    if len(tags) != 1 or not tags <= {"S", "N", "B"}:
+        raise ValueRefused("is a set that is empty or mixes types, which DynamoDB cannot store")
+    tag = tags.pop()
+    return {tag + "S": sorted(one[tag] for one in written)}
+
+
+KNOWN: tuple[tuple[type | tuple[type, ...], WriteValue], ...] = (
+    (bool, write_bool),
+    (str, lambda value: {"S": as_text(value)}),
+    ((int, Decimal), write_decimal),
+    (bytes, write_bytes),
+    (
+        Mapping,
+        lambda value: {"M": {as_text(name): write_any(one) for name, one in value.items()}},
+    ),
+    ((list, tuple), lambda value: {"L": [write_any(one) for one in value]}),
+    ((set, frozenset), write_any_set),
+    (type(None), lambda value: {"NULL": True}),
+)
+
+
+def read_any(value: AttributeValue) -> Any:
+    ((tag, content),) = value.items()
+    return MEANINGS[tag](content)
+
+
+def plain_number(text: str) -> int | Decimal:
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else number
+
+
+MEANINGS: Mapping[str, Callable[[Any], Any]] = {
+    "S": lambda text: text,
+    "N": plain_number,
+    "B": b64decode,
+    "BOOL": lambda truth: truth,
+    "NULL": lambda truth: None,
+    "L": lambda elements: [read_any(one) for one in elements],
+    "M": lambda members: {name: read_any(one) for name, one in members.items()},
+    "SS": set,
+    "NS": lambda members: {plain_number(one) for one in members},
+    "BS": lambda members: {b64decode(one) for one in members},
+}
+
+ANY = Stored("", write_any, read_any)

@@ -1,0 +1,94 @@
+"""Visitors: who is behind a request, by the session in its cookie.
+
+A session is kept under the hash of its token; the account says who that is and what they may do.
+Both are read for every request, but not twice in one second: a role that is taken away is gone a
+second later, and a session that ends here ends at once.
+
+A session ends when the password is changed, and not when somebody gets to delete it: it knows the
+version of the password that it began with, and the account knows that of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cachetools import TTLCache
+
+from bigtime.store import AsyncStore
+from bigtime.systems import accounts, sessions
+from bigtime.wire import Steps
+
+SECONDS_KEPT = 1.0
+
+
+MOST_KEPT = 20_000
+
+
+LONGEST_TOKEN = 200
+"""Characters. Ours have 43; a longer one is nobody's, and is not worth keeping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who is signed in; `cookie` is their token, `session` what it is kept under."""
+
+    cookie: str
+    session: str
+    login: str
+    username: str
+    roles: frozenset[accounts.Role]
+    tenant_id: str | None = None
+    password_version: int = 0
+
+    def has(self, role: accounts.Role) -> bool:
+        return role in self.roles
+
+    def __repr__(self) -> str:
+        return f"Visitor({self.username!r})"
+
+
+class Visitors:
+    """Finds the visitor of a cookie. For one event loop."""
+
+    def __init__(self, store: AsyncStore, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.store = store
+        self._kept: TTLCache[str, Visitor | None] = TTLCache(MOST_KEPT, SECONDS_KEPT, timer=clock)
+
+    async def of(self, cookie: str | None) -> Visitor | None:
+        """Who is signed in with that cookie; None if nobody is."""
+        if not cookie or len(cookie) > LONGEST_TOKEN:
+            return None
+        try:
+            return self._kept[cookie]
+        except KeyError:
+            pass
+        # A session may end here while it is being read: then `forget` was first.
+        return self._kept.setdefault(cookie, await self.store.run(visitor_of(cookie)))
+
+    def forget(self, cookie: str) -> None:
+        """Ends a session here and now."""
+        self._kept[cookie] = None
+
+    def forget_all(self) -> None:
+        self._kept.clear()
+
+
+def visitor_of(cookie: str) -> Steps[Visitor | None]:
+    session = sessions.hash_token(cookie)
+    try:
+        found = yield from sessions.get_session(session)
+        identity: accounts.Identity = yield from accounts.view_account(found.username)
+    except (sessions.UnknownSession, accounts.UnknownLogin):
+        return None
+    if not found.began_with(identity.password_version):
+        return None
+    return Visitor(
+        cookie,
+        session,
+        identity.login,
+        identity.username,
+        identity.roles,
+        identity.tenant_id,
+        identity.password_version,
+    )

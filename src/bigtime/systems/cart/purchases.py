@@ -1,0 +1,250 @@
+"""Purchases: all that is in a cart becomes PURCHASED, under one order.
+
+A purchase is named by its OrderId, a KSUID that its caller brings, so that the same purchase can
+be asked for again: it then tells what it has bought, and buys nothing.
+
+1. Every purchase writes the account's `Purchases`, over the version that was read before the cart
+   was. So of two purchases of one cart one comes first, and the other looks again.
+2. Up to 33 lines are one transaction: for each, the active line and its marker go and the
+   purchased one comes.
+3. A larger one begins with `Purchases` alone, which then has all that is bought: from then on that
+   is decided, and no other purchase of the account can begin. Its lines move in chunks, each a
+   transaction that holds on to the version; the last one closes it.
+4. Whoever finds a purchase open goes on with it, whoever began it: nothing depends on the one who
+   crashed. Which lines have moved is seen in the table, for they have the time at which the
+   purchase began, and no other line of the account that is PURCHASED has that.
+5. What is bought is what was written down. If there is more of it in the cart by then, the rest
+   stays; if there is less, or it is gone, it was bought all the same.
+
+Others may join a purchase to writes of their own, such as those of an order: `prepare` it, and put
+into their transaction what `purchasing` gives, or for a larger one `opening`, and `complete` that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from bigtime.model import (
+    Add,
+    Write,
+    all_of,
+    attr,
+    check,
+    create,
+    get,
+    get_many,
+    now,
+    pattern,
+    put,
+    transact,
+    update,
+)
+from bigtime.systems.cart.design import (
+    ACCOUNT,
+    MOST_LINES,
+    AccountId,
+    Bought,
+    CartLine,
+    LineMarker,
+    OrderId,
+    Purchases,
+    Status,
+    order_id_of,
+)
+from bigtime.systems.cart.errors import CartChanged, CartTooLarge, EmptyCart
+from bigtime.systems.cart.line import INSTANT, as_seen, leaving, until_seen
+from bigtime.systems.cart.view import purchased, view_purchase
+from bigtime.wire import Steps
+
+MOST_AT_ONCE = 33
+"""A transaction has a hundred actions: three for each line, and one for the purchase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A purchase that can be made now: of these lines, at this time, after that one.
+
+    If it has begun before, there is nothing left to do but to complete it.
+    """
+
+    account_id: str
+    order_id: OrderId
+    at: datetime
+    lines: Sequence[CartLine]
+    before: Purchases | None
+    has_begun: bool
+
+
+@pattern("Purchase Cart", index="Main table", takes="AccountID, OrderId")
+def purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLine]]:
+    """Assigns one OrderId; again, it gives the same lines."""
+    bought = yield from until_seen(lambda: begun(account_id, order_id))
+    if not bought:
+        yield from complete_purchase(account_id)
+        bought = yield from view_purchase(account_id, order_id)
+    return bought
+
+
+@pattern("Complete Purchase", index="Main table", takes="AccountID")
+def complete_purchase(account_id: AccountId) -> Steps[Purchases | None]:
+    """Goes on with what somebody began and did not end; gives the account's last purchase."""
+    while True:
+        last = yield from until_seen(lambda: gone_on(account_id))
+        if last is None or not last.is_open:
+            return last
+
+
+# For those who join a purchase to other writes
+
+
+def prepare(account_id: AccountId, order_id: OrderId) -> Steps[Prepared]:
+    """A purchase of all that is in the cart, or the error that says why there is none.
+
+    The cart is looked at after the last purchase, by whose version a later one is noticed; and
+    before the lines that this one has bought, for whoever empties a cart in between bought it.
+    """
+    account_id, order_id = ACCOUNT(account_id), order_id_of(order_id)
+    before = yield from complete_purchase(account_id)
+    cart = CartLine.within("main", account_id=account_id, status=Status.ACTIVE)
+    lines = yield from all_of(cart, consistent=True)
+    has_begun = bool((yield from view_purchase(account_id, order_id)))
+    if not has_begun:
+        check_size(lines)
+    at = time_after(before, max((yield from now()), order_id.at))
+    return Prepared(account_id, order_id, at, lines, before, has_begun)
+
+
+def purchasing(prepared: Prepared) -> tuple[Write[Any], ...]:
+    """The writes of a purchase: three actions for each line, and one for all."""
+    moves = [move for line in prepared.lines for move in moving_all(line, prepared)]
+    return (*moves, recording(prepared))
+
+
+def opening(prepared: Prepared) -> Write[Any]:
+    """The write that begins a purchase of many lines; `complete_purchase` does the rest."""
+    return recording(prepared, buying=[as_bought(line) for line in prepared.lines])
+
+
+# How
+
+
+def begun(account_id: str, order_id: OrderId) -> Steps[list[CartLine]]:
+    """The lines of a small purchase. A large one is only begun, and gives none."""
+    prepared = yield from prepare(account_id, order_id)
+    if prepared.has_begun:
+        return []
+    if len(prepared.lines) > MOST_AT_ONCE:
+        yield from opening(prepared)
+        return []
+    yield from transact(*purchasing(prepared))
+    return [as_purchased(line, prepared) for line in prepared.lines]
+
+
+def check_size(lines: Sequence[CartLine]) -> None:
+    if not lines:
+        raise EmptyCart
+    if len(lines) > MOST_LINES:
+        raise CartTooLarge
+
+
+def gone_on(account_id: str) -> Steps[Purchases | None]:
+    """The last purchase as it was seen; if it was open, some of its lines have moved since."""
+    last = yield from get(Purchases.key(account_id), consistent=True)
+    if last is not None and last.is_open:
+        yield from move_chunk(last)
+    return last
+
+
+def time_after(before: Purchases | None, moment: datetime) -> datetime:
+    """No two purchases of an account have the same time."""
+    return moment if before is None else max(moment, before.begun_at + INSTANT)
+
+
+def recording(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[Any]:
+    """Writes this purchase over the one before it."""
+    return put(
+        Purchases(
+            account_id=prepared.account_id,
+            order_id=prepared.order_id,
+            begun_at=prepared.at,
+            buying=list(buying),
+            version=prepared.before.version if prepared.before else None,
+        )
+    )
+
+
+def moving_all(line: CartLine, prepared: Prepared) -> Iterator[Write[Any]]:
+    yield leaving(line)
+    yield create(as_purchased(line, prepared), unless_exists=CartChanged)
+
+
+def as_purchased(line: CartLine, prepared: Prepared) -> CartLine:
+    return line.but(status=Status.PURCHASED, entered_at=prepared.at, order_id=prepared.order_id)
+
+
+def as_bought(line: CartLine) -> Bought:
+    return Bought(
+        item_sku=line.item_sku,
+        price=line.price,
+        count=line.count,
+        create_timestamp=line.create_timestamp,
+    )
+
+
+def move_chunk(last: Purchases) -> Steps[None]:
+    """Moves some lines of an open purchase, and closes it with the last of them."""
+    there = yield from all_of(purchased(last.account_id, last.begun_at), consistent=True)
+    moved = {line.item_sku for line in there if line.order_id == last.order_id}
+    left = [one for one in last.buying if one.item_sku not in moved]
+    chunk = left[:MOST_AT_ONCE]
+    active = yield from lines_of(last.account_id, chunk)
+    moves = [
+        write for one, line in zip(chunk, active, strict=True) for write in moving(last, one, line)
+    ]
+    yield from transact(*moves, holding(last) if left[MOST_AT_ONCE:] else closing(last))
+
+
+def lines_of(account_id: str, bought: Iterable[Bought]) -> Steps[list[CartLine | None]]:
+    """The active lines of products, None where there is none."""
+    keys = [LineMarker.key(account_id, one.item_sku) for one in bought]
+    markers = yield from get_many(keys, consistent=True)
+    there = [one.line for one in markers if one is not None]
+    lines = yield from get_many(there, consistent=True)
+    found = {line.item_sku: line for line in lines if line is not None}
+    return [found.get(key.fields["sku"]) for key in keys]
+
+
+def moving(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[Write[Any]]:
+    """The writes that make a purchased line; one that came later to the cart is none of it."""
+    if line is not None and line.entered_at <= last.begun_at:
+        yield leaving(line) if line.count <= bought.count else reducing(line, bought.count)
+    there = CartLine(
+        account_id=last.account_id,
+        status=Status.PURCHASED,
+        entered_at=last.begun_at,
+        order_id=last.order_id,
+        **dict(bought),
+    )
+    yield create(there, unless_exists=CartChanged)
+
+
+def reducing(line: CartLine, count: int) -> Write[Any]:
+    return update(
+        line.own_key(),
+        count=Add(-count),
+        if_exists=CartChanged,
+        when=as_seen(line),
+        otherwise=CartChanged,
+    )
+
+
+def holding(last: Purchases) -> Write[Any]:
+    still = attr("version") == last.version
+    return check(last.own_key(), if_exists=CartChanged, when=still, otherwise=CartChanged)
+
+
+def closing(last: Purchases) -> Write[Any]:
+    return put(last.model_copy(update={"buying": []}))

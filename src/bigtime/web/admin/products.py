@@ -1,0 +1,239 @@
+"""Products for an admin: made, changed, archived and restored.
+
+A new price holds for new orders at once. So whoever changes one is told so first, on a page of its
+own, and says yes to that very change: from the price that was shown to the one that was typed.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Page, Position
+from bigtime.site import PRICING, RAND, product_tag
+from bigtime.systems import portal
+from bigtime.web.admin.admin import Admin
+from bigtime.web.admin.entries import shown_entries
+from bigtime.web.http import TypedPrice, status_of
+from bigtime.web.pages import (
+    Filled,
+    Site,
+    empty,
+    going_on,
+    ordering_of,
+    read_fields,
+    read_form,
+    site_of,
+)
+from bigtime.wire import Steps
+
+products = APIRouter(include_in_schema=False)
+
+HERE: Final = "/admin/products"
+PAGE: Final = 25
+NEWEST: Final = 5
+CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.YEARLY, "Yearly"))
+
+Which = Literal["active", "all", "archived"]
+
+
+def by_line(text: Any) -> Any:
+    """A feature to a line; empty lines do not count."""
+    if not isinstance(text, str):
+        return text
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def one_newline(text: Any) -> Any:
+    """Browsers end lines with two characters, programs with one."""
+    return text.replace("\r\n", "\n") if isinstance(text, str) else text
+
+
+Lines = Annotated[portal.Description, BeforeValidator(one_newline)]
+RandPrice = Annotated[Decimal, BeforeValidator(TypedPrice(RAND, portal.checked_price))]
+
+
+class ProductForm(BaseModel):
+    """What a product is."""
+
+    name: portal.Name
+    description: Lines
+    price: RandPrice
+    billing_cycle: portal.Billing
+    features: Annotated[portal.Features, BeforeValidator(by_line)] = []
+
+
+class Changes(ProductForm):
+    """The form that changes a product: what was seen of it, and which new price is meant."""
+
+    seen: str = ""
+    confirmed: str = ""
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"seen", "confirmed"})
+
+
+def listing(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
+    if which == "archived":
+        return portal.list_deleted_products(limit=PAGE, after=after)
+    return portal.list_products(include_inactive=which == "all", limit=PAGE, after=after)
+
+
+@products.get(HERE)
+async def show_products(
+    request: Request, admin: Admin, which: Which = "active", after: str | None = None
+) -> Response:
+    """Products, and how many there are."""
+    site = site_of(request)
+    found = await site.store.run(listing(which, site.cursors.read(after)))
+    counts = await site.store.run(portal.count_products())
+    page = site.templates.page(
+        "admin/products.html",
+        products=found.items,
+        counts=counts,
+        which=which,
+        after=site.cursors.write(found.position),
+    )
+    return await site.answer(request, page)
+
+
+# Making one
+
+
+@products.get(f"{HERE}/new")
+async def show_new(request: Request, admin: Admin) -> Response:
+    return await new_shown(request, empty())
+
+
+@products.post(f"{HERE}/new")
+async def make(request: Request, admin: Admin) -> Response:
+    site = site_of(request)
+    form = await read_form(request, site, ProductForm)
+    if form.value is None:
+        return await new_shown(request, form, status=422)
+    made = await site.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
+    site.drop((PRICING,))
+    return going_on(f"{HERE}/{made.id}?done=made")
+
+
+async def new_shown(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
+    )
+
+
+# One of them
+
+
+@products.get(f"{HERE}/{{product_id}}")
+async def show_product(request: Request, admin: Admin, product_id: str, done: str = "") -> Response:
+    return await shown_product(request, product_id, done=done)
+
+
+@products.post(f"{HERE}/{{product_id}}")
+async def change(request: Request, admin: Admin, product_id: str) -> Response:
+    """Changes a product; a new price has to be confirmed."""
+    site = site_of(request)
+    form = await read_form(request, site, Changes)
+    if form.value is None:
+        return await shown_product(request, product_id, form=form, status=422)
+    product = await site.store.run(portal.get_product(product_id, include_inactive=True))
+    told = form.value
+    if told.price != product.price and told.confirmed != change_of(product.price, told.price):
+        return await price_asked(request, product, told)
+    try:
+        steps = portal.update_product(product_id, told.changes, by=admin.login, seen=told.seen)
+        await site.store.run(steps)
+    except (portal.RecordMoved, portal.ProductDeleted) as error:
+        form.refuse(error)
+        return await shown_product(request, product_id, form=form, status=status_of(error))
+    forget(site, product_id)
+    return going_on(f"{HERE}/{product_id}?done=changed")
+
+
+def change_of(before: Decimal, after: Decimal) -> str:
+    return f"{before} to {after}"
+
+
+async def price_asked(request: Request, product: portal.Product, told: Changes) -> Response:
+    """The page that says what a new price means."""
+    site = site_of(request)
+    zone = ordering_of(site).zone
+    steps = portal.list_campaigns_by_product(product.id, valid_only=True, zone=zone)
+    running: Page[portal.Offer] = await site.store.run(steps)
+    return await site.form_page(
+        request,
+        "admin/price.html",
+        product=product,
+        told=told,
+        confirmed=change_of(product.price, told.price),
+        running=running.items,
+    )
+
+
+@products.post(f"{HERE}/{{product_id}}/archive")
+async def archive(request: Request, admin: Admin, product_id: str) -> Response:
+    site = site_of(request)
+    await read_fields(request, site)
+    await site.store.run(portal.soft_delete_product(product_id, by=admin.login))
+    forget(site, product_id)
+    return going_on(f"{HERE}/{product_id}?done=archived")
+
+
+@products.post(f"{HERE}/{{product_id}}/restore")
+async def restore(request: Request, admin: Admin, product_id: str) -> Response:
+    site = site_of(request)
+    await read_fields(request, site)
+    await site.store.run(portal.restore_product(product_id, by=admin.login))
+    forget(site, product_id)
+    return going_on(f"{HERE}/{product_id}?done=restored")
+
+
+def forget(site: Site, product_id: str) -> None:
+    site.drop((PRICING, product_tag(product_id)))
+
+
+def whole_product(product_id: str) -> Steps[dict[str, Any]]:
+    """A product, and its newest history."""
+    product = yield from portal.get_product(product_id, include_inactive=True)
+    log = yield from portal.audit_log(portal.Audited.PRODUCTS, product.id, limit=NEWEST)
+    return {"product": product, "entries": shown_entries(log)}
+
+
+async def shown_product(
+    request: Request,
+    product_id: str,
+    *,
+    form: Filled[Any] | None = None,
+    status: int = 200,
+    done: str = "",
+) -> Response:
+    site = site_of(request)
+    whole = await site.store.run(whole_product(product_id))
+    product: portal.Product = whole["product"]
+    return await site.form_page(
+        request,
+        "admin/product.html",
+        status=status,
+        **whole,
+        form=form or empty(**as_typed(product)),
+        cycles=CYCLES,
+        seen=portal.mark_of(product),
+        done=done,
+    )
+
+
+def as_typed(product: portal.Product) -> dict[str, str]:
+    return {
+        "name": product.name,
+        "description": product.description,
+        "price": str(product.price),
+        "billing_cycle": product.billing_cycle,
+        "features": "\n".join(product.features),
+    }

@@ -1,0 +1,107 @@
+"""New brands, as editors make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError
+from bigtime.site import BRANDS, make_brand, tags_shown
+from bigtime.systems import deals
+from bigtime.web.desk.deal_form import good
+from bigtime.web.desk.editor import Editor
+from bigtime.web.http import key_of
+from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.wire import Steps
+
+brands = APIRouter(include_in_schema=False)
+
+
+def a_brand(name: str) -> str:
+    """The name as it was given, if it can be spelled as one."""
+    deals.brand_key(name)
+    return name
+
+
+class NewBrand(BaseModel):
+    """What an editor says of a brand."""
+
+    name: Annotated[str, AfterValidator(a_brand)]
+    logo: Annotated[str, AfterValidator(deals.checked_link)] | None = None
+
+
+@brands.get("/editor/brands/new")
+async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
+    """The form; `made` is the brand that it has made just now."""
+    brand = await site_of(request).store.run(brand_called(made))
+    return await shown(request, empty(), made=brand)
+
+
+@brands.get("/editor/brands")
+@brands.get("/editor/brands/preview")
+async def leave_new_brand(who: Editor) -> Response:
+    """To the form, for whoever enters the address of an answer to it again."""
+    return going_on("/editor/brands/new")
+
+
+@brands.post("/editor/brands/preview")
+async def preview_new_brand(request: Request, who: Editor) -> Response:
+    """The same form, with the card that it would make; nothing is changed."""
+    site = site_of(request)
+    form = await read_form(request, site, NewBrand)
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    if form.value is not None and not is_typing:
+        if await site.store.run(brand_called(form.value.name)):
+            form.refuse(deals.BrandExists(), "name")
+    return await shown(request, form, status=200 if form.value or is_typing else 422)
+
+
+@brands.post("/editor/brands")
+async def create_brand(request: Request, who: Editor) -> Response:
+    """Makes the brand."""
+    site = site_of(request)
+    form = await read_form(request, site, NewBrand)
+    if form.value is None:
+        return await shown(request, form, status=422)
+    try:
+        brand = await site.store.run(make_brand(who.username, form.value.name, form.value.logo))
+    except DomainError as error:
+        form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
+        return await shown(request, form, status=422)
+    site.drop({BRANDS, *tags_shown(brand)})
+    return going_on(f"/editor/brands/new?made={quote(brand.name, safe='')}")
+
+
+def brand_called(name: str) -> Steps[deals.Brand | None]:
+    """The brand of that name, if there is one; the name may be anything."""
+    try:
+        return (yield from deals.fetch_brand(key_of(name, deals.brand_key, deals.UnknownBrand)))
+    except deals.UnknownBrand:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A brand as far as its form tells."""
+
+    name: str
+    logo: str
+
+
+async def shown(
+    request: Request, form: Filled[Any], *, status: int = 200, made: deals.Brand | None = None
+) -> Response:
+    return await site_of(request).form_page(
+        request,
+        "editor/new_brand.html",
+        status=status,
+        form=form,
+        card=Preview(good(form, "name") or "A brand", good(form, "logo")),
+        made=made,
+    )

@@ -1,0 +1,105 @@
+"""The form of a deal, and the card that it would make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+
+from bigtime.model import Conflict, DomainError
+from bigtime.systems import deals
+from bigtime.web.http import TypedPrice
+from bigtime.web.pages import Filled
+
+typed_price = TypedPrice("$", deals.checked_price)
+FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
+
+
+class DealFacts(BaseModel):
+    """What an editor says of a deal."""
+
+    title: Annotated[str, AfterValidator(deals.checked_title)]
+    price: FormPrice
+    list_price: FormPrice | None = None
+    link: Annotated[str, AfterValidator(deals.checked_link)]
+    description: Annotated[str, AfterValidator(deals.checked_description)] | None = None
+
+
+class NewDeal(DealFacts):
+    """What a new deal is told besides: whose it is, of which kind, and the key of its form."""
+
+    brand_name: Annotated[str, AfterValidator(deals.brand_key)]
+    category_name: Annotated[str, AfterValidator(deals.category_key)]
+    key: Annotated[str, Field(min_length=16, max_length=64)]
+
+
+class ChangedDeal(DealFacts):
+    """`seen` is a mark of the facts that were changed."""
+
+    seen: str = ""
+
+
+BESIDE: Final[dict[type[DomainError], str]] = {
+    deals.UnknownBrand: "brand_name",
+    deals.UnknownCategory: "category_name",
+    deals.NoDiscount: "list_price",
+}
+"""The fields that errors belong beside; others are the whole form's."""
+
+
+CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
+
+
+class DealChanged(Conflict):
+    """Somebody else has changed this deal meanwhile; see both, then take theirs or keep yours."""
+
+    status = HTTPStatus.CONFLICT
+
+
+def refuse(form: Filled[Any], error: DomainError) -> None:
+    form.refuse(error, BESIDE.get(type(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A deal as far as its form tells; where it does not, what stands in its place."""
+
+    title: str
+    price: Decimal | None
+    list_price: Decimal | None
+    description: str
+    brand_name: str
+    category: str
+    category_name: str
+
+
+def preview_of(form: Filled[Any], deal: deals.Deal | None = None) -> Preview:
+    """The card that a form would make; a deal, where there is one, says whose and of which kind."""
+    category = deal.category if deal else good(form, "category_name")
+    return Preview(
+        title=good(form, "title") or "A title",
+        price=amount(form, "price"),
+        list_price=amount(form, "list_price"),
+        description=good(form, "description"),
+        brand_name=deal.brand_name if deal else good(form, "brand_name") or "A brand",
+        category=category,
+        category_name=CATEGORY_NAMES.get(category, "a category"),
+    )
+
+
+def good(form: Filled[Any], name: str) -> str:
+    """What was typed, unless it will not do."""
+    return "" if name in form.wrong else form.typed.get(name, "").strip()
+
+
+def amount(form: Filled[Any], name: str) -> Decimal | None:
+    typed = good(form, name)
+    return typed_price(typed) if typed else None
+
+
+def desk_path(deal: deals.Deal) -> str:
+    """Where an editor finds a deal."""
+    return f"/editor/deals/{deal.deal_id}"

@@ -1,0 +1,211 @@
+"""Choosing and ordering featured deals.
+
+All deals of a place are sent up at once. Until then the choice is a draft, and the draft is in the
+address: each button leads to the page of another draft, which the browser's way back undoes, and
+nothing is written before "Publish". What is published then has to follow on what the draft was
+begun from, which stands in the address too: if somebody else has published meanwhile, the editor
+sees both choices, and goes on knowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Conflict, DomainError, together
+from bigtime.site import (
+    CHOICE,
+    FRONT,
+    PLACES,
+    Featuring,
+    Place,
+    Visitor,
+    feature,
+    featuring,
+    latest_for,
+    outdated,
+    place_of_category,
+)
+from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of
+from bigtime.web.desk.deal_form import CATEGORY_NAMES
+from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.featured_draft import (
+    Step,
+    added,
+    focus_after,
+    ids_in,
+    joined,
+    mark_of,
+    moved,
+    parse,
+)
+from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.wire import Steps
+
+featured = APIRouter(include_in_schema=False)
+
+
+class ChosenMeanwhile(Conflict):
+    """Somebody else has published another choice meanwhile; see both, then take theirs or yours."""
+
+
+class Publishing(BaseModel):
+    """A draft, and a mark of the deals that were featured when it was begun."""
+
+    deals: str = ""
+    seen: str = ""
+
+
+Asked = Annotated[Step, Query()]
+
+
+# Pages
+
+
+@featured.get("/editor/featured")
+async def show_places(request: Request, who: Editor) -> Response:
+    """Every place, and how many deals it features."""
+    site = site_of(request)
+    found = await site.store.run(together(*(featuring(place) for place in PLACES)))
+    places = [(place, len(one.featured_deals)) for place, one in zip(PLACES, found, strict=True)]
+    page = site.templates.page("editor/places.html", places=places)
+    return await site.answer(request, page)
+
+
+@featured.get(FRONT.path)
+async def show_front_page(request: Request, who: Editor, step: Asked) -> Response:
+    return await draft(request, FRONT, step)
+
+
+@featured.get(CHOICE.path)
+async def show_editors_choice(request: Request, who: Editor, step: Asked) -> Response:
+    return await draft(request, CHOICE, step)
+
+
+@featured.get("/editor/featured/categories/{name:path}")
+async def show_category(request: Request, who: Editor, name: str, step: Asked) -> Response:
+    return await draft(request, category_place(name), step)
+
+
+@featured.post(FRONT.path)
+async def publish_front_page(request: Request, who: Editor) -> Response:
+    return await publish(request, FRONT, who)
+
+
+@featured.post(CHOICE.path)
+async def publish_editors_choice(request: Request, who: Editor) -> Response:
+    return await publish(request, CHOICE, who)
+
+
+@featured.post("/editor/featured/categories/{name:path}")
+async def publish_category(request: Request, who: Editor, name: str) -> Response:
+    return await publish(request, category_place(name), who)
+
+
+def category_place(name: str) -> Place:
+    if name not in CATEGORY_NAMES:
+        raise UnknownCategory
+    return place_of_category(CATEGORY_NAMES[name])
+
+
+# Drafting
+
+
+async def draft(request: Request, place: Place, step: Step) -> Response:
+    """The draft after a step; a deal that cannot be added is answered beside its field."""
+    site = site_of(request)
+    stored = await site.store.run(featuring(place))
+    if step.deals is None:
+        step = step.model_copy(update={"deals": joined(ids_in(stored)), "seen": mark_of(stored)})
+    ids, form = parse(step.deals or ""), empty(add=step.add or "")
+    if step.add is not None:
+        try:
+            ids = await site.store.run(added(place, ids, step.add))
+            form = empty()
+        except DomainError as error:
+            form.refuse(error, "add")
+    ids = moved(ids, step)
+    status = 422 if form.wrong else 200
+    return await shown(request, place, ids, stored, form, step=step, status=status)
+
+
+# Publishing
+
+
+async def publish(request: Request, place: Place, who: Visitor) -> Response:
+    """Features the deals of a draft."""
+    site = site_of(request)
+    form = await read_form(request, site, Publishing)
+    assert form.value is not None  # every field has a default
+    wanted = form.value
+    ids, step = parse(wanted.deals), Step(seen=wanted.seen)
+    try:
+        await site.store.run(published(place, wanted, who))
+    except Conflict:
+        stored = await site.store.run(featuring(place))
+        if ids_in(stored) != ids:  # else it is the same choice, sent twice
+            form.refuse(ChosenMeanwhile())
+            step = Step(seen=mark_of(stored))
+            theirs = stored.featured_deals
+            return await shown(
+                request, place, ids, stored, form, step=step, status=409, theirs=theirs
+            )
+    except DomainError as error:
+        form.refuse(error)
+        stored = await site.store.run(featuring(place))
+        return await shown(request, place, ids, stored, form, step=step, status=422)
+    site.drop((place.tag,))
+    return going_on(f"{place.path}?done=true")
+
+
+def published(place: Place, wanted: Publishing, who: Visitor) -> Steps[None]:
+    stored = yield from featuring(place)
+    if wanted.seen != mark_of(stored):
+        raise ChosenMeanwhile
+    yield from feature(
+        who.username, place, [deal_id_of(one) for one in parse(wanted.deals)], stored
+    )
+
+
+async def shown(
+    request: Request,
+    place: Place,
+    ids: Sequence[str],
+    stored: Featuring,
+    form: Filled[Any],
+    *,
+    step: Step,
+    status: int = 200,
+    theirs: Sequence[FeaturedDeal] = (),
+) -> Response:
+    """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
+    site = site_of(request)
+    after = site.cursors.read(step.after)
+    kept = site.kept_days(place.listed)
+    chosen, latest = await site.store.run(
+        together(site.deals_by_id(ids), latest_for(place, after, kept))
+    )
+    listed = {*ids, *(deal.deal_id for deal in theirs)}
+    return await site.form_page(
+        request,
+        "editor/featured.html",
+        status=status,
+        place=place,
+        chosen=chosen,
+        old=outdated(chosen, stored),
+        theirs=theirs,
+        draft=joined([deal.deal_id for deal in chosen]),
+        published=joined(ids_in(stored)),
+        seen=step.seen,
+        focus="" if form.wrong else focus_after(step, ids, [deal.deal_id for deal in latest]),
+        latest=[deal for deal in latest if deal.deal_id not in listed],
+        this=step.after,
+        after=site.cursors.write(latest.position),
+        form=form,
+        done=step.done,
+    )

@@ -1,0 +1,61 @@
+"""Telling everybody of a deal: asked here, done by the second process, watched here.
+
+A message that is sent cannot be taken back, so it takes two steps: a page that says what will
+happen, and the button on it. To press it again changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import get
+from bigtime.site import Task, Visitor, tell_everybody
+from bigtime.systems import deals
+from bigtime.web.desk.deal_form import desk_path
+from bigtime.web.desk.editor import Editor
+from bigtime.web.pages import going_on, read_fields, site_of
+from bigtime.wire import Steps
+
+hot_deal = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How far the telling of a deal is; `task` is None as long as nobody has asked for it."""
+
+    deal: deals.Deal
+    task: Task | None
+    progress: deals.HotDealProgress
+
+
+@hot_deal.get("/editor/deals/{deal_id}/hot")
+async def show_telling(request: Request, who: Editor, deal_id: str) -> Response:
+    """How far it is, or what would happen."""
+    site = site_of(request)
+    telling = await site.store.run(telling_of(deal_id))
+    return await site.form_page(request, "editor/hot_deal.html", telling=telling)
+
+
+@hot_deal.post("/editor/deals/{deal_id}/hot")
+async def begin_telling(request: Request, who: Editor, deal_id: str) -> Response:
+    """Asks for it."""
+    site = site_of(request)
+    await read_fields(request, site)
+    deal = await site.store.run(ask(deal_id, who))
+    return going_on(f"{desk_path(deal)}/hot")
+
+
+def telling_of(deal_id: str) -> Steps[Telling]:
+    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
+    task = yield from get(Task.key(deal.deal_id), consistent=True)
+    return Telling(deal, task, (yield from deals.view_hot_deal_progress(deal.deal_id)))
+
+
+def ask(deal_id: str, who: Visitor) -> Steps[deals.Deal]:
+    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
+    yield from tell_everybody(who.username, deal)
+    return deal

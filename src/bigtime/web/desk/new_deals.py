@@ -1,0 +1,186 @@
+"""New deals, as editors make them.
+
+The form of a deal has a key, drawn when it is shown. Which deal came of it is written down with
+the deal, in the same transaction, so that a form that is sent twice makes one deal. Somebody who
+goes back to a form that was sent, and writes another deal into it, is told so: that deal is not
+made before they send it again, under another key.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, create, get, now
+from bigtime.site import Once, Visitor, post_deal, tags_shown
+from bigtime.systems import deals
+from bigtime.web.desk.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
+from bigtime.web.desk.editor import Editor
+from bigtime.web.http import BadForm
+from bigtime.web.pages import Filled, Site, empty, going_on, read_form, site_of
+from bigtime.wire import Steps
+
+MOST_LISTED: Final = 1_000
+"""Brands that a browser is told of, to complete what is typed."""
+FORM_LASTS: Final = timedelta(days=2)
+
+new_deals = APIRouter(include_in_schema=False)
+
+
+class AlreadyMade(DomainError):
+    """This form has made its deal already."""
+
+    status = HTTPStatus.CONFLICT
+
+
+class OtherMade(DomainError):
+    """This form has posted another deal already, and this one is not posted yet."""
+
+
+@new_deals.get("/editor/deals/new")
+async def show_new_deal(request: Request, who: Editor) -> Response:
+    """The form of a deal that is not there yet."""
+    return await shown_new(request, empty(key=new_key()))
+
+
+@new_deals.get("/editor/deals")
+@new_deals.get("/editor/deals/preview")
+async def leave_new_deal(who: Editor) -> Response:
+    """To the form, for whoever enters the address of an answer to it again."""
+    return going_on("/editor/deals/new")
+
+
+@new_deals.post("/editor/deals/preview")
+async def preview_new_deal(request: Request, who: Editor) -> Response:
+    """The same form, with the card that it would make; nothing is changed."""
+    site = site_of(request)
+    form, deal = await new_deal_form(request, site), None
+    if form.value is not None:
+        try:
+            deal = await site.store.run(drafted(form.value))
+        except DomainError as error:
+            refuse(form, error)
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    return await shown_new(request, form, deal, status=200 if deal or is_typing else 422)
+
+
+@new_deals.post("/editor/deals")
+async def make_deal(request: Request, who: Editor) -> Response:
+    """Makes the deal."""
+    site = site_of(request)
+    form = await new_deal_form(request, site)
+    if form.value is None:
+        return await shown_new(request, form, status=422)
+    try:
+        deal = await site.store.run(make(form.value, who))
+    except AlreadyMade:
+        return await answer_again(request, form, form.value, who)
+    except DomainError as error:
+        refuse(form, error)
+        return await shown_new(request, form, status=422)
+    site.drop(tags_shown(deal))
+    return going_on(f"{desk_path(deal)}?done=made")
+
+
+async def answer_again(
+    request: Request, form: Filled[NewDeal], value: NewDeal, who: Visitor
+) -> Response:
+    """What a form is answered that was sent before: the same, unless it tells of another deal."""
+    made = await site_of(request).store.run(made_by(value.key, who))
+    path = made.body or "/editor"
+    if made.request == fingerprint(value):
+        return going_on(path)
+    anew = Filled[NewDeal]({**form.typed, "key": new_key()})
+    anew.refuse(OtherMade())
+    return await shown_new(request, anew, status=409, made=path.partition("?")[0])
+
+
+async def new_deal_form(request: Request, site: Site) -> Filled[NewDeal]:
+    form = await read_form(request, site, NewDeal)
+    if "key" in form.wrong:
+        raise BadForm()
+    return form
+
+
+def drafted(form: NewDeal) -> Steps[deals.Deal]:
+    return (
+        yield from deals.new_deal(
+            form.title,
+            form.link,
+            form.price,
+            form.brand_name,
+            form.category_name,
+            list_price=form.list_price,
+            description=form.description,
+        )
+    )
+
+
+def make(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
+    deal = yield from drafted(form)
+    moment = yield from now()
+    once = Once(
+        who=who.login,
+        idempotency_key=form_key(form.key),
+        request=fingerprint(form),
+        seed=b"",
+        begun_at=moment,
+        held_until=moment,
+        status=HTTPStatus.SEE_OTHER,
+        body=f"{desk_path(deal)}?done=made",
+        expires_at=moment + FORM_LASTS,
+    )
+    return (yield from post_deal(who.username, deal, create(once, unless_exists=AlreadyMade)))
+
+
+def fingerprint(form: NewDeal) -> str:
+    """What makes a deal the same: all that its form tells, however that is spelled."""
+    return sha256(form.model_dump_json(exclude={"key"}).encode()).hexdigest()
+
+
+def made_by(key: str, who: Visitor) -> Steps[Once]:
+    """What a form has made."""
+    return (
+        yield from get(
+            Once.key(who.login, form_key(key)), missing=deals.UnknownDeal, consistent=True
+        )
+    )
+
+
+def new_key() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def form_key(key: str) -> str:
+    """No key of an API has a space in it."""
+    return f"form {key}"
+
+
+async def shown_new(
+    request: Request,
+    form: Filled[Any],
+    deal: deals.Deal | None = None,
+    *,
+    status: int = 200,
+    made: str = "",
+) -> Response:
+    """The form as it was typed; `made` is the page of another deal that it has made before."""
+    site = site_of(request)
+    brands = await site.store.run(deals.fetch_all_brands())
+    return await site.form_page(
+        request,
+        "editor/new_deal.html",
+        status=status,
+        form=form,
+        card=preview_of(form, deal),
+        brands=brands[:MOST_LISTED],
+        categories=CATEGORY_NAMES.items(),
+        made=made,
+    )

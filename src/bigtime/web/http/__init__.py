@@ -1,0 +1,69 @@
+"""HTTP without pages: settings, cookies, limits, problems, metrics."""
+
+from bigtime.web.http.bounds import BOUNDS
+from bigtime.web.http.canonical_url import behind_button, key_of, spelled_otherwise
+from bigtime.web.http.client import Scope, client_in, client_of
+from bigtime.web.http.cookies import SESSION, VISIT, Cookies
+from bigtime.web.http.field_messages import worded
+from bigtime.web.http.form_token import FormTokens
+from bigtime.web.http.headers import Header, site_headers
+from bigtime.web.http.json_response import json_answer
+from bigtime.web.http.limits import Limit, Limits, TooManyTries
+from bigtime.web.http.local_path import local_path
+from bigtime.web.http.metrics import Meters
+from bigtime.web.http.problems import (
+    BadForm,
+    FieldFault,
+    Malformed,
+    NoSuchPage,
+    NotAllowed,
+    NotSignedIn,
+    code_of,
+    problem_body,
+    status_of_faults,
+)
+from bigtime.web.http.settings import Settings, pepper_of, setting_faults, with_secret
+from bigtime.web.http.static_files import PLACE, MarkedFiles
+from bigtime.web.http.statuses import status_in_form, status_of
+from bigtime.web.http.typed_price import TypedPrice
+
+__all__ = [
+    "BOUNDS",
+    "PLACE",
+    "SESSION",
+    "VISIT",
+    "BadForm",
+    "Cookies",
+    "FieldFault",
+    "FormTokens",
+    "Header",
+    "Limit",
+    "Limits",
+    "Malformed",
+    "MarkedFiles",
+    "Meters",
+    "NoSuchPage",
+    "NotAllowed",
+    "NotSignedIn",
+    "Scope",
+    "Settings",
+    "TooManyTries",
+    "TypedPrice",
+    "behind_button",
+    "client_in",
+    "client_of",
+    "code_of",
+    "json_answer",
+    "key_of",
+    "local_path",
+    "pepper_of",
+    "problem_body",
+    "setting_faults",
+    "site_headers",
+    "spelled_otherwise",
+    "status_in_form",
+    "status_of",
+    "status_of_faults",
+    "with_secret",
+    "worded",
+]

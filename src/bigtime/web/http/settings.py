@@ -1,0 +1,135 @@
+"""The settings of the site: one object, read once from the environment, passed down."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bigtime.site import SHAPE, MailServer, check_sender
+
+Mode = Literal["development", "production"]
+
+SHORTEST_SECRET = 32
+
+
+class Settings(BaseSettings):
+    """Each is an environment variable in capitals with `BIGTIME_` before it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BIGTIME_", extra="ignore", frozen=True, hide_input_in_errors=True
+    )
+
+    mode: Mode = Field(
+        default="development", description="`production` refuses what is not safe there."
+    )
+    store: str = Field(default="file:data/bigtime.db", description="Where the data is.")
+    data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
+    host: str = Field(default="127.0.0.1", description="The address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
+    secret: SecretStr = Field(default=SecretStr(""), description="Signs forms, cursors and links.")
+    old_secrets: list[SecretStr] = Field(
+        default=[], description="Secrets whose cursors are still good."
+    )
+    secure: bool | None = Field(default=None, description="Whether browsers come over TLS.")
+    smtp: SecretStr = Field(
+        default=SecretStr(""),
+        description="The mail server: host:port, or smtp://user:password@host:587, which takes the"
+        " password over STARTTLS, or smtps://; none keeps mail in an outbox.",
+    )
+    mail_from: str = Field(default="Bigtime <hello@localhost>", description="Who mail comes from.")
+    public_url: str = Field(default="", description="The address that links in mails begin with.")
+    time_zone: str = Field(default="UTC", description="Whose days campaigns begin and end with.")
+    proxies: int = Field(
+        default=0, ge=0, description="How many proxies in front add X-Forwarded-For."
+    )
+
+    @field_validator("smtp")
+    @classmethod
+    def check_smtp(cls, given: SecretStr) -> SecretStr:
+        if given:
+            try:
+                MailServer.named(given.get_secret_value())
+            except ValueError:  # whose words may have the password in them
+                raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
+        return given
+
+    @field_validator("mail_from")
+    @classmethod
+    def check_mail_from(cls, sender: str) -> str:
+        try:
+            return check_sender(sender)
+        except ValueError as error:
+            raise ValueError(f"BIGTIME_MAIL_FROM is wrong: {error}") from None
+
+    @field_validator("time_zone")
+    @classmethod
+    def check_time_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            raise ValueError(
+                f"BIGTIME_TIME_ZONE must name a time zone, as Africa/Johannesburg; {name!r} is none"
+            ) from None
+        return name
+
+    @model_validator(mode="after")
+    def check_production(self) -> Self:
+        if self.mode == "production":
+            given = self.secret.get_secret_value()
+            if len(given) < SHORTEST_SECRET:
+                raise ValueError(
+                    f"BIGTIME_SECRET must have {SHORTEST_SECRET} characters or more in production"
+                )
+            if self.secure is False:
+                raise ValueError("BIGTIME_SECURE cannot be off in production: cookies need TLS")
+        return self
+
+    @property
+    def is_secure(self) -> bool:
+        return self.mode == "production" if self.secure is None else self.secure
+
+    @property
+    def base_url(self) -> str:
+        return self.public_url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+
+def setting_faults(error: ValidationError) -> Iterator[str]:
+    """What is wrong with which setting, in a line each."""
+    for fault in error.errors():
+        if cause := fault.get("ctx", {}).get("error"):
+            yield f"{cause}."
+        else:
+            yield f"BIGTIME_{str(fault['loc'][0]).upper()}: {fault['msg']}."
+
+
+def with_secret(settings: Settings) -> Settings:
+    """The settings with the secret that is kept, where they were given none."""
+    if settings.secret:
+        return settings
+    return settings.model_copy(update={"secret": SecretStr(kept_secret(settings.data))})
+
+
+def pepper_of(settings: Settings) -> bytes:
+    """The key of one-time codes, which is in no table."""
+    secret = with_secret(settings).secret.get_secret_value()
+    return hmac.digest(secret.encode(), b"one-time code", sha256)
+
+
+def kept_secret(folder: Path) -> str:
+    """The secret of a site that was given none: drawn once, and kept with its own files."""
+    path = folder / "secret"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = folder / f"secret.{secrets.token_hex(8)}"
+        drawn.touch(mode=0o600)
+        drawn.write_text(secrets.token_urlsafe(32))
+        drawn.replace(path)  # whole or not at all
+    return path.read_text()

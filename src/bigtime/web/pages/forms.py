@@ -1,0 +1,130 @@
+"""Forms: read field by field, and answered with what is wrong beside the field that it concerns.
+
+A form is a pydantic model. Each field is checked by itself, so that all faults are told at once;
+what was typed is kept as it was typed, for the form to be shown again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError
+from bigtime.web.http import BadForm, Malformed, TooManyTries, worded
+from bigtime.web.pages.site import Site
+
+F = TypeVar("F", bound=BaseModel)
+
+TOKEN = "form_token"
+MOST_BYTES = 256 * 1024
+MOST_FIELDS = 200
+URLENCODED = "application/x-www-form-urlencoded"
+
+
+@dataclass(slots=True)
+class Filled(Generic[F]):
+    """A form as somebody sent it. `value` is there when nothing is wrong with it.
+
+    `typed` is what was typed, `wrong` a sentence for each field that will not do, and `fault` one
+    for the form as a whole.
+    """
+
+    typed: Mapping[str, str]
+    value: F | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
+    fault: str = ""
+
+    def refuse(self, error: DomainError, field: str | None = None) -> None:
+        """Takes an error that came later: beside a field, or for the whole form."""
+        self.value = None
+        if field is None:
+            self.fault = str(error)
+        else:
+            self.wrong[field] = str(error)
+
+
+def waiting(response: Response, error: TooManyTries) -> Response:
+    """A form that may be sent again in a while, shown with what was typed."""
+    response.headers["retry-after"] = str(error.seconds)
+    return response
+
+
+def empty(**typed: str) -> Filled[Any]:
+    """A form that nobody has filled in yet, or with what stands in it at first."""
+    return Filled(typed)
+
+
+async def read_fields(request: Request, site: Site) -> FormData:
+    """The fields of a form that one of our own pages sent."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
+        raise Malformed("A form is sent as application/x-www-form-urlencoded.")
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > MOST_BYTES:
+        raise Malformed("This form is too long; send less.")
+    fields = await request.form(max_files=0, max_fields=MOST_FIELDS)
+    token = fields.get(TOKEN)
+    if not site.form_tokens.fits(
+        site.form_holder(request), token if isinstance(token, str) else ""
+    ):
+        raise BadForm()
+    return fields
+
+
+async def read_form(request: Request, site: Site, kind: type[F]) -> Filled[F]:
+    return check_form(kind, typed_in(await read_fields(request, site)))
+
+
+def typed_in(fields: FormData) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if isinstance(value, str)}
+
+
+def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
+    """Checks every field; an empty one is as good as none.
+
+    Space around what was typed is dropped, but not around a secret.
+    """
+    filled: Filled[F] = Filled(typed)
+    values: dict[str, Any] = {}
+    for name, info in kind.model_fields.items():
+        given = typed.get(name, "")
+        if info.annotation is not SecretStr:
+            given = given.strip()
+        if not given:
+            if info.is_required():
+                filled.wrong[name] = "Please fill this in."
+            continue
+        try:
+            values[name] = checker(kind, name).validate_python(given)
+        except ValidationError as error:
+            filled.wrong[name] = worded(error.errors()[0])
+        except DomainError as error:
+            filled.wrong[name] = str(error)
+    if not filled.wrong:
+        complete(filled, kind, values)
+    return filled
+
+
+def complete(filled: Filled[F], kind: type[F], values: dict[str, Any]) -> None:
+    """Makes the form's value, where its fields go together."""
+    try:
+        filled.value = kind.model_validate(values)
+    except ValidationError as error:
+        filled.fault = worded(error.errors()[0])
+    except DomainError as error:
+        filled.fault = str(error)
+
+
+@lru_cache(maxsize=1000)
+def checker(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    info = kind.model_fields[name]
+    annotation: Any = info.annotation
+    for constraint in info.metadata:
+        annotation = Annotated[annotation, constraint]
+    return TypeAdapter(annotation)

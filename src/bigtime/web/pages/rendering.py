@@ -1,0 +1,89 @@
+"""Templates: HTML that escapes whatever it is given, with gaps for what is personal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.utils import url_quote
+
+from bigtime.site import day, moment, money, percent
+from bigtime.web.http import BOUNDS
+from bigtime.web.pages.escaping import ShowingEnvironment
+from bigtime.web.pages.kept_pieces import kept_pieces
+from bigtime.web.pages.page import Page, slot
+
+FOLDER = Path(__file__).parents[1] / "templates"
+TONES = frozenset(
+    ("electronics", "computers", "home", "kitchen", "fashion", "sports", "toys", "beauty")
+)
+"""The categories that have a colour in site.css and a picture in categories.svg."""
+
+
+def environment() -> Environment:
+    templates = ShowingEnvironment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    templates.globals |= {"slot": slot, "bounds": BOUNDS}
+    templates.filters |= {
+        "urlencode": urlencode,
+        "money": money,
+        "percent": percent,
+        "day": day,
+        "moment": moment,
+        "saving": saving,
+        "tone": tone,
+        "initials": initials,
+    }
+    return templates
+
+
+class Templates:
+    """Renders templates by their name. `shared` is what every one of them can use."""
+
+    def __init__(self, shared: Mapping[str, Any]) -> None:
+        self._environment = environment()
+        self._environment.globals.update(shared)
+        self._environment.filters.update(kept_pieces(self._environment))
+
+    def page(self, name: str, /, *, status: int = 200, **values: Any) -> Page:
+        return Page.rendered(self.text(name, **values), status=status)
+
+    def text(self, name: str, /, **values: Any) -> str:
+        return self._environment.get_template(name).render(values)
+
+    def bytes(self, name: str, /, **values: Any) -> bytes:
+        return self.text(name, **values).encode()
+
+
+@lru_cache(maxsize=4_096)
+def urlencode(name: str) -> str:
+    """A name in an address. The same few stand on every card, so they are remembered."""
+    return url_quote(name)
+
+
+def saving(deal: Any) -> int:
+    """How many percent a deal is below its list price, rounded down; 0 where there is none."""
+    if not deal.list_price:
+        return 0
+    return int((deal.list_price - deal.price) * 100 // deal.list_price)
+
+
+def tone(category: str) -> str:
+    """The colour and picture of a category; any other category has those of `other`."""
+    name = category.lower()
+    return name if name in TONES else "other"
+
+
+def initials(name: str) -> str:
+    """The first letters of a name's first two words; what is no letter is no word's."""
+    words = ("".join(filter(str.isalnum, word)) for word in name.split())
+    return "".join(word[0] for word in words if word)[:2].upper() or name.strip()[:1]

@@ -1,0 +1,124 @@
+"""Counts views of deals in memory, and writes them down every few seconds; see site.engagement."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+from weakref import WeakValueDictionary
+
+from bigtime.site import (
+    DEALS_AT_ONCE,
+    Counted,
+    Visitor,
+    deals_counted,
+    engaged,
+    is_new_click,
+    record_all,
+    record_click,
+    record_looks,
+)
+from bigtime.store import AsyncStore
+from bigtime.systems import catalog
+from bigtime.systems.deals import Deal
+from bigtime.web.http import Limits, Scope, client_in
+
+log = logging.getLogger("bigtime.web")
+
+
+SECONDS_BETWEEN: Final = 3.0
+
+
+MOST_COUNTED: Final = 100_000
+
+
+FOLDER: Final = "/deals/"
+
+
+PATH_LENGTH: Final = len(FOLDER) + 27
+
+
+class Engagement:
+    """Counts views, and writes them and clicks down. For one event loop."""
+
+    def __init__(self, store: AsyncStore, limits: Limits, *, proxies: int = 0) -> None:
+        self.store = store
+        self.limits = limits
+        self.proxies = proxies
+        self.counted = Counted()
+        self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def note(self, scope: Scope, visitor: Visitor | None) -> None:
+        """A page was answered; that of a deal is a view."""
+        path: str = scope["path"]
+        if len(path) != PATH_LENGTH or not path.startswith(FOLDER):
+            return
+        if not self.is_counted("view", scope, visitor):
+            return
+        counted, deal_id = self.counted, path[len(FOLDER) :]
+        if len(counted.views) < MOST_COUNTED:
+            counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
+        if visitor is not None and len(counted.lookers) < MOST_COUNTED:
+            counted.lookers.add((visitor.username, deal_id))
+
+    def is_counted(self, action: str, scope: Scope, visitor: Visitor | None) -> bool:
+        """Whether somebody may have it counted once more."""
+        if visitor is None:
+            return not self.limits.tried(action, client_in(scope, proxies=self.proxies))
+        return not self.limits.tried(action, f"@{visitor.username}")
+
+    async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
+        """Somebody goes to the offer of a deal."""
+        if not self.is_counted("click", scope, visitor):
+            return
+        username = visitor.username if visitor else None
+        lock = self._moving.setdefault(deal.deal_id, asyncio.Lock())
+        async with lock:
+            try:
+                await self.store.run(record_click(deal, username))
+            except catalog.EngagementMoved:
+                await self.click_later(deal, username)
+
+    async def click_later(self, deal: Deal, username: str | None) -> None:
+        """Others move this deal all the time: the click is counted with the next views."""
+        if username is None or await self.store.run(is_new_click(deal, username)):
+            clicks = self.counted.clicks
+            clicks[deal.deal_id] = clicks.get(deal.deal_id, 0) + 1
+
+    async def run(self) -> None:
+        """Writes down what was counted, every few seconds, until it is cancelled."""
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN)
+            try:
+                await self.flush()
+            except Exception:
+                log.exception("views could not be written down; they are kept for the next time")
+
+    async def flush(self) -> None:
+        """Writes down what was counted; what cannot be written is kept."""
+        if not self.counted:
+            return
+        counted, self.counted = self.counted, Counted()
+        try:
+            deals = await self.store.run(deals_counted(counted))
+            await self.store.run(record_looks(deals, counted.lookers))
+            counted.lookers.clear()
+            listed = list(deals.values())
+            for start in range(0, len(listed), DEALS_AT_ONCE):
+                chunk = listed[start : start + DEALS_AT_ONCE]
+                await self.store.run(record_all([engaged(deal, counted) for deal in chunk]))
+                for deal in chunk:
+                    counted.views.pop(deal.deal_id, None)
+                    counted.clicks.pop(deal.deal_id, None)
+        except BaseException:
+            self.take_back(counted)
+            raise
+
+    def take_back(self, counted: Counted) -> None:
+        for mine, theirs in (
+            (self.counted.views, counted.views),
+            (self.counted.clicks, counted.clicks),
+        ):
+            for deal_id, number in theirs.items():
+                mine[deal_id] = mine.get(deal_id, 0) + number
+        self.counted.lookers |= counted.lookers

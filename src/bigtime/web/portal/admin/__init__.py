@@ -1,1 +1,0 @@
-"""The admin's part of the portal."""

@@ -1,0 +1,231 @@
+"""Serving: the site in this process, its worker in a second one, both stopped cleanly.
+
+The port is taken before anything else, so that nothing is done if it cannot be had. On first start
+the tables are made, and in development filled with a little demo data. The worker is started again
+when it dies, after a pause that grows while it dies soon. A signal stops the server, which ends the
+requests under way, and then the worker. If this process is killed, the worker notices and ends by
+itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import uvicorn
+import uvloop
+
+from bigtime.engine import Engine
+from bigtime.model import DomainError, setup
+from bigtime.site import SITE, SYSTEMS, demo_logins, load_demo, wants_demo
+from bigtime.store import AsyncStore, HttpTransport, Store, destination, open_store, read_setting
+from bigtime.systems import accounts, deals
+from bigtime.web.app import Version, make_app
+from bigtime.web.http import Meters, Settings, with_secret
+from bigtime.web.metered_store import metering
+
+log = logging.getLogger("bigtime.web")
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 30.0
+SECONDS_TO_STOP = 20.0
+
+
+class NotKept(DomainError):
+    """The site runs in two processes, which `memory:` cannot share; choose a file, as file:a.db."""
+
+
+class CannotListen(DomainError):
+    """Nobody can listen on that port; choose another with --port."""
+
+
+class NotForProduction(DomainError):
+    """This store has demo accounts, whose passwords everybody knows; choose another store."""
+
+
+def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
+    """Makes tables, and demo data where there is none yet; whether demo logins work."""
+    if read_setting(settings.store).kind == "memory":
+        raise NotKept()
+    with open_store(settings.store) as store:
+        store.run(setup(*SYSTEMS, SITE))
+        store.run(deals.create_categories())
+        if settings.mode == "development" and wants_demo(store):
+            tell("First start: making the tables and some demo data ...")
+            load_demo(store, until=datetime.now(UTC))
+        has_demo = has_demo_login(store)
+    if has_demo and settings.mode == "production":
+        raise NotForProduction()
+    return has_demo
+
+
+def has_demo_login(store: Store) -> bool:
+    """Whether a password lets somebody in that everybody knows; the names are anybody's."""
+    for one in demo_logins():
+        with contextlib.suppress(accounts.WrongCredentials):
+            store.run(accounts.verify_password(one.login, one.password))
+            return True
+    return False
+
+
+def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
+    """Serves until it is told to stop."""
+    with listening(settings) as listener:
+        has_demo = prepare(settings, tell=tell)
+        settings = with_secret(settings)
+        with worker(settings):
+            greeting = greet(settings, listener.getsockname()[1], has_demo)
+            uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
+
+
+def listening(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise CannotListen(why_not(error, settings)) from error
+
+
+def why_not(error: OSError, settings: Settings) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Port {settings.port} is taken. Choose another with --port or BIGTIME_PORT."
+        case errno.EACCES:
+            return f"Port {settings.port} is not for ordinary users. Choose one above 1023."
+        case _:
+            return f"{settings.host} is no address to listen on here. Choose another with --host."
+
+
+def greet(settings: Settings, port: int, has_demo: bool) -> str:
+    lines = [f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}"]
+    if has_demo:
+        lines += [f"  log in as {one.login} with {one.password}" for one in demo_logins()]
+    lines.append(f"Its data is in {settings.store}. Ctrl+C stops it.")
+    if settings.mode == "production" and not settings.smtp:
+        lines.append("No mail is sent, and so no one-time codes: BIGTIME_SMTP is not set.")
+    return "\n".join(lines)
+
+
+async def run_server(
+    settings: Settings, listener: socket.socket, *, on_ready: Callable[[], None]
+) -> None:
+    meters = Meters()
+    async with opened(settings, meters) as (store, version):
+        config = uvicorn.Config(
+            make_app(settings, store, version=version, meters=meters),
+            loop="uvloop",
+            http="httptools",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # how many proxies to believe is the site's own setting
+            log_level="warning",
+            timeout_graceful_shutdown=10,
+        )
+        server = Server(config)
+        telling = asyncio.create_task(tell_when_up(server, on_ready))
+        await server.serve(sockets=[listener])
+        telling.cancel()
+
+
+class Server(uvicorn.Server):
+    """Ends when it is told to, and leaves the rest to whoever called it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal ends the server, not the process: the worker has to be stopped too."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> None:
+    while not server.started:
+        await asyncio.sleep(0.05)
+    on_ready()
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    settings: Settings, meters: Meters
+) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
+    """The store, and on an engine the number that changes with its data."""
+    kind, place = read_setting(settings.store)
+    if kind == "file":
+        engine = Engine.open(place)
+        try:
+            yield AsyncStore(engine, **metering(meters.spent)), engine.version
+        finally:
+            await asyncio.to_thread(engine.close)
+    else:
+        transport = HttpTransport(**destination(kind, place))
+        try:
+            yield AsyncStore(transport, **metering(meters.spent)), None
+        finally:
+            await transport.close()
+
+
+@contextmanager
+def worker(settings: Settings) -> Iterator[None]:
+    """The second process, started again whenever it ends before its time."""
+    stop = threading.Event()
+    keeper = threading.Thread(target=keep_worker, args=(settings, stop), daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        keeper.join()
+
+
+def keep_worker(settings: Settings, stop: threading.Event) -> None:
+    pause = FIRST_PAUSE
+    while not stop.is_set():
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
+            env={**os.environ, **environment(settings)},
+            start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
+        )
+        while process.poll() is None and not stop.wait(0.1):
+            pass
+        if stop.is_set():
+            end(process)
+            return
+        log.error("the worker ended with %s; it is started again", process.returncode)
+        if time.monotonic() - began > LONGEST_PAUSE:
+            pause = FIRST_PAUSE  # it worked for a while: whatever ended it is something new
+        stop.wait(pause)
+        pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The settings that the worker needs, as it reads them."""
+    return {
+        "BIGTIME_STORE": settings.store,
+        "BIGTIME_SECRET": settings.secret.get_secret_value(),
+        "BIGTIME_SMTP": settings.smtp.get_secret_value(),
+        "BIGTIME_MAIL_FROM": settings.mail_from,
+        "BIGTIME_PUBLIC_URL": settings.base_url,
+    }
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(SECONDS_TO_STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

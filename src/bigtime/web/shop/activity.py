@@ -1,0 +1,84 @@
+"""What somebody did here, and what they were told, as the catalogue noted it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Position
+from bigtime.site import DealsById
+from bigtime.systems import catalog
+from bigtime.web.pages import site_of
+from bigtime.wire import Steps
+
+activity = APIRouter(include_in_schema=False)
+
+WORDS = {
+    "deal_view": "You looked at",
+    "deal_click": "You went to the offer of",
+    "deal_notification": "You were told of",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """One activity as a page shows it: what was done, and with which deal."""
+
+    at: datetime
+    did: str
+    deal_id: str | None
+    title: str | None
+
+
+@activity.get("/me/activity")
+async def show_activity(request: Request, after: str | None = None) -> Response:
+    """Activities, newest first."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    steps = activity_of(visitor.username, site.cursors.read(after), site.deals_by_id)
+    noted, position = await site.store.run(steps)
+    page = site.templates.page(
+        "shopper/activity.html", noted=noted, after=site.cursors.write(position)
+    )
+    return await site.answer(request, page)
+
+
+def activity_of(
+    username: str, after: Position | None, deals_by_id: DealsById
+) -> Steps[tuple[list[Noted], Position | None]]:
+    """The titles are those that deals have now, or else had then."""
+    found = yield from catalog.get_user_activities(username, after=after)
+    told = [deal_in(one) for one in found]
+    deals = yield from deals_by_id([one for one in told if one])
+    titles = {str(deal.deal_id): deal.title for deal in deals}
+    return [noted(one, titles) for one in found], found.position
+
+
+def noted(one: catalog.UserActivity, titles: dict[str, str]) -> Noted:
+    deal_id = deal_in(one)
+    is_there = deal_id is not None and deal_id in titles
+    title = titles.get(deal_id or "") or text_in(one, "title")
+    did = WORDS.get(one.activity_type) or one.activity_type.replace("_", " ").capitalize()
+    return Noted(moment_of(one), did, deal_id if is_there else None, title)
+
+
+def moment_of(one: catalog.UserActivity) -> datetime:
+    """When it was: an activity that stands for an hour's has the moment of the last in it."""
+    try:
+        told = datetime.fromisoformat(text_in(one, "at") or "")
+    except ValueError:
+        return one.timestamp
+    return told if told.tzinfo else one.timestamp
+
+
+def deal_in(one: catalog.UserActivity) -> str | None:
+    return text_in(one, "deal_id")
+
+
+def text_in(one: catalog.UserActivity, name: str) -> str | None:
+    value = (one.details or {}).get(name)
+    return value if isinstance(value, str) else None

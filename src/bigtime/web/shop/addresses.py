@@ -1,0 +1,131 @@
+"""Addresses: where somebody has things sent, each under a name of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import get
+from bigtime.site import AddressNameTaken, Visitor, keep_address
+from bigtime.systems import shop
+from bigtime.web.http import Malformed
+from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+
+LIST = "/me/addresses"
+
+addresses = APIRouter(include_in_schema=False)
+
+
+class NamedAddress(shop.Address):
+    """An address and what it is called."""
+
+    name: shop.AddressName
+
+    @property
+    def address(self) -> shop.Address:
+        return shop.Address(**self.model_dump(exclude={"name"}))
+
+
+class Naming(BaseModel):
+    """Which address."""
+
+    name: shop.AddressName
+
+
+@addresses.get(LIST)
+async def show_addresses(request: Request) -> Response:
+    """All addresses, and a form for another."""
+    visitor = await site_of(request).signed_in(request)
+    return await shown(request, visitor, empty())
+
+
+@addresses.post(LIST)
+async def add_address(request: Request) -> Response:
+    """Keeps an address under a new name."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, NamedAddress)
+    if form.value is None:
+        return await shown(request, visitor, form, status=422)
+    try:
+        steps = keep_address(visitor, form.value.name, form.value.address)
+        await site.store.run(steps)
+    except (AddressNameTaken, shop.TooManyAddresses, shop.EmailTaken) as error:
+        form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None)
+        return await shown(request, visitor, form, status=422)
+    return going_on(LIST)
+
+
+@addresses.get("/me/addresses/change")
+async def show_change(request: Request, name: str = "") -> Response:
+    """The form of one address."""
+    visitor = await site_of(request).signed_in(request)
+    found = (await kept_of(request, visitor)).get(name)
+    if found is None:
+        raise shop.UnknownAddress
+    typed = {**found.model_dump(exclude_none=True), "name": name}
+    return await changing(request, empty(**typed))
+
+
+@addresses.post("/me/addresses/change")
+async def change_address(request: Request) -> Response:
+    """Writes over an address; its name stays."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, NamedAddress)
+    if form.typed.get("name", "").strip() not in await kept_of(request, visitor):
+        raise shop.UnknownAddress
+    if form.value is None:
+        return await changing(request, form, status=422)
+    await site.store.run(shop.save_address(visitor.username, form.value.name, form.value.address))
+    return going_on(LIST)
+
+
+@addresses.post("/me/addresses/remove")
+async def take_away(request: Request) -> Response:
+    """Removes an address; orders that were sent there keep it."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Naming)
+    if form.value is None:
+        raise Malformed("Say which address.")
+    try:
+        await site.store.run(shop.remove_address(visitor.username, form.value.name))
+    except shop.UnknownCustomer:
+        raise shop.UnknownAddress from None
+    return going_on(LIST)
+
+
+# How
+
+
+async def kept_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]:
+    steps = get(shop.Customer.key(visitor.username), consistent=True)
+    customer = await site_of(request).store.run(steps)
+    return customer.addresses if customer else {}
+
+
+async def shown(
+    request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
+) -> Response:
+    """All addresses; the form stays, with what is wrong, when somebody has sent it."""
+    kept = await kept_of(request, visitor)
+    has_room = len(kept) < shop.MOST_ADDRESSES
+    return await site_of(request).form_page(
+        request,
+        "orders/addresses.html",
+        status=status,
+        addresses=dict(sorted(kept.items())),
+        shows_form=has_room or bool(form.typed),
+        form=form,
+    )
+
+
+async def changing(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request, "orders/address.html", status=status, form=form
+    )

@@ -1,0 +1,257 @@
+"""The cart: what somebody wants to buy, how many of it, what they keep for later.
+
+Everything here is done to the cart of whoever is signed in: no form says whose it is. Nor does a
+form say what something costs; that is the deal's to say.
+
+What was removed can be put back as it was, at the price that it had, for a line keeps its price.
+The page after a removal has all that takes: the line, sealed like a cursor, so that nobody can put
+back what never was there, nor somebody else's. It is offered for an hour: a page that somebody
+finds in their history next year is about nothing that they did just now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import DomainError, Position
+from bigtime.site import (
+    MOST_PRODUCTS,
+    Adding,
+    NoUndo,
+    Visitor,
+    WholeCount,
+    adding,
+    deal_tag,
+    deals_of,
+    repricing,
+    user_tag,
+    view_cart,
+)
+from bigtime.systems.cart import (
+    CartLine,
+    ItemSku,
+    Status,
+    move_line,
+    put_back,
+    remove_line,
+    set_count,
+)
+from bigtime.web.http import Malformed, status_of
+from bigtime.web.pages import Site, going_on, line_in, read_form, site_of, undo_text
+from bigtime.wire import Steps
+
+CART = "/cart"
+
+
+cart = APIRouter(include_in_schema=False)
+
+
+# Forms
+
+
+class Counting(BaseModel):
+    """How many of a product."""
+
+    item_sku: ItemSku
+    count: WholeCount
+
+
+class OfProduct(BaseModel):
+    """A product in the cart."""
+
+    item_sku: ItemSku
+
+
+class OfLine(BaseModel):
+    """A line, in the cart or saved for later."""
+
+    sk: Annotated[str, Field(max_length=1_024)]
+
+
+class Undoing(BaseModel):
+    """A line that was removed."""
+
+    undo: Annotated[str, Field(max_length=2_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What could not be done, and to which line, if that is there; `typed` is the count meant."""
+
+    fault: str
+    status: int
+    item_sku: str | None = None
+    typed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A line that can be put back, and the text that does it."""
+
+    title: str
+    undo: str = field(repr=False)
+
+
+# Pages
+
+
+@cart.get(CART)
+async def show_cart(
+    request: Request, undo: str | None = None, saved: str | None = None
+) -> Response:
+    """The cart; `undo` is what was removed just now, `saved` where what is saved goes on."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    removed = await what_was_removed(site, visitor, undo)
+    return await shown(request, visitor, removed=removed, after=site.cursors.read(saved))
+
+
+@cart.post("/cart/add")
+async def add(request: Request) -> Response:
+    """Puts a deal in the cart, at what it costs now."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Adding)
+    if form.value is None:
+        fault = next(iter(form.wrong.values()))
+        return await shown(request, visitor, wrong=Wrong(fault, 422))
+    return await did(request, visitor, adding(visitor, form.value))
+
+
+@cart.post("/cart/count")
+async def count(request: Request) -> Response:
+    """Says how many of a product."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Counting)
+    if form.value is None:
+        fault = form.wrong.get("count") or form.wrong["item_sku"]
+        sku, typed = form.typed.get("item_sku", "").strip(), form.typed.get("count", "")
+        return await shown(request, visitor, wrong=Wrong(fault, 422, sku, typed))
+    wanted = form.value
+    return await did(request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count))
+
+
+@cart.post("/cart/price")
+async def price(request: Request) -> Response:
+    """Takes what the deal costs now for what it cost before."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    wanted = (await read_form(request, site, OfProduct)).value
+    if wanted is None:
+        raise Malformed("Say which product.")
+    return await did(request, visitor, repricing(visitor, wanted.item_sku))
+
+
+@cart.post("/cart/save")
+async def save(request: Request) -> Response:
+    """Keeps a product for later."""
+    return await move(request, Status.SAVED)
+
+
+@cart.post("/cart/back")
+async def back(request: Request) -> Response:
+    """Puts what was saved back in the cart."""
+    return await move(request, Status.ACTIVE)
+
+
+@cart.post("/cart/remove")
+async def remove(request: Request) -> Response:
+    """Removes a product; the page that follows offers to put it back."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    sk = await line_named(request)
+    try:
+        line = await site.store.run(remove_line(visitor.username, sk))
+    except DomainError as error:
+        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    site.drop((user_tag(visitor.username),))
+    return going_on(f"{CART}?undo={quote(undo_text(site, line))}")
+
+
+@cart.post("/cart/undo")
+async def undo(request: Request) -> Response:
+    """Puts back what was removed."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, Undoing)
+    line = line_in(site, visitor, form.value.undo if form.value else "")
+    if line is None:
+        return await shown(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
+    return await did(request, visitor, put_back(line))
+
+
+# How
+
+
+async def move(request: Request, status: Status) -> Response:
+    visitor = await site_of(request).signed_in(request)
+    sk = await line_named(request)
+    return await did(request, visitor, move_line(visitor.username, sk, status))
+
+
+async def line_named(request: Request) -> str:
+    form = await read_form(request, site_of(request), OfLine)
+    if form.value is None:
+        raise Malformed("Say which line.")
+    return form.value.sk
+
+
+async def did(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
+    """On to the cart when it went well; or the cart, and what is wrong.
+
+    The line may have a price that its deal, as it is kept here, does not have yet.
+    """
+    site = site_of(request)
+    try:
+        line = await site.store.run(steps)
+    except DomainError as error:
+        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    site.drop((user_tag(visitor.username),))
+    site.deals.drop((deal_tag(line.item_sku),))
+    return going_on(CART)
+
+
+async def shown(
+    request: Request,
+    visitor: Visitor,
+    *,
+    wrong: Wrong | None = None,
+    removed: Removed | None = None,
+    after: Position | None = None,
+) -> Response:
+    site = site_of(request)
+    found = await site.store.run(
+        view_cart(visitor.username, after=after, deals_by_id=site.deals_by_id)
+    )
+    if wrong is not None and not found.has(wrong.item_sku):
+        wrong = replace(wrong, item_sku=None)
+    return await site.form_page(
+        request,
+        "cart/cart.html",
+        status=wrong.status if wrong else 200,
+        cart=found,
+        more_saved=site.cursors.write(found.more_saved),
+        wrong=wrong,
+        removed=removed,
+        most=MOST_PRODUCTS,
+    )
+
+
+# Undo
+
+
+async def what_was_removed(site: Site, visitor: Visitor, text: str | None) -> Removed | None:
+    line = line_in(site, visitor, text) if text else None
+    if line is None or text is None:
+        return None
+    deals = await site.store.run(deals_of([line], site.deals_by_id))
+    deal = deals.get(line.item_sku)
+    return Removed(deal.title if deal else line.item_sku, text)

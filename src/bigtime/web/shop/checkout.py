@@ -1,0 +1,182 @@
+"""Checkout: what is bought, where it goes, and the button that orders it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Ksuid
+from bigtime.site import (
+    MOST_PRODUCTS,
+    AddressNameTaken,
+    Checkout,
+    DealsById,
+    NotAsReviewed,
+    OldCheckout,
+    OrderedBefore,
+    ShownCart,
+    TooManyProducts,
+    Visitor,
+    check_out,
+    customer_of,
+    draw_key,
+    ordered_before,
+    user_tag,
+    view_order_to_place,
+)
+from bigtime.systems import shop
+from bigtime.systems.cart import EmptyCart
+from bigtime.web.http import status_of
+from bigtime.web.pages import Filled, check_form, empty, going_on, read_fields, site_of, typed_in
+from bigtime.wire import Steps
+
+NEW = "new"
+SAVED = "saved "
+"""What the choice of an address begins with, where it is one that is kept."""
+
+checkout = APIRouter(include_in_schema=False)
+
+
+class Marked(BaseModel):
+    """What tells a checkout from others: its key, and what was seen."""
+
+    key: Ksuid
+    reviewed: Annotated[str, Field(max_length=100)]
+
+
+class Sent(Marked):
+    """What every checkout says; also which address it is."""
+
+    ship_to: Annotated[str, Field(max_length=100)]
+
+
+@checkout.get("/checkout")
+async def show_checkout(request: Request) -> Response:
+    visitor = await site_of(request).signed_in(request)
+    return await shown(request, visitor, empty())
+
+
+@checkout.post("/checkout")
+async def place_order(request: Request) -> Response:
+    """Places the order; the same page sent again shows the same order."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    typed = typed_in(await read_fields(request, site))
+    before = await sent_before(request, visitor, check_form(Marked, typed))
+    if before is not None:
+        told = "yes" if before.is_as_reviewed else "before"
+        return going_on(f"/orders/{before.order_id}?placed={told}")
+    sent = check_form(Sent, typed)
+    address = await address_in(request, visitor, sent)
+    if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
+        sent.refuse(OldCheckout())
+    if sent.value is None or address is None:
+        return await shown(request, visitor, sent, status=422)
+    try:
+        steps = check_out(asked(request, visitor, sent.value, address, name_for(typed)))
+        order_id = await site.store.run(steps)
+    except (shop.InvalidAddressName, AddressNameTaken, shop.TooManyAddresses) as error:
+        sent.refuse(error, "save_as")
+        return await shown(request, visitor, sent, status=422)
+    except (NotAsReviewed, OldCheckout, TooManyProducts, shop.EmailTaken) as error:
+        sent.refuse(error)
+        return await shown(request, visitor, sent, status=status_of(error))
+    except EmptyCart:
+        return going_on("/cart")
+    site.drop((user_tag(visitor.username),))
+    return going_on(f"/orders/{order_id}?placed=yes")
+
+
+# How
+
+
+async def address_in(request: Request, visitor: Visitor, sent: Filled[Sent]) -> shop.Address | None:
+    """The address that was chosen or typed; what is wrong with it is noted in the form."""
+    chosen = sent.typed.get("ship_to", "")
+    if chosen.startswith(SAVED):
+        return await kept_address(request, visitor, sent, chosen.removeprefix(SAVED))
+    if chosen != NEW:
+        sent.wrong["ship_to"] = "Choose an address, or type one."
+        return None
+    typed = check_form(shop.Address, sent.typed)
+    sent.wrong |= typed.wrong
+    return typed.value
+
+
+async def kept_address(
+    request: Request, visitor: Visitor, sent: Filled[Sent], name: str
+) -> shop.Address | None:
+    customer = await site_of(request).store.run(customer_of(visitor.username, visitor.login))
+    found = customer.addresses.get(name)
+    if found is None:
+        sent.refuse(shop.UnknownAddress(), "ship_to")
+    return found
+
+
+async def sent_before(
+    request: Request, visitor: Visitor, marked: Filled[Marked]
+) -> OrderedBefore | None:
+    """The order that came of this very page, whatever else is wrong with what it says now."""
+    if marked.value is None:
+        return None
+    told = marked.value
+    steps = ordered_before(visitor.username, told.key, told.reviewed)
+    return await site_of(request).store.run(steps)
+
+
+def name_for(typed: Mapping[str, str]) -> str | None:
+    """What an address that was typed is to be kept as, where it was given a name."""
+    name = typed.get("save_as", "").strip()
+    return name if name and typed.get("ship_to") == NEW else None
+
+
+def asked(
+    request: Request, visitor: Visitor, sent: Sent, address: shop.Address, keep_as: str | None
+) -> Checkout:
+    return Checkout(
+        username=visitor.username,
+        email=visitor.login,
+        key=sent.key,
+        ship_to=address,
+        reviewed=sent.reviewed,
+        orders_url=f"{site_of(request).settings.base_url}/orders",
+        keep_as=keep_as,
+    )
+
+
+def what_to_show(
+    visitor: Visitor, deals_by_id: DealsById
+) -> Steps[tuple[ShownCart, dict[str, shop.Address], Ksuid]]:
+    customer = yield from customer_of(visitor.username, visitor.login)
+    cart = yield from view_order_to_place(visitor.username, deals_by_id=deals_by_id)
+    return cart, customer.addresses, (yield from draw_key())
+
+
+async def shown(
+    request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
+) -> Response:
+    """The page of a checkout, which has a key of its own, also when it is shown again."""
+    site = site_of(request)
+    cart, addresses, key = await site.store.run(what_to_show(visitor, site.deals_by_id))
+    if not cart.lines:
+        return going_on("/cart")
+    return await site.form_page(
+        request,
+        "cart/checkout.html",
+        status=status,
+        cart=cart,
+        addresses=addresses,
+        chosen=form.typed.get("ship_to") or first_choice(addresses),
+        key=key,
+        form=form,
+        most=MOST_PRODUCTS,
+    )
+
+
+def first_choice(addresses: dict[str, shop.Address]) -> str:
+    return SAVED + min(addresses) if addresses else NEW

@@ -1,0 +1,97 @@
+"""The page of whoever is signed in: who they are, where, and their password."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import together
+from bigtime.site import Visitor
+from bigtime.systems import accounts, deals
+from bigtime.systems.accounts import a_new_password
+from bigtime.systems.sessions import delete_sessions, view_sessions
+from bigtime.web.http import TooManyTries
+from bigtime.web.pages import Filled, Site, empty, read_form, sign_in, site_of, waiting
+
+me = APIRouter(include_in_schema=False)
+
+
+class NewPassword(BaseModel):
+    """The form that changes a password."""
+
+    password: SecretStr
+    new_password: Annotated[SecretStr, AfterValidator(a_new_password)]
+
+
+class WrongPassword(accounts.WrongCredentials):
+    """This is not your password; try again."""
+
+
+@me.get("/me")
+async def show_me(request: Request, changed: bool = False) -> Response:
+    visitor = await site_of(request).signed_in(request)
+    return await shown(request, visitor, empty(), changed=changed)
+
+
+@me.post("/me/password")
+async def change(request: Request) -> Response:
+    """Changes the password, which ends every session: somebody may have known the old one.
+
+    Whoever changed it goes on in a new one.
+    """
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    form = await read_form(request, site, NewPassword)
+    try:
+        identity = await changed_by(site, visitor, form)
+    except TooManyTries as error:
+        form.refuse(error, "password")
+        return waiting(await shown(request, visitor, form, status=429), error)
+    if identity is None:
+        return await shown(request, visitor, form, status=422)
+    site.visitors.forget_all()
+    await site.store.run(delete_sessions(visitor.login))
+    return await sign_in(site, request, identity, then="/me?changed=true")
+
+
+async def changed_by(
+    site: Site, visitor: Visitor, form: Filled[NewPassword]
+) -> accounts.Identity | None:
+    """Who has a new password now; None if there is something wrong with the form."""
+    if form.value is None:
+        return None
+    site.limits.take("log in as", visitor.login)
+    old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
+    try:
+        return await site.apart.run(accounts.change_password(visitor.login, old, new))
+    except accounts.WrongCredentials:
+        form.refuse(WrongPassword(), "password")
+    return None
+
+
+async def shown(
+    request: Request,
+    visitor: Visitor,
+    form: Filled[NewPassword],
+    *,
+    status: int = 200,
+    changed: bool = False,
+) -> Response:
+    site = site_of(request)
+    sessions, unread = await site.store.run(
+        together(view_sessions(visitor.login), deals.count_unread_messages(visitor.username))
+    )
+    return await site.form_page(
+        request,
+        "shopper/me.html",
+        status=status,
+        visitor=visitor,
+        sessions=[one for one in sessions if one.began_with(visitor.password_version)],
+        unread=unread,
+        form=form,
+        changed=changed,
+    )

@@ -1,0 +1,104 @@
+"""Orders: those of whoever asks, and each with its items."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Page, Position
+from bigtime.site import Visitor
+from bigtime.systems import cart, shop
+from bigtime.systems.deals import fetch_deals
+from bigtime.web.pages import Site, site_of
+from bigtime.wire import Steps
+
+WORDS = {
+    shop.OrderStatus.PLACED: "Placed",
+    shop.OrderStatus.PICKED: "Being packed",
+    shop.OrderStatus.SHIPPED: "On its way",
+    shop.OrderStatus.DELIVERED: "Delivered",
+    shop.OrderStatus.CANCELLED: "Cancelled",
+}
+
+orders = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOrder:
+    """An order, its items as far as they are to be seen, and those that are still on offer."""
+
+    order: shop.Order
+    items: tuple[shop.OrderItem, ...]
+    offered: frozenset[str]
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.items) >= self.order.item_count
+
+
+@orders.get("/orders")
+async def show_orders(request: Request, after: str | None = None) -> Response:
+    """Somebody's orders, newest first."""
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    found = await site.store.run(orders_of(visitor.username, site.cursors.read(after)))
+    page = site.templates.page(
+        "orders/orders.html",
+        orders=found.items,
+        after=site.cursors.write(found.position),
+        is_first=after is None,
+        words=WORDS,
+    )
+    return await site.answer(request, page)
+
+
+@orders.get("/orders/{order_id}")
+async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
+    """One order; another's is as unknown as none.
+
+    `placed` says how somebody comes here: from the page that ordered it, or from one that was sent
+    after it had ordered something else.
+    """
+    site = site_of(request)
+    visitor = await site.signed_in(request)
+    try:
+        found = await site.store.run(order_of(visitor.username, order_id))
+    except shop.InvalidOrderId:
+        raise shop.UnknownOrder from None
+    page = site.templates.page(
+        "orders/order.html",
+        shown=found,
+        placed=placed,
+        has_more_to_buy=bool(placed) and await has_more_to_buy(site, visitor),
+        words=WORDS,
+    )
+    return await site.answer(request, page)
+
+
+async def has_more_to_buy(site: Site, visitor: Visitor) -> bool:
+    left = await site.store.run(cart.view_products(visitor.username, cart.Status.ACTIVE, limit=1))
+    return bool(left.items)
+
+
+def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
+    """Whoever has never ordered is no customer, and has none."""
+    try:
+        return (yield from shop.view_customer(username, after=after, consistent=True)).orders
+    except shop.UnknownCustomer:
+        return Page([])
+
+
+def order_of(username: str, order_id: str) -> Steps[ShownOrder]:
+    """The order from the table, its items from the index, which may lag behind."""
+    order = yield from shop.view_order_of(username, shop.order_id_of(order_id))
+    items: tuple[shop.OrderItem, ...] = ()
+    with suppress(shop.UnknownOrder):
+        items = (yield from shop.view_order(order.order_id)).items
+    ids: list[Any] = [one.item_id for one in items]
+    deals = yield from fetch_deals(ids)
+    return ShownOrder(order, items, frozenset(deal.deal_id for deal in deals))

@@ -1,0 +1,72 @@
+"""Signing up: an account, a user and a session."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.site import join
+from bigtime.systems import accounts, deals, shop
+from bigtime.systems.accounts import a_new_password
+from bigtime.web.http import TooManyTries, local_path
+from bigtime.web.pages import Filled, empty, going_on, read_form, sign_in, site_of, waiting
+
+sign_up = APIRouter(include_in_schema=False)
+
+
+class SignUp(BaseModel):
+    """The form of somebody new."""
+
+    username: deals.Username
+    email: Annotated[accounts.Login, AfterValidator(deals.checked_email)]
+    password: Annotated[SecretStr, AfterValidator(a_new_password)]
+
+
+@sign_up.get("/sign-up")
+async def show_sign_up(request: Request, next: str | None = None) -> Response:
+    site = site_of(request)
+    if await site.visitor(request):
+        return going_on(local_path(next))
+    return await asked(request, empty(next=local_path(next)))
+
+
+@sign_up.post("/sign-up")
+async def join_in(request: Request) -> Response:
+    """Makes a member of somebody, and signs them in."""
+    site = site_of(request)
+    form = await read_form(request, site, SignUp)
+    try:
+        identity = await made(request, form)
+    except TooManyTries as error:
+        form.refuse(error)
+        return waiting(await asked(request, form, status=429), error)
+    if identity is None:
+        return await asked(request, form, status=422)
+    return await sign_in(site, request, identity, then=local_path(form.typed.get("next")))
+
+
+async def made(request: Request, form: Filled[SignUp]) -> accounts.Identity | None:
+    """The new member; None if there is something wrong with the form, which is no try yet."""
+    if form.value is None:
+        return None
+    site = site_of(request)
+    site.count_try("sign up", request)
+    wanted, name = form.value, form.typed["username"].strip()
+    password = wanted.password.get_secret_value()
+    try:
+        return await site.apart.run(join(wanted.email, password, wanted.username, name=name))
+    except (accounts.LoginTaken, shop.EmailTaken) as error:
+        form.refuse(error, "email")
+    except deals.UsernameTaken as error:
+        form.refuse(error, "username")
+    return None
+
+
+async def asked(request: Request, form: Filled[SignUp], *, status: int = 200) -> Response:
+    return await site_of(request).form_page(
+        request, "shopper/sign_up.html", form=form, status=status
+    )

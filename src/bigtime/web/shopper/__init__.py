@@ -1,1 +1,0 @@
-"""What a shopper sees: deals, brands, categories, the inbox, the cart, orders."""

@@ -1,0 +1,148 @@
+"""DynamoDB's errors: the class is AWS's name of the error, `str()` its message."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bigtime.wire.requests import Item, Response
+
+
+class DynamoDBError(Exception):
+    """An error as DynamoDB reports it: `code` is its name, `str()` its message."""
+
+    namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = ""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(self.default_message if message is None else message)
+
+    @property
+    def code(self) -> str:
+        return type(self).__name__
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+    def body(self) -> Response:
+        """The JSON body that an SDK expects to find in the HTTP answer."""
+        return {"__type": f"{self.namespace}#{self.code}", "message": self.message}
+
+
+class ValidationException(DynamoDBError):
+    namespace = "com.amazon.coral.validate"
+
+
+class SerializationException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+
+    def body(self) -> Response:
+        body: Response = {"__type": f"{self.namespace}#{self.code}"}
+        if self.message:
+            body["Message"] = self.message
+        return body
+
+
+class UnknownOperationException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+
+    def body(self) -> Response:
+        body: Response = {"__type": f"{self.namespace}#{self.code}"}
+        if self.message:
+            body["message"] = self.message
+        return body
+
+
+class ResourceNotFoundException(DynamoDBError):
+    default_message = "Requested resource not found"
+
+
+class TableNotFoundException(DynamoDBError):
+    default_message = "Table not found"
+
+
+class ResourceInUseException(DynamoDBError):
+    pass
+
+
+class LimitExceededException(DynamoDBError):
+    pass
+
+
+class ConditionalCheckFailedException(DynamoDBError):
+    """`item` is the item as it was, when the caller asked to see it."""
+
+    default_message = "The conditional request failed"
+
+    def __init__(self, message: str | None = None, *, item: Item | None = None) -> None:
+        super().__init__(message)
+        self.item = item
+
+    def body(self) -> Response:
+        body = super().body()
+        if self.item is not None:
+            body["Item"] = self.item
+        return body
+
+
+class TransactionCanceledException(DynamoDBError):
+    """`reasons` has one entry per action, in the order of the request."""
+
+    def __init__(self, reasons: list[Response]) -> None:
+        codes = ", ".join(reason["Code"] for reason in reasons)
+        super().__init__(
+            "Transaction cancelled, please refer cancellation reasons for specific reasons "
+            f"[{codes}]"
+        )
+        self.reasons = reasons
+
+    def body(self) -> Response:
+        # This is the one error of the API whose message is spelt with a capital.
+        return {
+            "__type": f"{self.namespace}#{self.code}",
+            "Message": self.message,
+            "CancellationReasons": self.reasons,
+        }
+
+
+class TransactionConflictException(DynamoDBError):
+    default_message = "Transaction is ongoing for the item"
+
+
+class TransactionInProgressException(DynamoDBError):
+    pass
+
+
+class IdempotentParameterMismatchException(DynamoDBError):
+    pass
+
+
+class ProvisionedThroughputExceededException(DynamoDBError):
+    default_message = (
+        "The level of configured provisioned throughput for the table was exceeded. "
+        "Consider increasing your provisioning level with the UpdateTable API."
+    )
+
+
+class ItemCollectionSizeLimitExceededException(DynamoDBError):
+    default_message = "Collection size exceeded."
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
+    pass
+
+
+class AccessDeniedException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+
+
+class InternalServerError(DynamoDBError):
+    """The one error that is safe to retry as it is: nothing was changed."""
+
+    status = 500
+    default_message = "Internal server error"

@@ -1,0 +1,96 @@
+"""The words that every part of Bigtime shares: requests, responses, steps, values, errors.
+
+A request is an operation's name and its parameters in DynamoDB's own JSON; a response is
+DynamoDB's JSON too; whatever goes wrong is a `DynamoDBError` with AWS's name and AWS's words.
+Binary values are base64 text and numbers are decimal text, exactly as they cross the network.
+
+Steps are a generator: it yields what it wants done, and is sent what came of it, or thrown what
+went wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from types import GeneratorType
+from typing import Any, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+AttributeValue: TypeAlias = dict[str, Any]
+"""One tagged value, such as ``{"S": "text"}`` or ``{"L": [{"N": "1"}]}``."""
+
+Item: TypeAlias = dict[str, AttributeValue]
+Params: TypeAlias = Mapping[str, Any]
+Response: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call of the DynamoDB or DynamoDB Streams API."""
+
+    operation: str
+    params: Params
+
+
+Transport: TypeAlias = Callable[[Request], Response]
+"""Anything that answers requests: the engine in process, an endpoint over the network."""
+
+
+class Now:
+    """Asks the driver what time it is, so that a replay can be told the same."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """Asks the driver for random bytes."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Asks the driver to wait for some seconds."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.seconds) and self.seconds >= 0):
+            raise ValueError(f"a pause lasts some seconds, or none: {self.seconds!r} is neither")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Asks the driver to run several steps, at once where that saves waiting."""
+
+    steps: tuple[Steps[Any], ...]
+
+
+Step: TypeAlias = Request | Together | Now | Bytes | Pause
+Steps: TypeAlias = Generator[Step, Any, T]
+"""What a pattern returns: it yields steps and ends with a `T`."""
+
+
+def steps_in(given: Any) -> Steps[Any]:
+    """The steps of what somebody wants run: an operation, or what a pattern returned."""
+    steps = iter(given) if hasattr(given, "__iter__") else None
+    if not isinstance(steps, Generator):
+        raise TypeError(no_steps(given))
+    if isinstance(steps, GeneratorType) and steps.gi_frame is None:
+        raise TypeError(
+            f"the steps of {steps.__name__} have been run, and run only once; call it again"
+        )
+    return steps
+
+
+def no_steps(given: Any) -> str:
+    name = getattr(given, "name", None) or getattr(given, "__name__", None)
+    if callable(given) and name:
+        return f"{name} was not called: run what it returns, {name}(...)"
+    return (
+        f"{given!r} has no steps to run; run an operation, such as get(key), or what a pattern"
+        " returned, or several of them with together(...)"
+    )

@@ -1,0 +1,382 @@
+"""Attribute values: what may be stored, how large it is, and how two values compare.
+
+A value is DynamoDB's JSON as it came: one tag and its content. Checking walks a value once and
+gives back the same value with every number in its one spelling, together with its size. What
+is already right is not copied: a plain item goes through untouched, and only the branches that
+held something to respell are made anew. The caller's objects are never changed.
+
+Everything after the check counts on it: equal numbers and equal binaries are equal texts, a set
+has no duplicates, and a value has exactly one tag. The comparisons at the end of the file are
+for checked values only.
+
+The size of an item is the UTF-8 length of its names plus its values; a list or map counts
+3 bytes and 1 for each member. (AWS: CapacityUnitCalculations.html)
+"""
+
+from __future__ import annotations
+
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Mapping, Sized
+from typing import Any, TypeAlias
+
+from bigtime.wire import number
+from bigtime.wire.errors import DynamoDBError, SerializationException, ValidationException
+from bigtime.wire.requests import AttributeValue, Item
+
+MAX_ITEM_BYTES = 409_600
+MAX_NESTING = 32
+MAX_NAME_BYTES = 65_535
+
+INVALID = "One or more parameter values were invalid: "
+NO_DATATYPE = (
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+)
+MANY_DATATYPES = (
+    "Supplied AttributeValue has more than one datatypes set, "
+    "must contain exactly one of the supported datatypes"
+)
+NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
+TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
+)
+
+Checker: TypeAlias = Callable[[Any, int], tuple[Any, int]]
+"""From a tag's content and its depth to the content as it is stored and its size in bytes."""
+
+
+def check_item(item: Mapping[str, Any]) -> tuple[Item, int]:
+    """The item as it is stored, and its size; or the error that AWS answers."""
+    return check_members(item, 1)
+
+
+def check_value(value: Any) -> tuple[AttributeValue, int]:
+    """The value as it is stored, and its size; or the error that AWS answers."""
+    return check_at(value, 1)
+
+
+def item_size(item: Mapping[str, Any]) -> int:
+    return check_members(item, 1)[1]
+
+
+def value_size(value: AttributeValue) -> int:
+    return check_at(value, 1)[1]
+
+
+def check_at(value: Any, depth: int) -> tuple[AttributeValue, int]:
+    if type(value) is not dict or len(value) != 1:
+        return check_odd(value, depth)
+    if "S" in value:  # Most values are plain strings, and a look is cheaper than a call.
+        text = value["S"]
+        if type(text) is str and text.isascii():
+            return value, len(text)
+    for tag, content in value.items():
+        if content is not None and tag in CHECKERS:
+            kept, size = CHECKERS[tag](content, depth)
+            return value if kept is content else {tag: kept}, size
+    raise ValidationException(NO_DATATYPE)
+
+
+def check_odd(value: Any, depth: int) -> tuple[AttributeValue, int]:
+    """A value with several members, of which AWS ignores the nulls and the unknown ones."""
+    if value is None:
+        raise ValidationException(NO_DATATYPE)
+    if isinstance(value, list):
+        raise unrecognized("class com.amazonaws.dynamodb.v20120810.AttributeValue")
+    if not isinstance(value, dict):
+        raise SerializationException("Unexpected value type in payload")
+    present = {tag: value[tag] for tag in CHECKERS if value.get(tag) is not None}
+    checked = [check_at({tag: content}, depth) for tag, content in present.items()]
+    if len(checked) == 1:
+        return checked[0]
+    raise ValidationException(MANY_DATATYPES if checked else NO_DATATYPE)
+
+
+def check_members(members: Any, depth: int) -> tuple[Item, int]:
+    if not isinstance(members, dict):
+        raise not_a_map(members)
+    check_count(members)
+    respelt: Item = {}
+    size = 0
+    for name, value in members.items():
+        kept, value_bytes = check_at(value, depth)
+        name_bytes = len(name) if type(name) is str and name.isascii() else utf8_length(name)
+        if name_bytes > MAX_NAME_BYTES:
+            raise ValidationException(NAME_TOO_LARGE)
+        size += value_bytes + name_bytes
+        if kept is not value:
+            respelt[name] = kept
+    return {**members, **respelt} if respelt else members, size
+
+
+def check_string(content: Any, depth: int) -> tuple[str, int]:
+    return content, utf8_length(content)
+
+
+def utf8_length(text: Any) -> int:
+    if not isinstance(text, str):
+        raise not_a_scalar(text, "String")
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        # Half of a surrogate pair is a legal JSON escape that has no UTF-8.
+        raise SerializationException("Unexpected token received from parser") from None
+
+
+def check_number(content: Any, depth: int) -> tuple[str, int]:
+    if not isinstance(content, str) or not content.isascii():
+        utf8_length(content)  # The refusal repeats the text, so it must be text.
+    kept = number.canonical(content)
+    return content if kept == content else kept, number.size(kept)
+
+
+def check_binary(content: Any, depth: int) -> tuple[str, int]:
+    if isinstance(content, list):
+        raise unrecognized("class java.nio.ByteBuffer")
+    if isinstance(content, dict):
+        raise unexpected_structure()
+    if not isinstance(content, str):
+        raise SerializationException("only base-64-encoded strings are convertible to bytes")
+    if len(content) % 4:
+        raise SerializationException(
+            f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(content)}"
+        )
+    try:
+        raw = a2b_base64(content, strict_mode=True)
+    except ValueError:
+        raw = None
+    # Strict decoding still forgives stray bits before the padding; one spelling is one value.
+    if raw is None or b2a_base64(raw, newline=False).decode() != content:
+        raise SerializationException("Invalid last non-pad Base64 character dectected")
+    return content, len(raw)
+
+
+def check_bool(content: Any, depth: int) -> tuple[bool, int]:
+    if isinstance(content, bool):
+        return content, 1
+    if not isinstance(content, str):
+        raise not_a_scalar(content, "Boolean")
+    # AWS reads these words, in any case, as booleans.
+    if content.upper() in {"TRUE", "1", "YES"}:
+        return True, 1
+    if content.upper() in {"FALSE", "0", "NO"}:
+        return False, 1
+    raise SerializationException("Unexpected token received from parser")
+
+
+def check_null(content: Any, depth: int) -> tuple[bool, int]:
+    kept, size = check_bool(content, depth)
+    if not kept:
+        raise ValidationException(
+            INVALID + "Null attribute value types must have the value of true"
+        )
+    return kept, size
+
+
+def check_strings(content: Any, depth: int) -> tuple[list[str], int]:
+    check_list_shape(content)
+    if not content:
+        raise ValidationException(INVALID + "An string set  may not be empty")
+    if None in content:
+        raise ValidationException(INVALID + "An string set may not have a null string as a member")
+    size = sum(map(utf8_length, content))
+    if len(set(content)) < len(content):
+        raise ValidationException(
+            f"{INVALID}Input collection {listed(content)} contains duplicates."
+        )
+    return content, size
+
+
+def check_numbers(content: Any, depth: int) -> tuple[list[str], int]:
+    check_list_shape(content)
+    if not content:
+        raise ValidationException(INVALID + "An number set  may not be empty")
+    checked = [check_number("" if text is None else text, depth) for text in content]
+    kept = [text for text, _ in checked]
+    if len(set(kept)) < len(kept):
+        raise ValidationException("Input collection contains duplicates")
+    return content if kept == content else kept, sum(size for _, size in checked)
+
+
+def check_binaries(content: Any, depth: int) -> tuple[list[str], int]:
+    check_list_shape(content)
+    if not content:
+        raise ValidationException(INVALID + "Binary sets should not be empty")
+    if None in content:
+        raise ValidationException(INVALID + "Binary sets may not contain null or empty values")
+    size = sum(check_binary(text, depth)[1] for text in content)
+    if len(set(content)) < len(content):
+        # AWS leaves out the space before "of".
+        raise ValidationException(
+            f"{INVALID}Input collection {listed(content)}of type BS contains duplicates."
+        )
+    return content, size
+
+
+def listed(texts: list[str]) -> str:
+    return f"[{', '.join(texts)}]"
+
+
+def check_list(content: Any, depth: int) -> tuple[list[AttributeValue], int]:
+    check_list_shape(content)
+    check_depth(content, depth)
+    size = 3 + len(content)
+    kept = []
+    changed = False
+    for value in content:
+        kept_value, value_bytes = check_at(value, depth + 1)
+        kept.append(kept_value)
+        size += value_bytes
+        changed = changed or kept_value is not value
+    return kept if changed else content, size
+
+
+def check_map(content: Any, depth: int) -> tuple[Item, int]:
+    check_depth(content, depth)
+    kept, size = check_members(content, depth + 1)
+    return kept, 3 + len(kept) + size
+
+
+def check_count(content: Sized) -> None:
+    """Every element has a byte at least, so what is this long need not be looked through."""
+    if len(content) > MAX_ITEM_BYTES:
+        raise ValidationException("Item size has exceeded the maximum allowed size")
+
+
+def check_depth(content: Any, depth: int) -> None:
+    # A top-level attribute is level 1: a scalar may be wrapped 31 times and not 32.
+    if depth >= MAX_NESTING and content:
+        raise ValidationException(TOO_DEEP)
+
+
+CHECKERS: dict[Any, Checker] = {
+    "S": check_string,
+    "B": check_binary,
+    "N": check_number,
+    "BOOL": check_bool,
+    "NULL": check_null,
+    "BS": check_binaries,
+    "NS": check_numbers,
+    "SS": check_strings,
+    "L": check_list,
+    "M": check_map,
+}
+"""In the order in which AWS looks at the members of a value that has several."""
+
+
+def check_list_shape(content: Any) -> None:
+    if isinstance(content, dict):
+        raise unexpected_structure()
+    if not isinstance(content, list):
+        raise SerializationException("Unexpected field type")
+    check_count(content)
+
+
+def not_a_map(content: Any) -> DynamoDBError:
+    if isinstance(content, list):
+        return unrecognized(
+            "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"
+        )
+    return SerializationException("Unexpected field type")
+
+
+def not_a_scalar(content: Any, wanted: str) -> DynamoDBError:
+    if isinstance(content, list):
+        return unrecognized(f"class java.lang.{wanted}")
+    if isinstance(content, dict):
+        return unexpected_structure()
+    return SerializationException(f"{token_of(content)} cannot be converted to {wanted}")
+
+
+def token_of(content: Any) -> str:
+    """The name that AWS's JSON parser has for a scalar."""
+    if isinstance(content, bool):
+        return "TRUE_VALUE" if content else "FALSE_VALUE"
+    return "NUMBER_VALUE" if isinstance(content, int) else "DECIMAL_VALUE"
+
+
+def unrecognized(java_type: str) -> DynamoDBError:
+    return SerializationException(f"Unrecognized collection type {java_type}")
+
+
+def unexpected_structure() -> DynamoDBError:
+    return SerializationException("Start of structure or map found where not expected")
+
+
+def binary(text: str) -> bytes:
+    """The bytes of a checked binary."""
+    return a2b_base64(text)
+
+
+def same(a: AttributeValue, b: AttributeValue) -> bool:
+    """Equality as `=` sees it: deep, with sets in any order."""
+    if a == b:
+        return True
+    for tag, left in a.items():
+        if tag not in UNORDERED_WITHIN or tag not in b:
+            return False
+        return UNORDERED_WITHIN[tag](left, b[tag])
+    return False
+
+
+def same_sets(a: list[str], b: list[str]) -> bool:
+    return len(a) == len(b) and set(a) == set(b)
+
+
+def same_lists(a: list[AttributeValue], b: list[AttributeValue]) -> bool:
+    return len(a) == len(b) and all(map(same, a, b))
+
+
+def same_maps(a: Item, b: Item) -> bool:
+    return a.keys() == b.keys() and all(same(value, b[name]) for name, value in a.items())
+
+
+UNORDERED_WITHIN: dict[str, Callable[[Any, Any], bool]] = {
+    "SS": same_sets,
+    "NS": same_sets,
+    "BS": same_sets,
+    "L": same_lists,
+    "M": same_maps,
+}
+
+SORTABLE: dict[str, Callable[[str], Any]] = {"S": str, "N": number.decimal, "B": binary}
+"""The types that `<` knows. Code points order strings as their UTF-8 bytes do."""
+
+
+def order(a: AttributeValue, b: AttributeValue) -> int | None:
+    """Negative, zero or positive as `a` is less than, equal to or greater than `b`.
+
+    None when `<` does not apply: the types differ, or are not string, number or binary.
+    """
+    for tag, text in a.items():
+        if tag in SORTABLE and tag in b:
+            left, right = SORTABLE[tag](text), SORTABLE[tag](b[tag])
+            return int(left > right) - int(left < right)
+    return None
+
+
+def contains(container: AttributeValue, operand: AttributeValue) -> bool:
+    """Whether a string or binary holds a part, or a set or list an element."""
+    for tag, content in container.items():
+        if tag == "L":
+            return any(same(value, operand) for value in content)
+        if tag in {"SS", "NS", "BS"}:
+            return operand.get(tag[0]) in content
+        if tag == "S":
+            return "S" in operand and operand["S"] in content
+        if tag == "B":
+            return "B" in operand and binary(operand["B"]) in binary(content)
+    return False
+
+
+def size_of(value: AttributeValue) -> int | None:
+    """What `size()` gives, or None for a number, boolean or null, which have no size."""
+    for tag, content in value.items():
+        if tag == "S":
+            # AWS counts UTF-16 code units: an emoji is two.
+            return len(content) if content.isascii() else len(content.encode("utf-16-le")) // 2
+        if tag == "B":
+            return len(binary(content))
+        if tag in UNORDERED_WITHIN:
+            return len(content)
+    return None
