@@ -147,12 +147,12 @@ from bigtime.model.texts import is_readable, one_line
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.model.operations.create_table import NotReady, setup
+    from bigtime.model.operations import NotReady, setup
     from bigtime.model.verification import Violation, repair, verify
 
 TOOLS = {
-    "NotReady": "operations.create_table",
-    "setup": "operations.create_table",
+    "NotReady": "operations",
+    "setup": "operations",
     "Violation": "verification",
     "repair": "verification",
     "verify": "verification",
