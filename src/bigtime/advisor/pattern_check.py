@@ -40,7 +40,7 @@ def check_patterns(system: System) -> Iterator[Finding]:
 
 def dry_run(system: System, pattern: Pattern[..., Any], **assumed: Any) -> Explanation[Any]:
     steps = pattern(**sample_arguments(pattern))
-    return explain(steps, tables=system.tables, **assumed)
+    return explain(steps, tables=system.all_tables, **assumed)
 
 
 def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
@@ -102,7 +102,7 @@ def charted(text: str) -> list[str]:
 
 
 def places(system: System) -> Iterator[TableIndex]:
-    for table in system.tables:
+    for table in system.all_tables:
         yield from ((table.name, index.name) for index in (table.main, *table.indexes))
 
 
