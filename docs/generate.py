@@ -23,7 +23,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ PATTERNS = """
     unique_attributes sequential_numbers reference_count singleton
     pagination write_shards time_buckets
 """.split()
-SYSTEMS = "deals catalog cart shop sessions accounts portal".split()
+SYSTEMS = "deals catalog cart shop sessions accounts portal site".split()
 GUIDES = {
     "README.md": ["example quickstart", "example tutorial 2", "proofs", "bench"],
     "CONTRIBUTING.md": ["layout"],
@@ -129,28 +129,31 @@ def described(name: str) -> str:
     """A system's charts under headings of this guide, what it reacts to, and what it refuses."""
     from bigtime.advisor.charts import chart as charts
     from bigtime.advisor.charts import markdown
+    from bigtime.cli.systems import system_named
 
-    system: System = import_module(f"bigtime.systems.{name}").SYSTEM
+    system = system_named(name)
     _, _, body = charts(system).partition("\n\n")
     parts = [re.sub("^#", "##", body.strip(), flags=re.MULTILINE)]
     reactions = [[f"`{one.name}`", one.table.name, one.notes] for one in system.reactions.values()]
     if reactions:
         parts += ["### Reactions", markdown(["reaction", "stream of", "what it does"], reactions)]
-    parts += ["### Errors", markdown(["code", "what the person is told"], sorted(errors(name)))]
+    parts += ["### Errors", markdown(["code", "what the person is told"], sorted(errors(system)))]
     return "\n\n".join(parts)
 
 
-def errors(name: str) -> Iterator[list[str]]:
+def errors(system: System) -> Iterator[list[str]]:
+    """The domain errors in a system's module `errors`, or else in those of its patterns."""
     from bigtime.model import DomainError
 
-    module = import_module(f"bigtime.systems.{name}.errors")
-    for one in vars(module).values():
-        if (
-            isinstance(one, type)
-            and issubclass(one, DomainError)
-            and one.__module__ == module.__name__
-        ):
-            yield [f"`{one.code}`", " ".join((one.sentence or one.__doc__ or "").split())]
+    own = f"{system.modules[0].__name__.rpartition('.')[0]}.errors"
+    for module in [import_module(own)] if find_spec(own) else system.modules:
+        for one in vars(module).values():
+            if (
+                isinstance(one, type)
+                and issubclass(one, DomainError)
+                and one.__module__ == module.__name__
+            ):
+                yield [f"`{one.code}`", " ".join((one.sentence or one.__doc__ or "").split())]
 
 
 # Figures

@@ -8,18 +8,7 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
 
-from bigtime.model import (
-    Change,
-    DomainError,
-    Write,
-    create,
-    get,
-    now,
-    pattern,
-    random_bytes,
-    reaction,
-    transact,
-)
+from bigtime.model import Change, DomainError, Write, create, get, pattern, reaction
 from bigtime.site.design import SITE_TABLE, EditorAction, HotDealTask
 from bigtime.site.editor_changes import new_change, write_with_change
 from bigtime.site.featured_slots import FRONT_SLOT, FeaturedSlot, Featuring, feature_write
@@ -91,20 +80,14 @@ def deal_path(deal: Deal) -> str:
 
 
 @pattern("Request Hot Deal Message", index="Main table")
-def request_hot_deal(who: Username, deal: Deal) -> Steps[None]:
+def request_hot_deal(who: Username, deal_id: DealId) -> Steps[Deal]:
     """One transaction: the task and an entry in the log; a second request changes nothing."""
-    change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
-    yield from create_hot_deal_task(deal.deal_id, who, create(change))
-
-
-@pattern("Create Hot Deal Task", index="Main table")
-def create_hot_deal_task(deal_id: DealId, who: Username, *also: Write[Any]) -> Steps[None]:
-    """Once for a deal, with `also` other writes in its transaction."""
     deal = yield from deals.fetch_deal(deal_id)
-    task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=(yield from now()))
-    token = (yield from random_bytes(16)).hex()
+    change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
+    task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=change.at)
     with suppress(AlreadyAsked):
-        yield from transact(create(task, unless_exists=AlreadyAsked), *also, token=token)
+        yield from write_with_change(change, create(task, unless_exists=AlreadyAsked))
+    return deal
 
 
 @pattern("Fetch Hot Deal Task", index="Main table")

@@ -11,7 +11,7 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
 from bigtime.site.design import WORKER
-from bigtime.site.editing import create_hot_deal_task
+from bigtime.site.editing import request_hot_deal
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Retries, Store
 from bigtime.store.errors import unreachable
@@ -74,7 +74,7 @@ def test_what_takes_long_holds_up_no_other_and_is_left_when_told_to_stop(store: 
     thread.start()
     try:
         hot = post(store, "A hot radio")
-        store.run(create_hot_deal_task(hot.deal_id, "erin"))
+        store.run(request_hot_deal("erin", hot.deal_id))
         assert held.reached.wait(SECONDS)
 
         another = post(store, "Another radio")
@@ -125,7 +125,7 @@ def test_while_one_is_stuck_its_lag_grows_and_the_signs_of_life_go_on(
     thread = threading.Thread(target=Worker(working, Settings()).run, args=(stop,))
     thread.start()
     try:
-        store.run(create_hot_deal_task(post(store, "A hot radio").deal_id, "erin"))
+        store.run(request_hot_deal("erin", post(store, "A hot radio").deal_id))
         assert held.reached.wait(SECONDS)
         wait_for(lambda: store.run(WORKER.get()).lag_seconds.get("site.send_hot_deals", 0) > 2)
         told = store.run(WORKER.get())

@@ -145,8 +145,7 @@ def category_place(name: str) -> FeaturedSlot:
 
 
 def ask_for_message(caller: Visitor, deal_id: str) -> Steps[deals.HotDealProgress]:
-    deal = yield from seen(deal_id)
-    yield from request_hot_deal(caller.username, deal)
+    deal = yield from request_hot_deal(caller.username, deals.deal_id_of(deal_id))
     return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
 

@@ -55,6 +55,4 @@ def telling_of(deal_id: str) -> Steps[Telling]:
 
 
 def ask(deal_id: str, who: Visitor) -> Steps[deals.Deal]:
-    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
-    yield from request_hot_deal(who.username, deal)
-    return deal
+    return (yield from request_hot_deal(who.username, deals.deal_id_of(deal_id)))

@@ -22,8 +22,8 @@ from bigtime.systems.portal.codes import code_from
 from bigtime.web.http.settings import Settings, pepper_of
 from bigtime.web.worker import Consuming, Worker, handlers
 from tests.site.letters import write_letter
+from tests.site.smtp import mail_server
 from tests.web.browsing import SECRET
-from tests.web.core.smtp import mail_server
 
 PEPPER = b"a key of the site's own"
 
