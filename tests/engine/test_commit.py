@@ -21,8 +21,7 @@ import pytest
 from bigtime.engine.storage import commit, file
 from bigtime.engine.storage.commit import Committer, Work
 from bigtime.engine.storage.database import Database
-from bigtime.engine.storage.file import Durability
-from bigtime.engine.storage.transaction import Transaction
+from bigtime.engine.storage.file import Durability, Transaction
 from bigtime.wire import DynamoDBError, InternalServerError, ValidationException
 from tests.engine.calls import PATIENCE_SECONDS, begin, come, failure, until
 

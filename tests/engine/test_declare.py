@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
-from bigtime.engine.operations.tags import tagged, tagged_resource, untagged
+from bigtime.engine.operations.table_schema import tagged, tagged_resource, untagged
 from bigtime.engine.storage.definition import KeyAttribute, TableDefinition, Throughput
 from bigtime.engine.validation.shapes import check
 from bigtime.wire import (

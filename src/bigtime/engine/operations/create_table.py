@@ -18,6 +18,7 @@ from bigtime.engine.operations.table_schema import (
     check_bounds,
     check_indexes_together,
     check_table_throughput,
+    checked_tags,
     declared_stream,
     defined_attributes,
     encryption,
@@ -30,9 +31,11 @@ from bigtime.engine.operations.table_schema import (
     on_demand_ceilings,
     refuse_ceilings,
     refuse_members,
+    tagged,
+    tagged_resource,
     throughput,
+    untagged,
 )
-from bigtime.engine.operations.tags import checked_tags, tagged, tagged_resource, untagged
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
 

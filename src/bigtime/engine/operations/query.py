@@ -10,10 +10,17 @@ from bigtime.engine.expressions import (
     read_legacy,
 )
 from bigtime.engine.operations.key_rules import check_nested
-from bigtime.engine.operations.page import Walk, read_page
+from bigtime.engine.operations.page import (
+    INVALID,
+    Walk,
+    check_select,
+    check_start_value,
+    position,
+    read_page,
+    read_selection,
+    read_start_key,
+)
 from bigtime.engine.operations.plan_cache import EVERYTHING, recalled, remember, text_of
-from bigtime.engine.operations.selection import check_select, read_selection
-from bigtime.engine.operations.start_key import INVALID, check_start_value, position, read_start_key
 from bigtime.engine.storage import Database, Index, KeyAttribute, Table, check_key_value
 from bigtime.wire import Item, Params, Response, ValidationException
 

@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
-from bigtime.engine.operations import tags
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.table_schema import tagged, tagged_resource, untagged
 from bigtime.engine.storage import (
     Database,
     Table,
@@ -137,14 +137,12 @@ def list_tables(database: Database, params: Params) -> Response:
 
 
 def tag_resource(database: Database, params: Params) -> Work[Response]:
-    return retagged(
-        database, "TagResource", params, lambda table: tags.tagged(table, params["Tags"])
-    )
+    return retagged(database, "TagResource", params, lambda table: tagged(table, params["Tags"]))
 
 
 def untag_resource(database: Database, params: Params) -> Work[Response]:
     return retagged(
-        database, "UntagResource", params, lambda table: tags.untagged(table, params["TagKeys"])
+        database, "UntagResource", params, lambda table: untagged(table, params["TagKeys"])
     )
 
 
@@ -154,7 +152,7 @@ def retagged(
     params: Params,
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
-    name = tags.tagged_resource(operation, params, account=database.account)
+    name = tagged_resource(operation, params, account=database.account)
 
     def work(transaction: Transaction) -> Response:
         table = database.catalogue.tables_for_writing().get(name)
@@ -167,7 +165,7 @@ def retagged(
 
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = tags.tagged_resource("ListTagsOfResource", params, account=database.account)
+    name = tagged_resource("ListTagsOfResource", params, account=database.account)
     database.catalogue.refresh()
     table = database.catalogue.tables.get(name)
     if table is None:

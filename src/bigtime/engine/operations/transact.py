@@ -23,10 +23,9 @@ import orjson
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.batch import costs
 from bigtime.engine.operations.capacity import Consumed, mode_of, transactional_read_units
-from bigtime.engine.operations.item_collection import Room
 from bigtime.engine.operations.items import read_key
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Write
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import (
     MAX_ITEM_BYTES,

@@ -4,11 +4,13 @@ from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pe
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
+    OLDEST_SECONDS,
     IndexDefinition,
     KeyAttribute,
     StreamDefinition,
     TableDefinition,
     Throughput,
+    expiry_second,
 )
 from bigtime.engine.storage.describe import stream_arn, table_description, table_name
 from bigtime.engine.storage.discard import discard, discard_some, discarded
@@ -18,6 +20,7 @@ from bigtime.engine.storage.file import (
     CLOSED,
     FORMAT,
     FileFormatError,
+    Transaction,
     all_rows,
     checkpoint,
 )
@@ -40,8 +43,6 @@ from bigtime.engine.storage.stream_log import (
     trim_streams,
 )
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
-from bigtime.engine.storage.time_to_live import OLDEST_SECONDS, expiry_second
-from bigtime.engine.storage.transaction import Transaction
 
 __all__ = [
     "APPLICATION_ID",

@@ -10,8 +10,7 @@ from secrets import token_hex
 
 import apsw
 
-from bigtime.engine.storage.file import all_rows
-from bigtime.engine.storage.transaction import Transaction
+from bigtime.engine.storage.file import Transaction, all_rows
 
 SMALL = 100
 
