@@ -58,7 +58,7 @@ class BotocoreTransport:
     def __call__(self, request: Request) -> Response:
         call = self.endpoint.call(request)
         try:
-            answer = self._http.send(prepared(call))
+            answer = self._http.send(prepare_request(call))
         except BotoCoreError as error:
             raise self._trouble(request, call, error) from error
         return response_in(request, answer.status_code, answer.headers, answer.content)
@@ -77,6 +77,6 @@ class BotocoreTransport:
         self._http.close()
 
 
-def prepared(call: Call) -> AWSPreparedRequest:
+def prepare_request(call: Call) -> AWSPreparedRequest:
     headers: Any = HeadersDict(call.headers)
     return AWSPreparedRequest("POST", call.url, headers, call.body, stream_output=False)

@@ -38,7 +38,7 @@ from bigtime.site import (
     project_deals,
     resume_purchases,
 )
-from bigtime.store import Exchange, Handler, Hook, Reading, Store, consume, open_store
+from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
 from bigtime.web.metered_store import metering
@@ -67,7 +67,7 @@ class Consuming:
         self.begun = store.clock()
         self.consumer = consume(store, table, handle, name=name, hooks=[self.read])
 
-    def read(self, reading: Reading) -> None:
+    def read(self, reading: ShardTurn) -> None:
         self.handled += reading.records
 
     def lag_seconds(self, moment: datetime) -> Decimal:

@@ -78,10 +78,10 @@ def statement_of(
     direction = "" if forward else " DESC"
     order = ", ".join(column + direction for column in columns)
     clause = f" WHERE {' AND '.join(where)}" if where else ""
-    return f"{selecting(rows, index)}{clause} ORDER BY {order} LIMIT ?"
+    return f"{select_clause(rows, index)}{clause} ORDER BY {order} LIMIT ?"
 
 
-def selecting(rows: str, index: str | None) -> str:
+def select_clause(rows: str, index: str | None) -> str:
     if index is None:
         return f"SELECT size, item FROM {rows}"
     # The index leads and the item follows by row number: CROSS JOIN keeps that order.
@@ -93,7 +93,7 @@ def selecting(rows: str, index: str | None) -> str:
 
 
 @dataclass(slots=True)
-class Page:
+class PageOptions:
     """What to do with the rows of a walk."""
 
     limit: int | None
@@ -104,7 +104,7 @@ class Page:
     consistent: bool
 
 
-class Found:
+class PageResult:
     """What a page has come to so far."""
 
     __slots__ = ("blob", "fetched", "items", "kept", "scanned", "size", "stopped")
@@ -119,7 +119,7 @@ class Found:
         self.stopped = False
 
 
-def read_page(database: Database, params: Params, walk: Walk, page: Page) -> Response:
+def read_page(database: Database, params: Params, walk: Walk, page: PageOptions) -> Response:
     statement, values = walk.statement(page.limit or -1)
     with database.reading(walk.index) as reader:
         cursor = reader.execute(statement, values)
@@ -137,13 +137,15 @@ def read_page(database: Database, params: Params, walk: Walk, page: Page) -> Res
         response["LastEvaluatedKey"] = {name: last[name] for name in names}
     mode = mode_of(params)
     if mode:
-        response["ConsumedCapacity"] = consumed(params["TableName"], walk, page, found).shown(mode)
+        response["ConsumedCapacity"] = capacity_of_page(
+            params["TableName"], walk, page, found
+        ).shown(mode)
     return response
 
 
-def collect(rows: Iterable[Any], index: Index | None, page: Page) -> Found:
+def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> PageResult:
     """Takes rows until a bound is reached, keeping the items that pass the filter."""
-    found = Found()
+    found = PageResult()
     keep, shape, items = page.keep, page.shape, found.items
     view = index.view if index and index.projected and not page.whole_items else None
     deadline = thread_time() + PAGE_SECONDS
@@ -172,7 +174,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: Page) -> Found:
     return found
 
 
-def consumed(name: str, walk: Walk, page: Page, found: Found) -> Consumed:
+def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:
     used = Consumed(name)
     units = read_units(found.size, consistent=page.consistent)
     if walk.index is None:
@@ -204,10 +206,10 @@ def check_select(params: Params) -> None:
         raise invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 
 
-def read_selection(params: Params, index: Index | None, expressions: Expressions) -> Page:
+def read_selection(params: Params, index: Index | None, expressions: Expressions) -> PageOptions:
     """Checks the selection against the index, and makes the page that gives it."""
     select = params.get("Select")
-    return Page(
+    return PageOptions(
         limit=params.get("Limit"),
         keep=expressions.filter,
         shape=expressions.projection,

@@ -40,7 +40,7 @@ def refuse_members(params: Params, members: Sequence[str]) -> None:
             invalid(f"{member} is not supported by this engine")
 
 
-def listed(names: Iterable[str]) -> str:
+def quoted_list(names: Iterable[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
@@ -100,7 +100,7 @@ def check_defined(elements: Sequence[Params], defined: Mapping[str, KeyAttribute
     if not all(name in defined for name in names):
         invalid(
             "Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: {listed(names)}, AttributeDefinitions: {listed(defined)}"
+            f"Keys: {quoted_list(names)}, AttributeDefinitions: {quoted_list(defined)}"
         )
     if len(set(names)) < len(names):
         raise ValidationException(
@@ -326,13 +326,13 @@ def tagged_resource(operation: str, params: Params, *, account: str) -> str:
     return found[1]
 
 
-def tagged(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition:
+def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition:
     merged = {**table.tags, **checked_tags(tags)}
     checked_tags([{"Key": key, "Value": value} for key, value in merged.items()])
     return replace(table, tags=merged)
 
 
-def untagged(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
+def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
     return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
 
 

@@ -13,7 +13,7 @@ from bigtime.engine.storage.definition import (
     expiry_second,
 )
 from bigtime.engine.storage.describe import stream_arn, table_description, table_name
-from bigtime.engine.storage.discard import discard, discard_some, discarded
+from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import (
     APPLICATION_ID,
@@ -78,7 +78,6 @@ __all__ = [
     "close_stream",
     "discard",
     "discard_some",
-    "discarded",
     "expiry_second",
     "index_type_mismatch",
     "last_sequence",
@@ -90,6 +89,7 @@ __all__ = [
     "stream_arn",
     "table_description",
     "table_name",
+    "tables_to_discard",
     "trim_horizon",
     "trim_streams",
 ]

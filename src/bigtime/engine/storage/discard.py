@@ -34,7 +34,7 @@ def discard(transaction: Transaction, rows: str) -> None:
         transaction.execute(f"DROP TABLE {rows}")
 
 
-def discarded(reader: apsw.Connection) -> list[str]:
+def tables_to_discard(reader: apsw.Connection) -> list[str]:
     """What is still to be taken apart."""
     rows = all_rows(
         reader, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'discarded_*'"
