@@ -54,6 +54,10 @@ class Report:
     def missed(self) -> list[Figure]:
         return [figure for figure in self.figures if figure.is_met is False]
 
+    @property
+    def failed(self) -> list[Figure]:
+        return [figure for figure in self.figures if figure.fails(self.scale.room)]
+
     def show(self, screen: Console) -> None:
         for section, figures in self.sections.items():
             screen.print(table(section, figures))
@@ -61,6 +65,8 @@ class Report:
             screen.print(f"not measured: {section}: {reason}", style="yellow")
         bars = sum(figure.bar is not None for figure in self.figures)
         screen.print(f"{bars - len(self.missed)} of {bars} bars met", style="bold")
+        for figure in self.failed:
+            screen.print(f"failed: {figure.what}: {figure.seen}, not {figure.bar}", style="red")
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

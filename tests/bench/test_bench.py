@@ -22,21 +22,18 @@ from bench.sync_witness import Witness
 from bigtime.engine.values import item_size
 
 ROOT = Path(__file__).parents[2]
-GENEROUS = 2.0
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("bench") / "bench.json"
     command = [sys.executable, "-m", "bench", "--quick", "--output", str(file)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0, "a bar is missed"
     figures: dict[str, Any] = json.loads(file.read_text())
     return figures
 
 
+@pytest.mark.bench
 def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
     assert {"python", "sqlite", "apsw", "moto"} <= set(run["versions"])
     assert run["machine"] and run["date"] and run["scale"]["large_items"]
@@ -45,26 +42,17 @@ def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
     assert sum(row["met"] is not None for row in run["rows"]) >= 15
 
 
+@pytest.mark.bench
 def test_a_run_names_no_machine_and_no_path(run: dict[str, Any]) -> None:
     text = json.dumps(run)
     assert str(ROOT) not in text and str(Path.home()) not in text
     assert not any(socket.gethostname() == word for word in text.replace('"', " ").split())
 
 
+@pytest.mark.bench
 def test_what_is_not_measured_is_said(run: dict[str, Any]) -> None:
     sections = {row["section"] for row in run["rows"]} | set(run["skipped"])
     assert len(sections) == 9
-
-
-def test_every_bar_holds_with_room_for_a_busy_machine(run: dict[str, Any]) -> None:
-    missed = [row for row in run["rows"] if row["met"] is not None and not nearly_met(row)]
-    assert missed == []
-
-
-def nearly_met(row: dict[str, Any]) -> bool:
-    if row["sense"] == "at least":
-        return bool(row["judged"] >= row["limit"] / GENEROUS)
-    return bool(row["judged"] <= row["limit"] * GENEROUS)
 
 
 def test_the_witness_sees_every_durable_write_synced_before_its_acknowledgement(
@@ -99,6 +87,20 @@ def test_a_bar_is_met_on_one_side_of_its_limit(limit: float, value: float) -> No
     assert Bar("at most", limit, "us").is_met(value) == (value <= limit)
     assert Bar("at least", limit, "us").is_met(value) == (value >= limit)
     assert Bar("under", limit, "us").is_met(value) == (value < limit)
+
+
+@given(st.floats(0.1, 1e6), st.floats(0.1, 1e6))
+def test_with_room_a_bar_is_met_by_what_is_half_as_good(limit: float, value: float) -> None:
+    assert Bar("at most", limit, "us").is_met(value, 2) == (value <= limit * 2)
+    assert Bar("at least", limit, "us").is_met(value, 2) == (value >= limit / 2)
+
+
+def test_a_run_with_room_fails_for_cpu_time_and_not_for_waiting() -> None:
+    cpu = Figure("Query", 180.0, "us", bar=Bar("at most", 100, "us"))
+    waiting = Figure("a change shows", 9_000, "ms", bar=Bar("at most", 1_000, "ms", on_wall=True))
+    assert [cpu.fails(1.0), waiting.fails(1.0)] == [True, True]
+    assert [cpu.fails(2.0), waiting.fails(2.0)] == [False, False]
+    assert [cpu.fails(1.5), waiting.fails(1.5)] == [True, False]
 
 
 def test_a_bar_in_times_judges_the_ratio_and_any_other_our_own_amount() -> None:

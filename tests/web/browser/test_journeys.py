@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.web.browser.conftest import Visits
 
+pytestmark = pytest.mark.walk
+
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 WINDOWS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark"},
