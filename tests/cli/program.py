@@ -21,7 +21,7 @@ WIDE = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [*BIGTIME, *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=60, check=False
+        command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=300, check=False
     )
 
 

@@ -26,6 +26,7 @@ from tests.cli.program import BIGTIME, WIDE, typed
 
 ROOT = Path(__file__).parents[2]
 ORDERS = "tests.cli.orders:SYSTEM"
+UNFINISHED = "tests.cli.unfinished:SYSTEM"
 
 
 def load(store: str, *arguments: object, system: str = ORDERS) -> Any:
@@ -187,7 +188,7 @@ def test_a_bar_shows_how_far_it_is_and_ctrl_c_ends_it_with_a_sentence(tmp_path: 
     """On a terminal of its own."""
     store = f"file:{tmp_path / 'stopped.db'}"
     master, terminal = pty.openpty()
-    arguments = ["demo", "load", "--system", ORDERS, "--scale", "large", "--store", store]
+    arguments = ["demo", "load", "--system", UNFINISHED, "--scale", "large", "--store", store]
     process = subprocess.Popen(
         [*BIGTIME, *arguments],
         cwd=ROOT,
@@ -203,7 +204,7 @@ def test_a_bar_shows_how_far_it_is_and_ctrl_c_ends_it_with_a_sentence(tmp_path: 
             screen += os.read(master, 4096).decode()
         process.send_signal(signal.SIGINT)
         screen += the_rest(master)
-        assert process.wait(30) == 1
+        assert process.wait(60) == 1
     finally:
         process.kill()
         os.close(master)

@@ -64,7 +64,7 @@ def test_the_pictures_can_be_taken_again(chromium: Browser, tmp_path: Path) -> N
     """As `make screenshots` does; that there is a browser is what the fixture is asked for."""
     program = [sys.executable, "docs/screenshots.py", str(tmp_path)]
     done = subprocess.run(
-        program, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
+        program, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     assert names_in(tmp_path) == MAIN_PAGES
@@ -74,7 +74,7 @@ def test_the_pictures_can_be_taken_again(chromium: Browser, tmp_path: Path) -> N
 def test_every_page_that_the_walk_names_is_there(served: Served) -> None:
     pages = set(re.findall(r"`(/[\w/.-]*[\w])`", WALK))
     assert {"/editor", "/admin/tenants", "/openapi.json"} <= pages
-    with httpx.Client(base_url=served.url, timeout=20) as visitor:
+    with httpx.Client(base_url=served.url, timeout=60) as visitor:
         answers = {page: visitor.get(page).status_code for page in sorted(pages)}
     assert {page: status for page, status in answers.items() if status in (404, 500)} == {}
 

@@ -218,10 +218,11 @@ def test_a_store_that_does_not_answer_is_a_sentence(tmp_path: Path) -> None:
 def run(
     *arguments: str, cwd: Path, environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
+    """On any port that is free, unless told otherwise: somebody may serve a site beside this."""
     return subprocess.run(
         [*BIGTIME, *arguments],
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**os.environ, "BIGTIME_PORT": "0", **environment},
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -27,7 +27,7 @@ from bigtime.web.tasks import ask_for_hot_deal
 from bigtime.web.worker import Spending, Worker, stopping_at
 from bigtime.wire import Request, Response
 
-SECONDS = 30
+SECONDS = 60
 LINK = "https://shop.example/1"
 
 
