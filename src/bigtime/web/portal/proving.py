@@ -214,8 +214,10 @@ def show_mailbox(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
     given = "".join(code.split())
     tenant = yield from get_tenant(tenant_id, include_inactive=True)
     if tenant.status == Status.UNVALIDATED:
-        yield from validate_tenant(tenant_id, given, pepper=codes.pepper)
-        return
+        with suppress(MoveRefused):  # somebody else has validated it just now
+            yield from validate_tenant(tenant_id, given, pepper=codes.pepper)
+            return
+        tenant = yield from get_tenant(tenant_id, include_inactive=True)
     try:
         yield from redeem_code(Purpose.SIGN_IN, tenant_id, given, pepper=codes.pepper)
     except (UnknownCode, CodeUsed):
