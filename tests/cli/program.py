@@ -34,9 +34,10 @@ def typed(*arguments: object, store: str = "", columns: int = 200) -> Result:
 
 def ask(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """What `run` does, in this process: for whatever shows when it prints and how it ends."""
+    command = [*map(str, arguments)]
     with chdir(cwd or "."):
-        done = CliRunner().invoke(app, [*map(str, arguments)], env=HERE, prog_name="bigtime")
-    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+        done = CliRunner().invoke(app, command, env=HERE, prog_name="bigtime")
+    return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
 
 class Server:
