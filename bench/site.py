@@ -89,7 +89,7 @@ def log_in_everybody(port: int) -> dict[str, str]:
 
 
 def log_in(port: int, login: str, password: str) -> str:
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     connection.request("GET", "/log-in")
     shown = connection.getresponse()
     visit = shown.getheader("set-cookie", "").partition(";")[0]
