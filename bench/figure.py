@@ -10,6 +10,8 @@ class NotHere(Exception):
     """Something that a measurement needs is missing; the message says what."""
 
 
+STRETCHED = 1.5
+
 Sense = Literal["at most", "at least", "under"]
 
 
@@ -63,11 +65,20 @@ class Figure:
     def fails(self, room: float) -> bool:
         """Whether the figure fails a run that leaves its bars so much room.
 
-        A run with room may stand beside other programs, so it judges no figure of waiting.
+        A run with room may stand beside other programs. They make everybody wait, so it judges no
+        figure of waiting; and they stretch CPU time, though both sides of a ratio alike.
         """
         if self.bar is None or (self.bar.on_wall and room > 1):
             return False
-        return not self.bar.is_met(self.judged, room)
+        stretched = 1.0 if self.in_times or room == 1 else STRETCHED
+        return not self.bar.is_met(self.judged, room * stretched)
+
+    def best(self, other: Figure | None) -> Figure:
+        """Of two looks at one thing the one that was disturbed less."""
+        if other is None or self.bar is None:
+            return self
+        least = self.bar.sense != "at least"
+        return min(self, other, key=lambda one: one.judged if least else -one.judged)
 
     @property
     def seen(self) -> str:

