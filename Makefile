@@ -7,6 +7,7 @@ WORKERS ?= 2
 BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CODE    := src tests bench proofs docs
+PYTEST   = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 # dynalite and the JavaScript SDK, where someone has installed them (.ci/run does).
 NODE    := $(wildcard $(CURDIR)/build/node/node_modules)
@@ -16,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench proofs docs screenshots lock clean
+.PHONY: help serve test walks check bench proofs docs screenshots lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -25,7 +26,10 @@ serve: .venv/runtime.stamp ## start the site; DATA=data/bigtime.db and PORT=8080
 	@$(BIN)/bigtime serve $(if $(DATA),--store file:$(DATA)) $(if $(PORT),--port $(PORT))
 
 test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" goes to pytest
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+	@$(PYTEST) $(ARGS)
+
+walks: .venv/dev.stamp ## walk through the site in Chromium, and look at it with axe
+	@$(PYTEST) -m walk $(ARGS)
 
 check: .venv/dev.stamp ## lint, formatting, types and import contracts
 	@$(BIN)/ruff check $(CODE)
@@ -33,11 +37,11 @@ check: .venv/dev.stamp ## lint, formatting, types and import contracts
 	@$(BIN)/mypy $(CODE)
 	@$(BIN)/lint-imports --no-logo
 
-bench: .venv/dev.stamp ## measure speed, size and growth beside moto and dynalite
-	@$(BIN)/python -m bench $(ARGS)
+bench: .venv/dev.stamp ## measure speed, size and growth beside moto and dynalite; QUICK=1 in minutes
+	@$(if $(QUICK),$(BIN)/python -m pytest -m bench --capture no,$(BIN)/python -m bench) $(ARGS)
 
-proofs: .venv/dev.stamp ## crash, tear, fill, race and fuzz engine and site; RELEASE=1 for the long form
-	@$(BIN)/python -m proofs $(if $(RELEASE),--release) $(ARGS)
+proofs: .venv/dev.stamp ## crash, tear, race and fuzz engine and site; SHORT=1 or RELEASE=1 for other lengths
+	@$(if $(SHORT),$(PYTEST) -m proof,$(BIN)/python -m proofs $(if $(RELEASE),--release)) $(ARGS)
 
 docs: .venv/dev.stamp ## write the examples, the measured figures and the layout into the guides
 	@$(BIN)/python docs/generate.py

@@ -25,7 +25,7 @@ def run_python(*arguments: object, cwd: Path, store: str = "memory:") -> str:
     command = [sys.executable, *map(str, arguments)]
     environment = {**os.environ, "BIGTIME_STORE": store}
     done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.web.browser.conftest import Visits
 from tests.web.browser.test_access import LOOKS, violations
 
+pytestmark = pytest.mark.walk
+
 FRONT = "/editor/featured/front-page"
 
 

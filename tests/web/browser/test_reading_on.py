@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.web.browser.conftest import Visits
 
+pytestmark = pytest.mark.walk
+
 CARDS = "#latest-deals > li.card"
 MOST_CLICKS = 40
 
