@@ -6,7 +6,7 @@ WORKERS ?= 2
 
 BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
-CODE    := src tests bench proofs docs
+CODE    := src tests bench proofs docs tools
 
 # dynalite and the JavaScript SDK, where someone has installed them (.ci/run does).
 NODE    := $(wildcard $(CURDIR)/build/node/node_modules)
@@ -16,10 +16,10 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench proofs docs screenshots lock clean
+.PHONY: help serve test check bench proofs docs screenshots service-model lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 serve: .venv/runtime.stamp ## start the site; DATA=data/bigtime.db and PORT=8080 unless told otherwise
 	@$(BIN)/bigtime serve $(if $(DATA),--store file:$(DATA)) $(if $(PORT),--port $(PORT))
@@ -44,6 +44,9 @@ docs: .venv/dev.stamp ## write the examples, the measured figures and the layout
 
 screenshots: .venv/dev.stamp ## take the pictures of the site in docs/screenshots/ anew
 	@$(BIN)/python docs/screenshots.py
+
+service-model: .venv/dev.stamp ## take the shapes of requests from botocore anew
+	@$(BIN)/python -m tools.service_model
 
 lock: .venv/dev.stamp ## renew locks/ from pyproject.toml; UPGRADE=1 takes the newest versions
 	@$(LOCK) --output-file locks/runtime.txt
