@@ -57,7 +57,7 @@ clean: ## remove .venv, caches and build/; the data stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The lock files carry hashes and no address: where packages come from is the machine's own choice.
-LOCK = $(BIN)/uv pip compile pyproject.toml --group build --quiet --universal \
+LOCK = $(BIN)/uv pip compile pyproject.toml --extra all --group build --quiet --universal \
 	--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header $(if $(UPGRADE),--upgrade)
 

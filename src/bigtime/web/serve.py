@@ -30,7 +30,6 @@ import uvloop
 from bigtime.engine import Engine
 from bigtime.model import DomainError, setup
 from bigtime.store import AsyncStore, Store, open_store
-from bigtime.store.http_transport import HttpTransport
 from bigtime.store.setting import destination, read_setting
 from bigtime.systems.accounts.account import verify_password
 from bigtime.systems.accounts.errors import WrongCredentials
@@ -177,6 +176,8 @@ async def opened(
         finally:
             await asyncio.to_thread(engine.close)
     else:
+        from bigtime.store.http_transport import HttpTransport
+
         transport = HttpTransport(**destination(kind, place))
         try:
             yield AsyncStore(transport, **metering(meters.spent)), None
