@@ -16,10 +16,10 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench proofs docs screenshots service-model lock clean
+.PHONY: help serve test check bench proofs docs screenshots service-model compat lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 serve: .venv/runtime.stamp ## start the site; DATA=data/bigtime.db and PORT=8080 unless told otherwise
 	@$(BIN)/bigtime serve $(if $(DATA),--store file:$(DATA)) $(if $(PORT),--port $(PORT))
@@ -44,6 +44,9 @@ docs: .venv/dev.stamp ## write the examples, the measured figures and the layout
 
 screenshots: .venv/dev.stamp ## take the pictures of the site in docs/screenshots/ anew
 	@$(BIN)/python docs/screenshots.py
+
+compat: build/compat/stamp ## test on the lowest versions, with aioboto3 and the AWS CLI
+	@build/compat/bin/python -m pytest --numprocesses $(WORKERS) tests/engine tests/store tests/compat $(ARGS)
 
 service-model: .venv/dev.stamp ## take the shapes of requests from botocore anew
 	@$(BIN)/python -m tools.service_model
@@ -72,6 +75,16 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --extra all --group build --quiet --
 	@$(PIP) install --require-hashes --requirement locks/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@touch .venv/runtime.stamp $@
+
+# The lowest versions that pyproject.toml allows, on the lowest Python.
+build/compat/stamp: pyproject.toml .venv/dev.stamp
+	@echo "Installing the lowest versions that Bigtime takes (once) ..."
+	@$(BIN)/uv venv --quiet --clear --python 3.11 build/compat
+	@$(BIN)/uv pip compile pyproject.toml --extra all --group compat --group build --quiet \
+		--resolution lowest-direct --python-version 3.11 --output-file build/compat/lowest.txt
+	@$(BIN)/uv pip install --quiet --python build/compat/bin/python --requirements build/compat/lowest.txt
+	@$(BIN)/uv pip install --quiet --python build/compat/bin/python --no-build-isolation --no-deps --editable .
+	@touch $@
 
 # The first interpreter that runs, is new enough and can make a virtual environment: a name on
 # PATH may be a shim with nothing behind it.
