@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from bigtime.cli.app import app
 
-BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()"]
+BIGTIME = [sys.executable, "-c", "from bigtime.cli import main; main()"]
 HERE = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 WIDE = {**os.environ, **HERE}
 

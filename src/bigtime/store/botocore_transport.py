@@ -6,21 +6,23 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from botocore.awsrequest import AWSPreparedRequest, HeadersDict
-from botocore.credentials import Credentials
-from botocore.exceptions import (
-    BotoCoreError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    ProxyConnectionError,
-    ReadTimeoutError,
-    SSLError,
-)
-from botocore.httpsession import URLLib3Session
-
+from bigtime.extras import extra
 from bigtime.store.endpoint import Call, Endpoint, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
+
+with extra("aws"):
+    from botocore.awsrequest import AWSPreparedRequest, HeadersDict
+    from botocore.credentials import Credentials
+    from botocore.exceptions import (
+        BotoCoreError,
+        ConnectTimeoutError,
+        EndpointConnectionError,
+        ProxyConnectionError,
+        ReadTimeoutError,
+        SSLError,
+    )
+    from botocore.httpsession import URLLib3Session
 
 # Without it, Nagle's algorithm and the kernel's late acknowledgements make a request take 40 ms.
 # (botocore's stubs have other types than botocore, for this, the time-outs and the headers.)

@@ -17,15 +17,18 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-import boto3
-import botocore.session
 import orjson
-from botocore import UNSIGNED
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-from botocore.config import Config
 
 from bigtime.engine.http.protocol import request_id
+from bigtime.extras import extra
 from bigtime.wire import DynamoDBError, Request, Response, Transport
+
+with extra("aws"):
+    import boto3
+    import botocore.session
+    from botocore import UNSIGNED
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from botocore.config import Config
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource

@@ -41,9 +41,6 @@ from functools import partial
 from math import inf
 from typing import Protocol, TypeAlias, cast
 
-import httptools
-import uvloop
-
 from bigtime.engine.http.protocol import (
     HEAD_TOO_LARGE,
     MAX_BODY,
@@ -61,7 +58,12 @@ from bigtime.engine.http.protocol import (
     screen,
     success,
 )
+from bigtime.extras import extra
 from bigtime.wire import DynamoDBError, InternalServerError, Request, Response
+
+with extra("server"):
+    import httptools
+    import uvloop
 
 log = logging.getLogger("bigtime.endpoint")
 
