@@ -81,7 +81,7 @@ def test_a_new_shopper_is_told_of_a_deal_and_buys_it(visits: Visits, window: str
 
 def fill_address(page: Page) -> None:
     for label, value in (
-        ("Name on the parcel", "Kim Field"),
+        ("Full name", "Kim Field"),
         ("Street and number", "1 Mill Lane"),
         ("City", "Leeds"),
         ("Postal code", "LS1 4AP"),
