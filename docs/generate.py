@@ -44,7 +44,7 @@ SYSTEMS = "deals catalog cart shop sessions accounts portal".split()
 GUIDES = {
     "README.md": ["example quickstart", "example tutorial 2", "proofs", "bench"],
     "CONTRIBUTING.md": ["layout"],
-    "docs/index.md": ["example likes", "example faults"],
+    "docs/engine.md": ["example likes", "example faults"],
     "docs/tutorial.md": [
         "chart tutorial patterns",
         "chart tutorial entities",
