@@ -31,7 +31,7 @@ with bt.open_store("memory:") as store:
     store.run(bt.delete(Star.key("bigtime", "bo")))
     print(store.run(bt.get(Repo.key("bigtime"))))
 
-    # Somebody goes behind the application's back; verify finds it, repair mends it.
+    # A write past the application breaks the count; verify finds it, repair corrects it.
     key = Star.key("bigtime", "ann").item
     store.send(bt.Request("DeleteItem", {"TableName": "GitHub", "Key": key}))
     for violation in store.run(bt.verify(SYSTEM)):
