@@ -66,8 +66,8 @@ def featured(web: Web) -> list[str]:
 
 def test_every_place_tells_how_many_it_has_and_may_have(erin: Browser) -> None:
     page = words(erin.get("/editor/featured").text)
-    assert "Front page 0 deals 1–10 deals" in page
-    assert "Editor's choice 0 deals 1–10 deals" in page
+    assert "Front page 0 deals 1-10 deals" in page
+    assert "Editor's choice 0 deals 1-10 deals" in page
     for name in CATEGORIES:
         assert f"{name} 0 deals 5 to 10 may be" in page
         assert f"/editor/featured/categories/{category_key(name)}" in erin.links("/editor/featured")
@@ -161,7 +161,7 @@ def test_too_few_and_too_many_are_refused_and_the_draft_stays(
 
 
 def test_the_number_that_is_allowed_is_shown(erin: Browser, lamps: list[Deal]) -> None:
-    assert "5–10 deals; 2 in this draft." in words(step(erin, HOME, deals=ids(lamps[:2])).text)
+    assert "5-10 deals; 2 in this draft." in words(step(erin, HOME, deals=ids(lamps[:2])).text)
 
 
 def test_a_deal_of_another_category_is_refused(

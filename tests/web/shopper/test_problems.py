@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.shop.deals import deals as deal_pages
+from bigtime.web.shop import deals as deal_pages
 from bigtime.web.shop.front_page import front_page as front_pages
 from tests.web.browsing import Browser, Web, words
 
