@@ -66,7 +66,11 @@ def main(
         Path | None, typer.Option(help=f"Where to save.  \\[default: {FIGURES}]")
     ] = None,
 ) -> None:
-    """Measures, shows a table and saves a JSON file. Exits with 1 if a bar is missed."""
+    """Measures, shows a table and saves a JSON file. Exits with 1 if a bar is missed.
+
+    A quick run gates only on CPU time and ratios, and leaves them room: a ratio may be twice the
+    limit, CPU time three times.
+    """
     screen = Console()
     if not screen.is_terminal:
         screen.width = 130
@@ -74,21 +78,30 @@ def main(
     report.show(screen)
     if output or not (quick or only):
         report.save(output or FIGURES)
-    if report.missed and not quick:
+    if report.failed:
         raise SystemExit(1)
 
 
 def run(scale: Scale, sections: list[Section], screen: Console) -> Report:
     report = Report(scale, dynalite=dynalite_script())
     with tempfile.TemporaryDirectory(prefix="bigtime-bench-") as folder:
-        figures = measurements(scale, Path(folder), report.dynalite, screen)
         for section in sections:
             screen.print(f"measuring: {TITLES[section]}", style="dim")
             try:
-                report.collect(TITLES[section], figures[section]())
+                look(report, section, Path(folder), screen)
             except NotHere as reason:
                 report.skipped[TITLES[section]] = str(reason)
     return report
+
+
+def look(report: Report, section: Section, folder: Path, screen: Console) -> None:
+    """Measures a section, and once more where a bar is missed and the scale has more looks."""
+    for number in range(report.scale.looks):
+        own = folder / f"{section}-{number}"
+        own.mkdir()
+        figures = measurements(report.scale, own, report.dynalite, screen)
+        if report.collect(TITLES[section], figures[section]()):
+            return
 
 
 def measurements(

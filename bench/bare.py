@@ -10,7 +10,7 @@ import orjson
 
 from bigtime.engine.housekeeping import CHECKPOINT_BYTES
 from bigtime.engine.storage.file import checkpoint
-from bigtime.engine.storage.keys import hashed
+from bigtime.engine.storage.keys import with_hash_prefix
 from bigtime.wire import Item
 
 SETTINGS = {
@@ -63,7 +63,7 @@ class BareFile:
 
 
 def blobs(item: Item) -> tuple[bytes, bytes]:
-    return hashed(item["customer"]["S"].encode()), item["order"]["S"].encode()
+    return with_hash_prefix(item["customer"]["S"].encode()), item["order"]["S"].encode()
 
 
 def packed(item: Item) -> bytes:

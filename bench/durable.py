@@ -37,7 +37,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         f"durable writes by {THREADS} threads: acknowledgements for each sync",
         shared.writes / shared.syncs,
         "",
-        bar=Bar("at least", 6, ""),
+        bar=Bar("at least", 6, "", on_wall=True),
     )
     runs = [shared, *slow]
     yield Figure(
@@ -48,7 +48,8 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
     )
     one, many = (max(run.rate for run in slow if run.threads == few) for few in (1, THREADS))
     what = f"durable writes when a sync takes 5 ms, by {THREADS} threads"
-    yield Figure(what, many, "a second", one, "by one", many / one, Bar("at least", 6, "x"))
+    bar = Bar("at least", 6, "x", on_wall=True)
+    yield Figure(what, many, "a second", one, "by one", many / one, bar)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,23 +10,29 @@ class NotHere(Exception):
     """Something that a measurement needs is missing; the message says what."""
 
 
+STRETCHED = 1.5
+
 Sense = Literal["at most", "at least", "under"]
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
+    """`on_wall` says that the figure depends on waiting, and so on what else the machine does."""
+
     sense: Sense
     limit: float
     unit: str
+    on_wall: bool = False
 
-    def is_met(self, value: float) -> bool:
+    def is_met(self, value: float, room: float = 1.0) -> bool:
+        """Whether the value keeps to the limit, or with `room` to so many times the limit."""
         match self.sense:
             case "at most":
-                return value <= self.limit
+                return value <= self.limit * room
             case "at least":
-                return value >= self.limit
+                return value >= self.limit / room
             case "under":
-                return value < self.limit
+                return value < self.limit * room
 
     def __str__(self) -> str:
         return f"{self.sense} {amount(self.limit, self.unit)}"
@@ -55,6 +61,24 @@ class Figure:
     @property
     def is_met(self) -> bool | None:
         return None if self.bar is None else self.bar.is_met(self.judged)
+
+    def fails(self, room: float) -> bool:
+        """Whether the figure fails a run that leaves its bars so much room.
+
+        A run with room may stand beside other programs. They make everybody wait, so it judges no
+        figure of waiting; and they stretch CPU time, though both sides of a ratio alike.
+        """
+        if self.bar is None or (self.bar.on_wall and room > 1):
+            return False
+        stretched = 1.0 if self.in_times or room == 1 else STRETCHED
+        return not self.bar.is_met(self.judged, room * stretched)
+
+    def best(self, other: Figure | None) -> Figure:
+        """Of two looks at one thing the one that was disturbed less."""
+        if other is None or self.bar is None:
+            return self
+        least = self.bar.sense != "at least"
+        return min(self, other, key=lambda one: one.judged if least else -one.judged)
 
     @property
     def seen(self) -> str:

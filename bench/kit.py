@@ -53,4 +53,4 @@ def to_an_import(scale: Scale, folder: Path) -> Figure:
     seen = import_milliseconds(folder / "bytecode", scale.imports)
     added = seen["kit"] - seen["pydantic"]
     what = "Import of bigtime.model, what it adds to pydantic's"
-    return Figure(what, added, "ms", seen["pydantic"], "for pydantic", bar=Bar("at most", 50, "ms"))
+    return Figure(what, added, "ms", seen["pydantic"], "for pydantic", bar=Bar("at most", 40, "ms"))

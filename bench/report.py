@@ -43,8 +43,11 @@ class Report:
     skipped: dict[str, str] = field(default_factory=dict)
     dynalite: Path | None = None
 
-    def collect(self, section: str, figures: Iterable[Figure]) -> None:
-        self.sections[section] = list(figures)
+    def collect(self, section: str, figures: Iterable[Figure]) -> bool:
+        """Whether it will do; what is measured again is judged by the best look at it."""
+        before = {figure.what: figure for figure in self.sections.get(section, ())}
+        self.sections[section] = [figure.best(before.get(figure.what)) for figure in figures]
+        return not any(figure.fails(self.scale.room) for figure in self.sections[section])
 
     @property
     def figures(self) -> list[Figure]:
@@ -54,6 +57,10 @@ class Report:
     def missed(self) -> list[Figure]:
         return [figure for figure in self.figures if figure.is_met is False]
 
+    @property
+    def failed(self) -> list[Figure]:
+        return [figure for figure in self.figures if figure.fails(self.scale.room)]
+
     def show(self, screen: Console) -> None:
         for section, figures in self.sections.items():
             screen.print(table(section, figures))
@@ -61,6 +68,8 @@ class Report:
             screen.print(f"not measured: {section}: {reason}", style="yellow")
         bars = sum(figure.bar is not None for figure in self.figures)
         screen.print(f"{bars - len(self.missed)} of {bars} bars met", style="bold")
+        for figure in self.failed:
+            screen.print(f"failed: {figure.what}: {figure.seen}, not {figure.bar}", style="red")
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

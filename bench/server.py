@@ -24,12 +24,18 @@ HEAD = (
     "SignedHeaders=host;x-amz-date, Signature=none\r\nContent-Length: {length}\r\n\r\n"
 )
 
+SECONDS_PATIENT = 120.0
+
 
 class Client:
     """One connection that is kept, and sends what was made beforehand."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.port = port
+        self.connect()
+
+    def connect(self) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS_PATIENT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb")
 
@@ -37,9 +43,18 @@ class Client:
         return orjson.loads(self.send(encoded(request)))
 
     def send(self, call: bytes) -> bytes:
+        try:
+            return self.exchange(call)
+        except ConnectionError:  # it was idle for longer than the server waits
+            self.close()
+            self.connect()
+            return self.exchange(call)
+
+    def exchange(self, call: bytes) -> bytes:
         self.socket.sendall(call)
         readline = self.file.readline
-        status = readline()
+        if not (status := readline()):
+            raise ConnectionResetError("the server has closed the connection")
         length = 0
         while len(line := readline()) > 2:
             if line[:15].lower() == b"content-length:":
@@ -84,7 +99,7 @@ def serving(
     command: Sequence[str | Path],
     port: int,
     *,
-    seconds: float = 30,
+    seconds: float = SECONDS_PATIENT,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """`settings` are variables of its environment."""
@@ -100,7 +115,7 @@ def serving(
         yield Server(process, client)
 
 
-def connect(port: int, process: subprocess.Popen[bytes], seconds: float = 30) -> Client:
+def connect(port: int, process: subprocess.Popen[bytes], seconds: float) -> Client:
     deadline = time.monotonic() + seconds
     while True:
         try:

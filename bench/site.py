@@ -89,7 +89,7 @@ def log_in_everybody(port: int) -> dict[str, str]:
 
 
 def log_in(port: int, login: str, password: str) -> str:
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     connection.request("GET", "/log-in")
     shown = connection.getresponse()
     visit = shown.getheader("set-cookie", "").partition(";")[0]
@@ -117,4 +117,4 @@ def freshness(server: Server, database: Store, path: str) -> Figure:
             time.sleep(0.005)
         slowest = max(slowest, time.monotonic() - began)
     what = "a change by another process shows on a cached page, on the wall"
-    return Figure(what, slowest * 1e3, "ms", bar=Bar("at most", 1_000, "ms"))
+    return Figure(what, slowest * 1e3, "ms", bar=Bar("at most", 1_000, "ms", on_wall=True))

@@ -1,4 +1,4 @@
-"""Writes into the guides what is kept elsewhere: examples, charts, figures, the layout.
+"""Writes into the guides what is kept elsewhere: examples, charts, figures, the map of modules.
 
 A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is generated:
 
@@ -7,9 +7,11 @@ A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is gener
   that heading; `output NAME` is what it prints;
 - `system NAME` are the charts, the reactions and the errors of one of Bigtime's systems;
 - `chart NAME entities` and `chart NAME patterns` are the charts of the SYSTEM in an example;
-- `bench` and `proofs` are the tables of docs/figures/NAME.json, which a full run writes: the
-  machine, and rows of what was measured, the bar it had to reach, and what was seen;
-- `layout` is the first line of every package's and module's docstring.
+- `figures bench` and `figures proofs` are the tables of docs/figures/NAME.json, which a full run
+  writes: the machine, and rows of what was measured, the bar it had to reach, and what was seen;
+- `summary` are a few of these figures in sentences;
+- `walk NAME` are the modules that a request goes through, as docs/walks.toml has them, each with
+  the first paragraph of its docstring; `others PACKAGE` are those of a package on no walk.
 
 Nobody types a figure by hand. With `--check` nothing is written, and every guide must already be
 what this program would write.
@@ -21,6 +23,7 @@ import ast
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -29,49 +32,56 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bigtime.model.system import System
+    from bigtime.model import DomainError, System
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
-PATTERNS = """
-    complex_attribute duplicated_data composite_primary_key secondary_index hierarchy
-    assembled_collection composite_sort_key sparse_filter sparse_entity
-    changing_sort both_directions zero_padding
-    unique_attributes sequential_numbers reference_count singleton
-    pagination write_shards time_buckets
-""".split()
-SYSTEMS = "deals catalog cart shop sessions accounts portal site".split()
-GUIDES = {
-    "README.md": ["example quickstart", "example tutorial 2", "proofs", "bench"],
-    "CONTRIBUTING.md": ["layout"],
-    "docs/index.md": ["example likes", "example faults"],
-    "docs/tutorial.md": [
-        "chart tutorial patterns",
-        "chart tutorial entities",
-        *(f"example tutorial {section}" for section in range(1, 6)),
-        "output tutorial",
-    ],
-    "docs/patterns.md": [f"example {name}" for name in PATTERNS],
-    "docs/systems.md": [f"system {name}" for name in SYSTEMS],
-}
+SOURCE = ROOT / "src" / "bigtime"
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WALKS: dict[str, list[str]] = tomllib.loads((ROOT / "docs" / "walks.toml").read_text())
+ON_WALKS = {module for modules in WALKS.values() for module in modules}
+SUMMARY = [
+    "**A crash loses nothing.** {kills: kills} processes killed amid"
+    " {kills: acknowledged writes} acknowledged writes: {kills: violations} violations.",
+    "**Nor does a power cut.** {torn: torn files} logs cut, torn, garbled or bit-flipped: each"
+    " opens as a prefix of its commits, with every synced one; {torn: violations} violations.",
+    "**No write is acknowledged before its sync**, as strace sees it:"
+    " {syncs: acknowledgements by strace} acknowledgements, {syncs: violations} violations.",
+    "**Items are linearizable.** {histories: histories} histories of concurrent clients,"
+    " {histories: operations} operations: {histories: violations} violations.",
+    "**Transactions are strictly serializable**, also while their processes are killed:"
+    " {transactions: transactions} transactions, {transactions: kills} kills,"
+    " {transactions: violations} violations.",
+    "**It answers as AWS documents.** {differential: operations against the model} random"
+    " operations compared with a reference model written from AWS's pages:"
+    " {differential: violations} unexplained differences.",
+    "**It is fast.** CPU time of a GetItem: {In process, beside bare SQLite: GetItem}; faster"
+    " than moto by {In process, beside moto: GetItem}; over HTTP {Over HTTP: GetItem}.",
+    "**It stays fast.** CPU time of a GetItem of 1,000,000 items: {Growth: GetItem}; a process"
+    " that scans all of them needs {Growth: peak memory} of memory.",
+]
+"""What the README says of the figures; `{proof: count}` and `{section of the bench: what}`."""
 
 
 def part(name: str) -> str:
     kind, *words = name.split()
     makers: dict[str, Callable[..., str]] = {
-        "example": shown,
+        "example": example_text,
         "output": lambda example: fenced("text", output_of(example)),
         "chart": chart,
-        "system": described,
-        "layout": layout,
+        "system": system_text,
+        "figures": figures,
+        "summary": summary,
+        "walk": walk,
+        "others": others,
     }
-    return makers[kind](*words) if kind in makers else figures(name)
+    return makers[kind](*words)
 
 
 # Examples
 
 
-def shown(example: str, section: str | None = None) -> str:
+def example_text(example: str, section: str | None = None) -> str:
     if section is not None:
         return fenced("python", sections(source_of(example))[section])
     source = fenced("python", source_of(example))
@@ -125,45 +135,47 @@ def system_of(example: str) -> System:
 # Systems
 
 
-def described(name: str) -> str:
+def system_text(name: str) -> str:
     """A system's charts under headings of this guide, what it reacts to, and what it refuses."""
     from bigtime.advisor.charts import chart as charts
     from bigtime.advisor.charts import markdown
-    from bigtime.cli.systems import system_named
+    from bigtime.cli.systems import address_of
 
-    system = system_named(name)
+    package, attribute = address_of(name)
+    system: System = getattr(import_module(package), attribute)
     _, _, body = charts(system).partition("\n\n")
     parts = [re.sub("^#", "##", body.strip(), flags=re.MULTILINE)]
-    reactions = [[f"`{one.name}`", one.table.name, one.notes] for one in system.reactions.values()]
+    reactions = [
+        [f"`{reaction.name}`", reaction.table.name, reaction.notes]
+        for reaction in system.reactions.values()
+    ]
     if reactions:
         parts += ["### Reactions", markdown(["reaction", "stream of", "what it does"], reactions)]
-    parts += ["### Errors", markdown(["code", "what the person is told"], sorted(errors(system)))]
+    parts += ["### Errors", markdown(["code", "message"], sorted(errors_in(package)))]
     return "\n\n".join(parts)
 
 
-def errors(system: System) -> Iterator[list[str]]:
-    """The domain errors in a system's module `errors`, or else in those of its patterns."""
+def errors_in(package: str) -> Iterator[list[str]]:
+    """Each error that leaves a package: its code, and what the person reads."""
     from bigtime.model import DomainError
 
-    own = f"{system.modules[0].__name__.rpartition('.')[0]}.errors"
-    for module in [import_module(own)] if find_spec(own) else system.modules:
-        for one in vars(module).values():
-            if (
-                isinstance(one, type)
-                and issubclass(one, DomainError)
-                and one.__module__ == module.__name__
-            ):
-                yield [f"`{one.code}`", " ".join((one.sentence or one.__doc__ or "").split())]
+    home = f"{package}.errors" if find_spec(f"{package}.errors") else package
+    for error in subclasses(DomainError):
+        if error.__module__.startswith(home):
+            yield [f"`{error.code}`", " ".join((error.sentence or error.__doc__ or "").split())]
+
+
+def subclasses(kind: type[DomainError]) -> Iterator[type[DomainError]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses(each)
 
 
 # Figures
 
 
 def figures(name: str) -> str:
-    file = ROOT / "docs" / "figures" / f"{name}.json"
-    if not file.exists():
-        return f"Not measured yet: run `make {name}`."
-    run = json.loads(file.read_text())
+    run = run_of(name)
     parts = [f"`make {name}` on {run['machine']}:"]
     for section, rows in groupby(run["rows"], key=lambda row: row.get("section")):
         found = list(rows)
@@ -171,41 +183,77 @@ def figures(name: str) -> str:
     return "\n\n".join(parts)
 
 
+def run_of(name: str) -> dict[str, Any]:
+    """What the last full run of `make bench` or `make proofs` wrote."""
+    run: dict[str, Any] = json.loads((ROOT / "docs" / "figures" / f"{name}.json").read_text())
+    return run
+
+
 def folded(section: str, rows: list[dict[str, Any]]) -> str:
-    """A table that whoever wants to see it unfolds."""
+    """A table that the reader unfolds."""
     bars = [row["met"] for row in rows if row["bar"]]
-    summary = f"{section}: {sum(bars)} of {len(bars)} bars met"
-    return f"<details><summary>{summary}</summary>\n\n{table(rows)}\n\n</details>"
+    heading = f"{section}: {sum(bars)} of {len(bars)} bars met"
+    return f"<details><summary>{heading}</summary>\n\n{table(rows)}\n\n</details>"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    told = [f"| {row['what']} | {row['bar']} | {row['seen']} |" for row in rows]
-    return "\n".join(["| what | bar | seen |", "|---|---|---|", *told])
+    lines = [f"| {row['what']} | {row['bar']} | {row['seen']} |" for row in rows]
+    return "\n".join(["| what | bar | seen |", "|---|---|---|", *lines])
 
 
-# The layout
+def summary() -> str:
+    return "\n".join(f"- {re.sub(r'{(.*?): (.*?)}', figure, line)}" for line in SUMMARY)
 
 
-def layout() -> str:
-    return "\n".join(["| where | what |", "|---|---|", *modules(ROOT / "src" / "bigtime")])
+def figure(place: re.Match[str]) -> str:
+    """One figure: a count of a proof, or what the bench saw in the first row that begins so."""
+    where, what = place.groups()
+    for row in run_of("proofs")["rows"]:
+        if row["proof"] == where:
+            counts = {**row["counts"], "violations": len(row["violations"])}
+            return f"{counts[what]:,}"
+    for row in run_of("bench")["rows"]:
+        if row["section"].startswith(where) and row["what"].startswith(what):
+            return str(row["seen"])
+    raise SystemExit(f"docs/figures has nothing for {place[0]}: correct SUMMARY in {__file__}")
 
 
-def modules(package: Path) -> Iterator[str]:
-    """The package itself first, then its modules, then the packages in it."""
-    yield row(package / "__init__.py")
-    yield from (row(path) for path in sorted(package.glob("*.py")) if path.stem != "__init__")
-    for init in sorted(package.glob("*/__init__.py")):
-        yield from modules(init.parent)
+# The map
 
 
-def row(module: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(module.read_text())) or ""
-    name = module.relative_to(ROOT / "src").as_posix().removesuffix("__init__.py")
-    return f"| `{name}` | {docstring.partition(chr(10))[0]} |"
+def walk(name: str) -> str:
+    """The modules that a request goes through, in order."""
+    return "\n".join(f"{number}. {entry(module)}" for number, module in enumerate(WALKS[name], 1))
 
 
-def generated(guide: str, names: list[str]) -> str:
-    for name in names:
+def others(package: str) -> str:
+    """The modules of a package that no walk names."""
+    modules = (path.relative_to(SOURCE).as_posix() for path in sorted(modules_of(package)))
+    return "\n".join(f"- {entry(module)}" for module in modules if module not in ON_WALKS)
+
+
+def modules_of(package: str) -> Iterator[Path]:
+    """`.` are the modules that lie in no package."""
+    for path in SOURCE.glob("*.py") if package == "." else (SOURCE / package).rglob("*.py"):
+        if path.name != "__init__.py":
+            yield path
+
+
+def entry(module: str) -> str:
+    docstring = ast.get_docstring(ast.parse((SOURCE / module).read_text())) or ""
+    first_paragraph = " ".join(docstring.partition("\n\n")[0].split())
+    return f"[`{module}`](../src/bigtime/{module}): {first_paragraph}"
+
+
+def check_walks() -> None:
+    """Modules come and go: say which lines are to be corrected, all at once."""
+    gone = sorted(module for module in ON_WALKS if not (SOURCE / module).exists())
+    if gone:
+        raise SystemExit(f"docs/walks.toml names modules that are not there: {', '.join(gone)}")
+
+
+def generated(guide: str) -> str:
+    for name in re.findall(r"^<!-- begin (.*?) -->$", guide, re.MULTILINE):
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         before, _, rest = guide.partition(begin)
         _, found, after = rest.partition(end)
@@ -216,14 +264,14 @@ def generated(guide: str, names: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    for name, parts in GUIDES.items():
-        guide = ROOT / name
+    check_walks()
+    for guide in GUIDES:
         current = guide.read_text()
-        wanted = generated(current, parts)
+        wanted = generated(current)
         if arguments != ["--check"]:
             guide.write_text(wanted)
         elif current != wanted:
-            raise SystemExit(f"{name} is not current: run `make docs`")
+            raise SystemExit(f"{guide.relative_to(ROOT)} is not current: run `make docs`")
 
 
 if __name__ == "__main__":

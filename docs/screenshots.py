@@ -235,7 +235,7 @@ def edit(walk: Walk) -> None:
     walk.take(page, "new-deal")
     walk.stage.clock.move_on(10)
     page.get_by_role("button", name="Post it").click()
-    page.get_by_text("The deal is posted.").wait_for()
+    page.get_by_text("Deal published.").wait_for()
     walk.stage.catch_up()
     walk.take(page, "desk", "/editor")
     feature(walk, page)
@@ -252,7 +252,7 @@ def feature(walk: Walk, page: Page) -> None:
         press(page, button)
     walk.take(page, "featured")
     page.get_by_role("button", name="Publish").click()
-    page.get_by_text("It is published.").wait_for()
+    page.get_by_text("Published.").wait_for()
 
 
 def press(page: Page, button: Locator) -> None:
@@ -265,8 +265,8 @@ def press(page: Page, button: Locator) -> None:
 def tell_everybody(walk: Walk, page: Page) -> None:
     """The worker is stopped on its way, for a picture of it, and goes on afterwards."""
     page.goto("/editor")
-    page.get_by_role("link", name=re.compile("^Tell everybody of Voltaic noise")).click()
-    page.get_by_role("button", name="Send it to everybody").click()
+    page.get_by_role("link", name=re.compile("^Notify all users of Voltaic noise")).click()
+    page.get_by_role("button", name="Send to all users").click()
     page.locator("#progress").wait_for()
     deal_id = page.url.split("/")[-2]
     with suppress(Enough):
@@ -300,7 +300,7 @@ def shop(walk: Walk) -> None:
     page = walk.window("shopper")
     walk.take(page, "inbox", "/inbox")
     page.get_by_role("link", name=re.compile("Hot: Voltaic noise")).click()
-    page.get_by_role("link", name="To the deal").click()
+    page.get_by_role("link", name="See deal").click()
     walk.take(page, "deal")
     walk.take(walk.window("shopper", color_scheme="dark", **PHONE), "deal-phone", page.url)
     put_in_cart(page)
@@ -325,7 +325,7 @@ def empty_cart(store: Store) -> None:
 
 
 def put_in_cart(page: Page) -> None:
-    page.get_by_role("button", name="Put in the cart").click()
+    page.get_by_role("button", name="Add to cart").click()
     page.get_by_role("heading", level=1, name="Cart").wait_for()
 
 
@@ -337,7 +337,7 @@ def administer(walk: Walk) -> None:
     page.get_by_role("main").get_by_role(
         "link", name="WordPress Professional Plan", exact=True
     ).click()
-    page.get_by_role("link", name="All of its history").click()
+    page.get_by_role("link", name="Full history").click()
     walk.take(page, "history")
 
 

@@ -18,7 +18,7 @@ from bigtime.wire import ResourceInUseException
 from proofs.ledger import create_table, writes
 from proofs.mutants import mutate
 
-SECONDS_TO_LIVE = 20.0  # should nobody come to kill it
+SECONDS_TO_LIVE = 120.0  # should nobody come to kill it
 
 
 def work_until_killed(

@@ -99,7 +99,7 @@ class Reader(Person):
         page = self.browser.get(path, shows="</html>")
         if path == "/":
             self.deals = [f"/deals/{one}" for one in DEAL.findall(page)]
-        elif path in self.deals and "Log in to buy" not in page:
+        elif path in self.deals and "Sign in to buy" not in page:
             raise Unexpected(f"{path} is shown as if somebody were signed in")
         self.did["pages read"] += 1
 
@@ -201,7 +201,7 @@ class Shopper(Person):
         """Somebody new, who looks around and leaves for good."""
         browser, username = self.new_browser(), f"friend{next(numbers)}"
         self.sign_up(browser, username)
-        browser.get(f"/deals/{self.chance.choice(self.deals)}", shows="Put in the cart")
+        browser.get(f"/deals/{self.chance.choice(self.deals)}", shows="Add to cart")
         browser.get("/orders", shows="<h1>")
         browser.submit("/me", "/log-out", to="/")
         browser.get("/", shows="Log in")

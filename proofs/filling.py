@@ -14,7 +14,7 @@ from proofs.ledger import TABLE, create_table
 TEXT_BYTES = 6_000
 MOST_WRITES = 5_000
 TRIES_WHILE_FULL = 20
-SECONDS_TO_RECOVER = 10.0
+SECONDS_TO_RECOVER = 60.0
 
 
 class Filling:

@@ -12,8 +12,8 @@ from typing import Any
 from bigtime.engine.operations.write import Plan
 from bigtime.engine.storage import file
 from bigtime.engine.storage.commit import Committer, Ticket, Work
+from bigtime.engine.storage.file import Transaction
 from bigtime.engine.storage.table import Index
-from bigtime.engine.storage.transaction import Transaction
 
 
 def do_not_sync() -> None:

@@ -1,4 +1,4 @@
-"""Every proof with its lengths: short in `make test`, full in `make proofs`, longest at a release.
+"""Every proof with its lengths: `make proofs SHORT=1`, `make proofs` and `make proofs RELEASE=1`.
 
 What each promises is said in the module that does it.
 """

@@ -42,7 +42,7 @@ from proofs.site import NotServed, Site, is_running, served, wait_until
 
 SHORTEST_WARM_UP, LONGEST_WARM_UP = 3.0, 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
-PATIENCE = 30.0
+PATIENCE = 120.0
 MOST_LAG = 15.0
 """How many seconds old a change may be when it is consumed, at worst."""
 MOST_FAULTS = 50

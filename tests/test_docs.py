@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, cast
 
 import pytest
 
+import bigtime
+import bigtime.site
+import bigtime.systems
 from bigtime.engine import Engine
 from tests.engine.raw_http import Served
 
@@ -18,14 +24,17 @@ ROOT = Path(__file__).parent.parent
 DIRECTORY = ROOT / "docs" / "examples"
 EXAMPLES = sorted(DIRECTORY.glob("*.py"))
 TUTORIAL = DIRECTORY / "tutorial.py"
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def run_python(*arguments: object, cwd: Path, store: str = "memory:") -> str:
     command = [sys.executable, *map(str, arguments)]
     environment = {**os.environ, "BIGTIME_STORE": store}
     done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -83,8 +92,88 @@ def test_the_verbs_in_the_guide_to_the_systems_work(tmp_path: Path) -> None:
         assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/systems.db")
 
 
-def test_the_guides_show_the_examples_the_figures_and_the_layout_as_they_are() -> None:
+def test_the_guides_show_the_examples_the_figures_and_the_modules_as_they_are() -> None:
     run_python("docs/generate.py", "--check", cwd=ROOT)
+
+
+def test_the_charts_of_every_system_are_shown() -> None:
+    guide = (ROOT / "docs" / "systems.md").read_text()
+    systems = {found.name for found in iter_modules(bigtime.systems.__path__)}
+    if hasattr(bigtime.site, "SYSTEM"):
+        systems.add("site")
+    assert set(re.findall(r"^<!-- begin system (\w+) -->", guide, re.MULTILINE)) == systems
+
+
+def test_the_readme_is_short_and_shows_all_figures_elsewhere() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) <= 150
+    assert len(re.findall(r"!\[", readme)) == 3
+    proof = readme.partition("<!-- begin summary -->")[2].partition("<!-- end summary -->")[0]
+    assert len(proof.strip().splitlines()) == 8
+    figures = (ROOT / "docs" / "figures.md").read_text()
+    assert {"figures proofs", "figures bench"} <= set(re.findall("<!-- begin (.*?) -->", figures))
+
+
+def test_contributing_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 10_000
+
+
+def test_every_module_is_on_the_map() -> None:
+    source = ROOT / "src" / "bigtime"
+    guide = (ROOT / "docs" / "map.md").read_text()
+    modules = [path for path in source.rglob("*.py") if path.name != "__init__.py"]
+    assert modules
+    links = [f"(../src/bigtime/{path.relative_to(source).as_posix()})" for path in modules]
+    assert [link for link in links if link not in guide] == []
+
+
+@pytest.mark.parametrize("guide", ["CONTRIBUTING.md", "docs/map.md"])
+def test_what_the_guides_name_in_the_code_is_there(guide: str) -> None:
+    text = (ROOT / guide).read_text()
+    named = re.findall(r"\]\((?:\.\./)?(src/bigtime/[\w/]+\.py)\) `(\w+)`", text)
+    assert len(named) >= 5
+    for module, name in named:
+        assert name in defined_in(ROOT / module), f"{guide}: {module} has no {name}"
+
+
+def defined_in(module: Path) -> set[str]:
+    """What a module defines at its top level."""
+    names: set[str] = set()
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(ast.unparse(target) for target in targets)
+    return names
+
+
+def test_the_map_answers_what_new_readers_ask_first() -> None:
+    guide = (ROOT / "docs" / "map.md").read_text()
+    asked = re.findall(r"^\| (.*?\?) \|", guide, re.MULTILINE)
+    assert {
+        "is a like counted?",
+        "is the front page dropped from the cache?",
+        "would a status be added to an order?",
+        "is a page of a query cut at 1 MB?",
+    } <= set(asked)
+    for first in ("README.md", "CONTRIBUTING.md"):
+        assert "(docs/map.md" in (ROOT / first).read_text()
+
+
+def test_the_glossary_has_at_most_forty_words_each_once() -> None:
+    guide = (ROOT / "docs" / "glossary.md").read_text()
+    _, *words = re.findall(r"^\| ([\w -]+) \| ", guide, re.MULTILINE)
+    assert 20 <= len(words) <= 40
+    assert words == sorted(set(words))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_names_of_bigtime_in_the_guides_are_there(guide: Path) -> None:
+    for dotted in re.findall(r"\bbt\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)", guide.read_text()):
+        first, _, second = dotted.partition(".")
+        value = getattr(bigtime, first)
+        assert not isinstance(value, ModuleType) or not second or hasattr(value, second), dotted
 
 
 def test_the_quickstart_has_at_most_ten_lines_of_code() -> None:

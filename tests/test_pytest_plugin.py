@@ -33,7 +33,7 @@ def run_pytest(directory: Path, test: str) -> subprocess.CompletedProcess[str]:
     (directory / "test_it.py").write_text(test)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     return subprocess.run(
-        command, cwd=directory, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=directory, capture_output=True, text=True, timeout=300, check=False
     )
 
 

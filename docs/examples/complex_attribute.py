@@ -2,22 +2,9 @@
 
 from pydantic import BaseModel
 
-from bigtime.model import (
-    At,
-    Entity,
-    Keys,
-    Remove,
-    System,
-    Table,
-    get,
-    pascal_case,
-    put,
-    setup,
-    update,
-)
-from bigtime.store import open_store
+import bigtime as bt
 
-SHOP = Table("Shop", "PK", naming=pascal_case)
+SHOP = bt.Table("Shop", "PK", naming=bt.model.pascal_case)
 
 
 class Address(BaseModel):
@@ -25,21 +12,25 @@ class Address(BaseModel):
     city: str
 
 
-class Customer(Entity, table=SHOP):
-    keys = Keys(main="CUSTOMER#{username}")
+class Customer(bt.Entity, table=SHOP):
+    keys = bt.Keys(main="CUSTOMER#{username}")
     username: str
     addresses: dict[str, Address] = {}
 
 
-with open_store("memory:") as store:
-    store.run(setup(System("shop", (SHOP,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("shop", (SHOP,))))
     alex = Customer.key("alex")
 
-    store.run(put(Customer(username="alex")))
-    store.run(update(alex, At("addresses.home", Address(street="1 Main St", city="Omaha"))))
-    store.run(update(alex, At("addresses.work", Address(street="9 Mill Ln", city="Lincoln"))))
-    store.run(update(alex, At("addresses.home.street", "2 Main St")))
-    store.run(update(alex, At("addresses.work", Remove())))
+    store.run(bt.put(Customer(username="alex")))
+    store.run(
+        bt.update(alex, bt.model.At("addresses.home", Address(street="1 Main St", city="Omaha")))
+    )
+    store.run(
+        bt.update(alex, bt.model.At("addresses.work", Address(street="9 Mill Ln", city="Lincoln")))
+    )
+    store.run(bt.update(alex, bt.model.At("addresses.home.street", "2 Main St")))
+    store.run(bt.update(alex, bt.model.At("addresses.work", bt.model.Remove())))
 
-    customer = store.run(get(alex))
+    customer = store.run(bt.get(alex))
     print(customer.addresses if customer else None)

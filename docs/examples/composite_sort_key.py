@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from bigtime.model import Entity, Keys, System, Table, between, global_index, put_many, query, setup
-from bigtime.store import open_store
+import bigtime as bt
 
-ORDERS = Table("Orders", "OrderId", indexes=[global_index("ByStatus", "Customer", "StatusDate")])
+ORDERS = bt.Table(
+    "Orders", "OrderId", indexes=[bt.global_index("ByStatus", "Customer", "StatusDate")]
+)
 
 
 class Status(StrEnum):
@@ -14,8 +15,8 @@ class Status(StrEnum):
     SHIPPED = "SHIPPED"
 
 
-class Order(Entity, table=ORDERS):
-    keys = Keys(main="{order_id}", ByStatus=("{customer}", "{status}#{ordered_at:seconds}"))
+class Order(bt.Entity, table=ORDERS):
+    keys = bt.Keys(main="{order_id}", ByStatus=("{customer}", "{status}#{ordered_at:seconds}"))
     order_id: str
     customer: str
     status: Status
@@ -26,8 +27,8 @@ def day(month: int, day: int) -> datetime:
     return datetime(2019, month, day, tzinfo=UTC)
 
 
-with open_store("memory:") as store:
-    store.run(setup(System("orders", (ORDERS,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("orders", (ORDERS,))))
     rows = [
         ("a", Status.CANCELLED, day(6, 30)),
         ("b", Status.CANCELLED, day(7, 1)),
@@ -36,7 +37,7 @@ with open_store("memory:") as store:
         ("e", Status.CANCELLED, day(10, 2)),
     ]
     store.run(
-        put_many(
+        bt.put_many(
             Order(order_id=order_id, customer="2b5a41c0", status=status, ordered_at=at)
             for order_id, status, at in rows
         )
@@ -45,7 +46,7 @@ with open_store("memory:") as store:
         "ByStatus",
         customer="2b5a41c0",
         status=Status.CANCELLED,
-        ordered_at=between(day(7, 1), day(10, 1)),
+        ordered_at=bt.model.between(day(7, 1), day(10, 1)),
     )
-    for order in store.run(query(summer)):
+    for order in store.run(bt.query(summer)):
         print(order.order_id, order.status, order.ordered_at.date())

@@ -1,7 +1,6 @@
-from bigtime.engine import Engine
-from bigtime.wire import ProvisionedThroughputExceededException, Request
+import bigtime as bt
 
-with Engine.memory() as engine:
+with bt.Engine.memory() as engine:
     table = engine.boto3_resource().create_table(
         TableName="Carts",
         KeySchema=[{"AttributeName": "account", "KeyType": "HASH"}],
@@ -11,9 +10,9 @@ with Engine.memory() as engine:
     table.put_item(Item={"account": "alex", "sku": "tea"})
 
     engine.faults.throttle(next=1)
-    read_cart = Request("GetItem", {"TableName": "Carts", "Key": {"account": {"S": "alex"}}})
+    read_cart = bt.Request("GetItem", {"TableName": "Carts", "Key": {"account": {"S": "alex"}}})
     try:
         engine(read_cart)
-    except ProvisionedThroughputExceededException as error:
+    except bt.wire.ProvisionedThroughputExceededException as error:
         print(error.code)
     print(engine(read_cart)["Item"])

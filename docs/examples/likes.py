@@ -1,9 +1,8 @@
-from bigtime.engine import Engine
-from bigtime.wire import ConditionalCheckFailedException, Request
+import bigtime as bt
 
-with Engine.open("likes.db") as engine:
+with bt.Engine.open("likes.db") as engine:
     engine(
-        Request(
+        bt.Request(
             "CreateTable",
             {
                 "TableName": "Likes",
@@ -19,7 +18,7 @@ with Engine.open("likes.db") as engine:
             },
         )
     )
-    like = Request(
+    like = bt.Request(
         "PutItem",
         {
             "TableName": "Likes",
@@ -30,5 +29,5 @@ with Engine.open("likes.db") as engine:
     engine(like)
     try:
         engine(like)
-    except ConditionalCheckFailedException as error:
+    except bt.wire.ConditionalCheckFailedException as error:
         print(f"{error.code}: {error}")

@@ -2,35 +2,22 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bigtime.model import (
-    CursorError,
-    Cursors,
-    Entity,
-    Keys,
-    Ksuid,
-    System,
-    Table,
-    delete,
-    put_many,
-    query,
-    setup,
-)
-from bigtime.store import open_store
+import bigtime as bt
 
-SHOP = Table("Shop", "PK", "SK")
-cursors = Cursors(["a secret of 16 bytes or more, kept where secrets are kept"])
+SHOP = bt.Table("Shop", "PK", "SK")
+cursors = bt.Cursors(["a secret of 16 bytes or more, kept where secrets are kept"])
 
 
-class Order(Entity, table=SHOP):
-    keys = Keys(main=("CUSTOMER#{username}", "ORDER#{order_id}"))
+class Order(bt.Entity, table=SHOP):
+    keys = bt.Keys(main=("CUSTOMER#{username}", "ORDER#{order_id}"))
     username: str
-    order_id: Ksuid
+    order_id: bt.Ksuid
     what: str
 
 
 def show_orders(username: str, cursor: str | None = None) -> str | None:
     """What an endpoint does: a cursor comes in, a page and the next cursor go out."""
-    orders = query(
+    orders = bt.query(
         Order.within("main", username=username),
         newest_first=True,
         limit=2,
@@ -41,21 +28,21 @@ def show_orders(username: str, cursor: str | None = None) -> str | None:
     return cursors.write(page.position)
 
 
-with open_store("memory:") as store:
-    store.run(setup(System("shop", (SHOP,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("shop", (SHOP,))))
     start = datetime(2026, 3, 10, tzinfo=UTC)
     orders = [
-        Order(username="alex", order_id=Ksuid.make(start + timedelta(days=day)), what=what)
+        Order(username="alex", order_id=bt.Ksuid.make(start + timedelta(days=day)), what=what)
         for day, what in enumerate(["tea", "cups", "kettle", "spoons", "honey"])
     ]
-    store.run(put_many(orders))
+    store.run(bt.put_many(orders))
 
     second = show_orders("alex")
-    store.run(delete(orders[3]))  # the order that the first page ended with
+    store.run(bt.delete(orders[3]))  # the order that the first page ended with
     show_orders("alex", show_orders("alex", second))
 
     for username, cursor in (("alex", f"{second}x"), ("bo", second)):
         try:
             show_orders(username, cursor)
-        except CursorError as error:
+        except bt.model.CursorError as error:
             print(error)

@@ -1,6 +1,6 @@
-from bigtime.engine import Engine
+import bigtime as bt
 
-with Engine.memory() as engine:  # or Engine.open("shop.db"), which is durable
+with bt.Engine.memory() as engine:  # or bt.Engine.open("shop.db"), which is durable
     orders = engine.boto3_resource().create_table(
         TableName="Orders",
         KeySchema=[{"AttributeName": "customer", "KeyType": "HASH"}],

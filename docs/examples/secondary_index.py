@@ -1,13 +1,12 @@
 """The table's key is taken by one question; an index answers another."""
 
-from bigtime.model import Entity, Keys, System, Table, get, global_index, put_many, query, setup
-from bigtime.store import open_store
+import bigtime as bt
 
-DESK = Table("HelpDesk", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])
+DESK = bt.Table("HelpDesk", "PK", "SK", indexes=[bt.global_index("GSI1", "GSI1PK", "GSI1SK")])
 
 
-class Ticket(Entity, table=DESK):
-    keys = Keys(
+class Ticket(bt.Entity, table=DESK):
+    keys = bt.Keys(
         main=("ORG#{org}", "TICKET#{number:06}"),
         GSI1=("AGENT#{agent}", "TICKET#{number:06}"),
     )
@@ -17,10 +16,10 @@ class Ticket(Entity, table=DESK):
     agent: str | None = None
 
 
-with open_store("memory:") as store:
-    store.run(setup(System("desk", (DESK,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("desk", (DESK,))))
     store.run(
-        put_many(
+        bt.put_many(
             [
                 Ticket(org="ACME", number=1, subject="No anvils", agent="daffy"),
                 Ticket(org="ACME", number=2, subject="Late rocket"),
@@ -28,8 +27,8 @@ with open_store("memory:") as store:
             ]
         )
     )
-    acme = store.run(query(Ticket.within("main", org="ACME")))
+    acme = store.run(bt.query(Ticket.within("main", org="ACME")))
     print("ACME's tickets: ", [ticket.subject for ticket in acme])
-    daffys = store.run(query(Ticket.within("GSI1", agent="daffy"), newest_first=True))
+    daffys = store.run(bt.query(Ticket.within("GSI1", agent="daffy"), newest_first=True))
     print("daffy's tickets:", [ticket.subject for ticket in daffys])
-    print(store.run(get(Ticket.key("ACME", 2))))
+    print(store.run(bt.get(Ticket.key("ACME", 2))))

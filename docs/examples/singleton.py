@@ -1,23 +1,22 @@
 """A key with no field in it: one item in all of the application."""
 
-from bigtime.model import Add, Entity, Keys, System, Table, setup, singleton
-from bigtime.store import open_store
+import bigtime as bt
 
-DEALS = Table("Deals", "PK")
+DEALS = bt.Table("Deals", "PK")
 
 
-class Brands(Entity, table=DEALS):
+class Brands(bt.Entity, table=DEALS):
     """The names of all brands, for the page that lists them."""
 
-    keys = Keys(main="BRANDS")
+    keys = bt.Keys(main="BRANDS")
     names: set[str] = set()
 
 
-BRANDS = singleton(Brands)
+BRANDS = bt.singleton(Brands)
 
-with open_store("memory:") as store:
-    store.run(setup(System("deals", (DEALS,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("deals", (DEALS,))))
     print(store.run(BRANDS.get()))
     for name in ("APPLE", "SONY", "APPLE"):
-        store.run(BRANDS.update(names=Add({name})))
+        store.run(BRANDS.update(names=bt.Add({name})))
     print(sorted(store.run(BRANDS.get()).names))

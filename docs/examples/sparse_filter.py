@@ -2,24 +2,23 @@
 
 from datetime import date
 
-from bigtime.model import Entity, Keys, System, Table, global_index, put_many, query, setup, update
-from bigtime.store import open_store
+import bigtime as bt
 
-BILLING = Table("Billing", "PK", indexes=[global_index("Overdue", "OverduePK", "OverdueSK")])
+BILLING = bt.Table("Billing", "PK", indexes=[bt.global_index("Overdue", "OverduePK", "OverdueSK")])
 
 
-class Account(Entity, table=BILLING):
-    keys = Keys(main="ACCOUNT#{name}", Overdue=("OVERDUE", "{overdue_since}#{name}"))
+class Account(bt.Entity, table=BILLING):
+    keys = bt.Keys(main="ACCOUNT#{name}", Overdue=("OVERDUE", "{overdue_since}#{name}"))
     name: str
     overdue_since: date | None = None
 
 
-overdue = query(Account.within("Overdue"))
+overdue = bt.query(Account.within("Overdue"))
 
-with open_store("memory:") as store:
-    store.run(setup(System("billing", (BILLING,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("billing", (BILLING,))))
     store.run(
-        put_many(
+        bt.put_many(
             [
                 Account(name="acme"),
                 Account(name="hooli", overdue_since=date(2026, 3, 9)),
@@ -29,6 +28,6 @@ with open_store("memory:") as store:
     )
     print([account.name for account in store.run(overdue)])
 
-    store.run(update(Account.key("acme"), overdue_since=date(2026, 3, 1)))
-    store.run(update(Account.key("initech"), overdue_since=None))
+    store.run(bt.update(Account.key("acme"), overdue_since=date(2026, 3, 1)))
+    store.run(bt.update(Account.key("initech"), overdue_since=None))
     print([account.name for account in store.run(overdue)])

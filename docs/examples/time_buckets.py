@@ -2,51 +2,37 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from bigtime.model import (
-    Entity,
-    Keys,
-    Ksuid,
-    Page,
-    Position,
-    System,
-    Table,
-    buckets,
-    global_index,
-    newest_first,
-    pattern,
-    put,
-    setup,
-)
-from bigtime.store import open_store
-from bigtime.wire import Steps
+import bigtime as bt
 
-DEALS = Table("Deals", "PK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])
+DEALS = bt.Table("Deals", "PK", indexes=[bt.global_index("GSI2", "GSI2PK", "GSI2SK")])
 OPENED = date(2026, 3, 1)
 
 
-class Deal(Entity, table=DEALS):
-    keys = Keys(main="DEAL#{deal_id}", GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"))
-    deal_id: Ksuid
+class Deal(bt.Entity, table=DEALS):
+    keys = bt.Keys(main="DEAL#{deal_id}", GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"))
+    deal_id: bt.Ksuid
     brand: str
     title: str
     created_at: datetime
 
 
-@pattern("Fetch Latest Deals for Brand", index="GSI2")
-def latest_deals(brand: str, after: Position | None = None) -> Steps[Page[Deal]]:
+@bt.pattern("Fetch Latest Deals for Brand", index="GSI2")
+def latest_deals(brand: str, after: bt.Position | None = None) -> bt.Steps[bt.Page[Deal]]:
     """Walks the days, newest first, to the day we opened; five empty days end a page."""
-    days = buckets(Deal, "GSI2", brand=brand)
-    return (yield from newest_first(days, limit=3, after=after, since=OPENED))
+    days = bt.buckets(Deal, "GSI2", brand=brand)
+    return (yield from bt.newest_first(days, limit=3, after=after, since=OPENED))
 
 
 today = datetime(2026, 3, 10, 12, tzinfo=UTC)
 ages = {"lamp": 0, "mug": 1, "pen": 1, "rug": 3, "sofa": 9}
 
-with open_store("memory:", clock=lambda: today) as store:
-    store.run(setup(System("deals", (DEALS,))))
+with bt.open_store("memory:", clock=lambda: today) as store:
+    store.run(bt.setup(bt.System("deals", (DEALS,))))
     for hour, (title, age) in enumerate(ages.items()):
         at = today - timedelta(days=age, hours=hour)
-        store.run(put(Deal(deal_id=Ksuid.make(at), brand="APPLE", title=title, created_at=at)))
+        store.run(
+            bt.put(Deal(deal_id=bt.Ksuid.make(at), brand="APPLE", title=title, created_at=at))
+        )
 
     page = store.run(latest_deals("APPLE"))
     print([deal.title for deal in page])

@@ -3,52 +3,31 @@
 import asyncio
 import sys
 
-from bigtime.advisor import explain
-from bigtime.model import (
-    DomainError,
-    Entity,
-    Keys,
-    Page,
-    Position,
-    System,
-    Table,
-    add,
-    create,
-    get,
-    pascal_case,
-    pattern,
-    put,
-    query,
-    setup,
-    together,
-    transact,
-)
-from bigtime.store import open_async_store, open_store
-from bigtime.wire import Steps
+import bigtime as bt
 
-DEALS = Table("BigTimeDeals", "PK", "SK", naming=pascal_case, type_attribute="Type")
+DEALS = bt.Table("BigTimeDeals", "PK", "SK", naming=bt.model.pascal_case, type_attribute="Type")
 
 
-class Brand(Entity, table=DEALS):
+class Brand(bt.Entity, table=DEALS):
     """Someone whose things are on offer."""
 
-    keys = Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
+    keys = bt.Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
     brand: str
     like_count: int = 0
 
 
-class BrandLike(Entity, table=DEALS):
+class BrandLike(bt.Entity, table=DEALS):
     """That a user likes a brand."""
 
-    keys = Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
+    keys = bt.Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
     brand: str
     username: str
 
 
-class BrandWatch(Entity, table=DEALS):
+class BrandWatch(bt.Entity, table=DEALS):
     """That a user wants to hear of a brand's deals."""
 
-    keys = Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
+    keys = bt.Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
     brand: str
     username: str
 
@@ -56,57 +35,60 @@ class BrandWatch(Entity, table=DEALS):
 # 2. The access patterns
 
 
-class BrandExists(DomainError):
+class BrandExists(bt.DomainError):
     """There is such a brand already."""
 
 
-class UnknownBrand(DomainError):
+class UnknownBrand(bt.DomainError):
     """There is no such brand."""
 
 
-class AlreadyLiked(DomainError):
+class AlreadyLiked(bt.DomainError):
     """You like this brand already."""
 
 
-@pattern("Create Brand", index="Main table")
-def create_brand(brand: str) -> Steps[Brand]:
-    return (yield from create(Brand(brand=brand), unless_exists=BrandExists))
+@bt.pattern("Create Brand", index="Main table")
+def create_brand(brand: str) -> bt.Steps[Brand]:
+    return (yield from bt.create(Brand(brand=brand), unless_exists=BrandExists))
 
 
-@pattern("Like Brand for User", index="Main table")
-def like_brand(brand: str, username: str) -> Steps[None]:
+@bt.pattern("Like Brand for User", index="Main table")
+def like_brand(brand: str, username: str) -> bt.Steps[None]:
     """The like and the count, or neither."""
-    yield from transact(
-        put(BrandLike(brand=brand, username=username), unless_exists=AlreadyLiked),
-        add(Brand.key(brand), like_count=1, if_exists=UnknownBrand),
+    yield from bt.transact(
+        bt.put(BrandLike(brand=brand, username=username), unless_exists=AlreadyLiked),
+        bt.add(Brand.key(brand), like_count=1, if_exists=UnknownBrand),
     )
 
 
-@pattern("Watch Brand for User", index="Main table")
-def watch_brand(brand: str, username: str) -> Steps[BrandWatch]:
-    return (yield from put(BrandWatch(brand=brand, username=username)))
+@bt.pattern("Watch Brand for User", index="Main table")
+def watch_brand(brand: str, username: str) -> bt.Steps[BrandWatch]:
+    return (yield from bt.put(BrandWatch(brand=brand, username=username)))
 
 
-@pattern("Fetch Brand and its Watchers", index="Main table")
-def fetch_brand(brand: str, after: Position | None = None) -> Steps[tuple[Brand, Page[BrandWatch]]]:
+@bt.pattern("Fetch Brand and its Watchers", index="Main table")
+def fetch_brand(
+    brand: str, after: bt.Position | None = None
+) -> bt.Steps[tuple[Brand, bt.Page[BrandWatch]]]:
     """25 watchers to a page."""
     watchers = BrandWatch.within("main", brand=brand)
     return (
-        yield from together(
-            get(Brand.key(brand), missing=UnknownBrand), query(watchers, limit=25, after=after)
+        yield from bt.together(
+            bt.get(Brand.key(brand), missing=UnknownBrand),
+            bt.query(watchers, limit=25, after=after),
         )
     )
 
 
-SYSTEM = System("brands", (DEALS,), modules=(sys.modules[__name__],))
+SYSTEM = bt.System("brands", (DEALS,), modules=(sys.modules[__name__],))
 
 
 # 3. Running it
 
 
 def main() -> None:
-    with open_store() as store:
-        store.run(setup(SYSTEM))
+    with bt.open_store() as store:
+        store.run(bt.setup(SYSTEM))
         print(store.run(create_brand("APPLE")))
         store.run(like_brand("APPLE", "alex"))
         store.run(watch_brand("APPLE", "alex"))
@@ -116,7 +98,7 @@ def main() -> None:
         for steps in (like_brand("APPLE", "alex"), like_brand("PEAR", "alex")):
             try:
                 store.run(steps)
-            except DomainError as error:
+            except bt.DomainError as error:
                 print(f"{error.code}: {error}")
 
 
@@ -124,8 +106,8 @@ def main() -> None:
 
 
 async def main_async() -> None:
-    async with open_async_store() as store:
-        await store.run(setup(SYSTEM))
+    async with bt.open_async_store() as store:
+        await store.run(bt.setup(SYSTEM))
         await store.run(create_brand("SONY"))
         await asyncio.gather(
             *(store.run(watch_brand("SONY", username)) for username in ("alex", "bo"))
@@ -139,4 +121,4 @@ async def main_async() -> None:
 if __name__ == "__main__":
     main()
     asyncio.run(main_async())
-    print(explain(like_brand("APPLE", "alex")))
+    print(bt.explain(like_brand("APPLE", "alex")))

@@ -2,51 +2,35 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bigtime.model import (
-    Entity,
-    Keys,
-    Page,
-    Position,
-    System,
-    Table,
-    gather,
-    global_index,
-    pattern,
-    put_many,
-    setup,
-    sharded,
-    shards,
-)
-from bigtime.store import open_store
-from bigtime.wire import Steps
+import bigtime as bt
 
-POLLS = Table("Polls", "PK", indexes=[global_index("ByTime", "ShardPK", "CastAt")])
+POLLS = bt.Table("Polls", "PK", indexes=[bt.global_index("ByTime", "ShardPK", "CastAt")])
 
 
-class Vote(Entity, table=POLLS):
-    keys = Keys(main="VOTE#{poll}#{voter}", ByTime=("POLL#{poll}#{shard}", "{cast_at:seconds}"))
+class Vote(bt.Entity, table=POLLS):
+    keys = bt.Keys(main="VOTE#{poll}#{voter}", ByTime=("POLL#{poll}#{shard}", "{cast_at:seconds}"))
     poll: str
     voter: str
     cast_at: datetime
-    shard: int = sharded(4, by="voter")
+    shard: int = bt.model.sharded(4, by="voter")
 
 
-@pattern("Latest Votes", index="ByTime")
-def latest_votes(poll: str, after: Position | None = None) -> Steps[Page[Vote]]:
+@bt.pattern("Latest Votes", index="ByTime")
+def latest_votes(poll: str, after: bt.Position | None = None) -> bt.Steps[bt.Page[Vote]]:
     """Asks every shard, and merges what they say by time."""
-    everywhere = shards(Vote, "ByTime", poll=poll)
-    return (yield from gather(everywhere, newest_first=True, limit=5, after=after))
+    everywhere = bt.model.shards(Vote, "ByTime", poll=poll)
+    return (yield from bt.model.gather(everywhere, newest_first=True, limit=5, after=after))
 
 
 start = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
-with open_store("memory:") as store:
-    store.run(setup(System("polls", (POLLS,))))
+with bt.open_store("memory:") as store:
+    store.run(bt.setup(bt.System("polls", (POLLS,))))
     votes = [
         Vote(poll="best-deal", voter=f"voter-{n}", cast_at=start + timedelta(seconds=n))
         for n in range(8)
     ]
-    store.run(put_many(votes))
+    store.run(bt.put_many(votes))
     print("shards:", sorted({vote.shard for vote in votes}))
 
     first = store.run(latest_votes("best-deal"))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +19,24 @@ from bench import workload
 from bench.durable import write
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
+from bench.report import Report
+from bench.scale import QUICK
 from bench.sync_witness import Witness
 from bigtime.wire.values import item_size
 
 ROOT = Path(__file__).parents[2]
-GENEROUS = 2.0
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("bench") / "bench.json"
     command = [sys.executable, "-m", "bench", "--quick", "--output", str(file)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0, "a bar is missed"
     figures: dict[str, Any] = json.loads(file.read_text())
     return figures
 
 
+@pytest.mark.bench
 def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
     assert {"python", "sqlite", "apsw", "moto"} <= set(run["versions"])
     assert run["machine"] and run["date"] and run["scale"]["large_items"]
@@ -45,26 +45,17 @@ def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
     assert sum(row["met"] is not None for row in run["rows"]) >= 15
 
 
+@pytest.mark.bench
 def test_a_run_names_no_machine_and_no_path(run: dict[str, Any]) -> None:
     text = json.dumps(run)
     assert str(ROOT) not in text and str(Path.home()) not in text
     assert not any(socket.gethostname() == word for word in text.replace('"', " ").split())
 
 
+@pytest.mark.bench
 def test_what_is_not_measured_is_said(run: dict[str, Any]) -> None:
     sections = {row["section"] for row in run["rows"]} | set(run["skipped"])
     assert len(sections) == 9
-
-
-def test_every_bar_holds_with_room_for_a_busy_machine(run: dict[str, Any]) -> None:
-    missed = [row for row in run["rows"] if row["met"] is not None and not nearly_met(row)]
-    assert missed == []
-
-
-def nearly_met(row: dict[str, Any]) -> bool:
-    if row["sense"] == "at least":
-        return bool(row["judged"] >= row["limit"] / GENEROUS)
-    return bool(row["judged"] <= row["limit"] * GENEROUS)
 
 
 def test_the_witness_sees_every_durable_write_synced_before_its_acknowledgement(
@@ -84,7 +75,10 @@ def test_a_contender_is_judged_by_its_best_round(seconds: list[float]) -> None:
     # The first round is for warming up, and does not count.
     ticks = clock_of(seconds)
     contender = Contender(lambda: None, operations=4, clock=lambda: next(ticks))
-    best = race({"one": contender}, rounds=len(seconds) - 1)["one"]
+    with pytest.MonkeyPatch.context() as patch:
+        # Where many tests have left much, to collect it takes longer than all the rest.
+        patch.setattr("bench.race.collector_resting", nullcontext)
+        best = race({"one": contender}, rounds=len(seconds) - 1)["one"]
     assert best == pytest.approx(min(seconds[1:]) / 4 * 1e6, rel=1e-6, abs=1e-3)
 
 
@@ -99,6 +93,33 @@ def test_a_bar_is_met_on_one_side_of_its_limit(limit: float, value: float) -> No
     assert Bar("at most", limit, "us").is_met(value) == (value <= limit)
     assert Bar("at least", limit, "us").is_met(value) == (value >= limit)
     assert Bar("under", limit, "us").is_met(value) == (value < limit)
+
+
+@given(st.floats(0.1, 1e6), st.floats(0.1, 1e6))
+def test_with_room_a_bar_is_met_by_what_is_half_as_good(limit: float, value: float) -> None:
+    assert Bar("at most", limit, "us").is_met(value, 2) == (value <= limit * 2)
+    assert Bar("at least", limit, "us").is_met(value, 2) == (value >= limit / 2)
+
+
+def test_a_run_with_room_fails_for_cpu_time_and_not_for_waiting() -> None:
+    cpu = Figure("Query", 180.0, "us", bar=Bar("at most", 100, "us"))
+    waiting = Figure("a change shows", 9_000, "ms", bar=Bar("at most", 1_000, "ms", on_wall=True))
+    ratio = Figure("GetItem", 7.0, "us", 1.0, "for bare SQLite", 7.0, Bar("at most", 3, "x"))
+    figures = (cpu, waiting, ratio)
+    assert [one.fails(1.0) for one in figures] == [True, True, True]
+    assert [one.fails(1.1) for one in figures] == [True, False, True]
+    assert [one.fails(2.0) for one in figures] == [False, False, True]
+
+
+def test_what_is_measured_again_is_judged_by_the_best_look() -> None:
+    slow, quick = (Figure("Get", us, "us", bar=Bar("at most", 100, "us")) for us in (900.0, 90.0))
+    few, many = (Figure("Save", part, "%", bar=Bar("at least", 85, "%")) for part in (10.0, 90.0))
+    report = Report(QUICK)
+    assert not report.collect("reads", [slow, many])
+    assert report.collect("reads", [quick, few])
+    assert report.sections["reads"] == [quick, many]
+    assert report.collect("reads", [slow, few])
+    assert report.failed == []
 
 
 def test_a_bar_in_times_judges_the_ratio_and_any_other_our_own_amount() -> None:

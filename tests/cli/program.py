@@ -7,21 +7,22 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
 from bigtime.cli.app import app
 
-BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()"]
-WIDE = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+BIGTIME = [sys.executable, "-c", "from bigtime.cli import main; main()"]
+HERE = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+WIDE = {**os.environ, **HERE}
 
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [*BIGTIME, *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=60, check=False
+        command, capture_output=True, text=True, env=WIDE, cwd=cwd, timeout=300, check=False
     )
 
 
@@ -29,6 +30,14 @@ def typed(*arguments: object, store: str = "", columns: int = 200) -> Result:
     """The same in this process, ten times as fast; `store` is what BIGTIME_STORE says."""
     environment = {"COLUMNS": f"{columns}", "NO_COLOR": "1", "TERM": "dumb", "BIGTIME_STORE": store}
     return CliRunner().invoke(app, [*map(str, arguments)], env=environment)
+
+
+def ask(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What `run` does, in this process: for whatever shows when it prints and how it ends."""
+    command = [*map(str, arguments)]
+    with chdir(cwd or "."):
+        done = CliRunner().invoke(app, command, env=HERE, prog_name="bigtime")
+    return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
 
 class Server:

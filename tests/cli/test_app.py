@@ -11,7 +11,7 @@ from typer.main import get_command
 
 import bigtime
 from bigtime.cli.app import app
-from tests.cli.program import run
+from tests.cli.program import ask, run
 
 MANUAL = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 
@@ -26,7 +26,7 @@ def verbs(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
 
 @pytest.mark.parametrize("path", [path for path, _ in verbs()], ids=" ".join)
 def test_every_verb_explains_itself(path: tuple[str, ...]) -> None:
-    done = run(*path, "--help")
+    done = ask(*path, "--help")
     assert done.returncode == 0
     assert f"Usage: {' '.join(['bigtime', *path])}" in done.stdout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.program import run
+from tests.cli.program import ask, run
 
 ROOT = Path(__file__).parents[2]
 DEALS = "tests.model.deals:SYSTEM"
@@ -19,7 +19,7 @@ def test_a_good_system_passes_and_its_exceptions_are_shown() -> None:
 
 
 def test_a_flawed_system_fails_with_a_line_for_each_flaw() -> None:
-    done = run("check", FLAWED, cwd=ROOT)
+    done = ask("check", FLAWED, cwd=ROOT)
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     assert lines[0].startswith("flawed: ")
@@ -28,25 +28,25 @@ def test_a_flawed_system_fails_with_a_line_for_each_flaw() -> None:
 
 
 def test_all_systems_are_checked_when_none_is_named() -> None:
-    assert run("check").returncode == 0
+    assert ask("check").returncode == 0
 
 
 def test_a_system_that_is_not_there_is_told_how_to_be_named() -> None:
-    done = run("check", "nothing")
+    done = ask("check", "nothing")
     assert done.returncode == 2
     assert "There is no system 'nothing'" in done.stderr
     assert "package.module:ATTRIBUTE" in done.stderr
 
 
 def test_a_module_without_that_system_is_told() -> None:
-    done = run("check", "tests.model.deals:Deal", cwd=ROOT)
+    done = ask("check", "tests.model.deals:Deal", cwd=ROOT)
     assert done.returncode == 2
     assert "tests.model.deals has no System called Deal" in done.stderr
 
 
 def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text("import nowhere_to_be_found\n")
-    done = run("check", "shop:SYSTEM", cwd=tmp_path)
+    done = ask("check", "shop:SYSTEM", cwd=tmp_path)
     assert done.returncode == 1
     assert "shop cannot be imported: No module named 'nowhere_to_be_found'" in done.stderr
 
@@ -56,42 +56,42 @@ def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
         "from bigtime.model.schema.table import Table, local_index\n"
         "Table('Orders', 'PK', indexes=[local_index('ByNote', 'a')])\n"
     )
-    done = run("check", "shop:SYSTEM", cwd=tmp_path)
+    done = ask("check", "shop:SYSTEM", cwd=tmp_path)
     assert done.returncode == 1
     assert "shop:SYSTEM cannot work as it is declared: table Orders has a local" in done.stderr
 
 
 def test_a_pattern_is_explained() -> None:
-    done = run("explain", f"{DEALS}.like_brand", "--region", "eu-west-1", cwd=ROOT)
+    done = ask("explain", f"{DEALS}.like_brand", "--region", "eu-west-1", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert "TransactWriteItems" in done.stdout
     assert "4 write units, $2.82 for a million runs (prices of eu-west-1" in done.stdout
 
 
 def test_requests_that_are_alike_share_a_row_and_can_be_seen_in_full() -> None:
-    short = run("explain", f"{DEALS}.forget_watchers", cwd=ROOT).stdout
+    short = ask("explain", f"{DEALS}.forget_watchers", cwd=ROOT).stdout
     assert "2-6" in short
-    full = run("explain", f"{DEALS}.forget_watchers", "--requests", cwd=ROOT).stdout
+    full = ask("explain", f"{DEALS}.forget_watchers", "--requests", cwd=ROOT).stdout
     assert full.count('"DeleteItem"') == 5
 
 
 def test_what_is_typed_is_explained_and_samples_stand_for_the_rest() -> None:
-    typed = run("explain", f"{DEALS}.like_brand", "--brand=ACME", "--requests", cwd=ROOT)
+    typed = ask("explain", f"{DEALS}.like_brand", "--brand=ACME", "--requests", cwd=ROOT)
     assert typed.returncode == 0, typed.stderr
     assert "BRAND#ACME" in typed.stdout
     assert "BRANDLIKE#ACME#" in typed.stdout
 
 
 def test_a_wrong_value_is_not_explained() -> None:
-    done = run("explain", f"{DEALS}.like_brand", "--brand", "a#b", cwd=ROOT)
+    done = ask("explain", f"{DEALS}.like_brand", "--brand", "a#b", cwd=ROOT)
     assert done.returncode == 2
     assert "--brand: String should match pattern" in done.stderr
 
 
 def test_an_unknown_pattern_or_region_is_told_the_known_ones() -> None:
-    done = run("explain", f"{DEALS}.like", cwd=ROOT)
+    done = ask("explain", f"{DEALS}.like", cwd=ROOT)
     assert done.returncode == 2
     assert "no pattern 'like'; it has create_deal, fetch_deal" in done.stderr
-    done = run("explain", f"{DEALS}.fetch_deal", "--region", "mars-1", cwd=ROOT)
+    done = ask("explain", f"{DEALS}.fetch_deal", "--region", "mars-1", cwd=ROOT)
     assert done.returncode == 2
     assert "no region 'mars-1'" in done.stderr

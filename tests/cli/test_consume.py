@@ -68,7 +68,7 @@ def test_it_handles_what_comes_until_it_is_stopped(store: str, ending: signal.Si
             place(store, number)
             until_counted(store, number + 1)
         process.send_signal(ending)
-        printed, _ = process.communicate(timeout=30)
+        printed, _ = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 0, printed
@@ -76,7 +76,7 @@ def test_it_handles_what_comes_until_it_is_stopped(store: str, ending: signal.Si
 
 
 def until_counted(store: str, orders: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while counted(store) != orders:
         assert time.monotonic() < deadline
         time.sleep(0.1)

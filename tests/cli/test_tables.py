@@ -11,7 +11,7 @@ from bigtime.cli.app import app
 from bigtime.engine import Engine
 from bigtime.store import Store
 from bigtime.wire import Request, Response
-from tests.cli.program import run, server
+from tests.cli.program import ask, server
 
 ROOT = Path(__file__).parents[2]
 DEALS = "tests.model.deals:SYSTEM"
@@ -23,36 +23,36 @@ waiting: table BigTimeDeals is being made or changed
 
 def test_tables_are_made_once_and_then_as_declared(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'shop.db'}"
-    before = run("tables", "diff", DEALS, "--store", store, cwd=ROOT)
+    before = ask("tables", "diff", DEALS, "--store", store, cwd=ROOT)
     assert before.returncode == 1
     assert "missing  BigTimeDeals: the table is not there; create it" in before.stdout
-    made = run("tables", "create", DEALS, "--store", store, cwd=ROOT)
+    made = ask("tables", "create", DEALS, "--store", store, cwd=ROOT)
     assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n")
-    again = run("tables", "create", DEALS, "--store", store, cwd=ROOT)
+    again = ask("tables", "create", DEALS, "--store", store, cwd=ROOT)
     assert (again.returncode, again.stdout) == (0, "nothing is missing\n")
-    after = run("tables", "diff", DEALS, "--store", store, cwd=ROOT)
+    after = ask("tables", "diff", DEALS, "--store", store, cwd=ROOT)
     assert (after.returncode, after.stdout) == (0, "the tables are as declared\n")
 
 
 def test_a_difference_is_a_sentence_and_an_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "shop.db"
-    run("tables", "create", DEALS, "--store", f"file:{path}", cwd=ROOT)
+    ask("tables", "create", DEALS, "--store", f"file:{path}", cwd=ROOT)
     with Engine.open(path) as engine:
         gone = [{"Delete": {"IndexName": "GSI2"}}]
         params = {"TableName": "BigTimeDeals", "GlobalSecondaryIndexUpdates": gone}
         engine(Request("UpdateTable", params))
-    done = run("tables", "diff", DEALS, "--store", f"file:{path}", cwd=ROOT)
+    done = ask("tables", "diff", DEALS, "--store", f"file:{path}", cwd=ROOT)
     assert done.returncode == 1
     assert done.stdout == "missing  BigTimeDeals: index GSI2 is not there; create it\n"
-    made = run("tables", "create", DEALS, "--store", f"file:{path}", cwd=ROOT)
+    made = ask("tables", "create", DEALS, "--store", f"file:{path}", cwd=ROOT)
     assert made.stdout == "made index GSI2 of BigTimeDeals\n"
 
 
 def test_tables_are_made_at_an_endpoint() -> None:
     with server("--memory") as running:
-        made = run("tables", "create", DEALS, "--store", running.url, cwd=ROOT)
+        made = ask("tables", "create", DEALS, "--store", running.url, cwd=ROOT)
         assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n"), made.stderr
-        done = run("tables", "diff", DEALS, "--store", running.url, cwd=ROOT)
+        done = ask("tables", "diff", DEALS, "--store", running.url, cwd=ROOT)
         assert done.returncode == 0
 
 
@@ -86,16 +86,16 @@ def test_what_is_waited_for_is_said(
 
 
 def test_a_store_has_to_be_chosen(tmp_path: Path) -> None:
-    done = run("tables", "create", DEALS, cwd=ROOT)
+    done = ask("tables", "create", DEALS, cwd=ROOT)
     assert done.returncode == 2
     assert "BIGTIME_STORE" in done.stderr
-    done = run("tables", "diff", DEALS, "--store", "shop.db", cwd=ROOT)
+    done = ask("tables", "diff", DEALS, "--store", "shop.db", cwd=ROOT)
     assert done.returncode == 2
     assert "'shop.db' names no store" in done.stderr
 
 
 def test_an_endpoint_that_is_not_there_is_told_in_a_sentence() -> None:
-    done = run("tables", "diff", DEALS, "--store", "http://127.0.0.1:9", cwd=ROOT)
+    done = ask("tables", "diff", DEALS, "--store", "http://127.0.0.1:9", cwd=ROOT)
     assert done.returncode == 1
     assert "cannot be reached" in done.stderr
     assert "Traceback" not in done.stderr

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 NUMBERED = count()
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 """How long a test waits before it says that something hangs, however busy the machine."""
 
 

@@ -88,7 +88,7 @@ class Client:
     """One connection that sends exactly what it is told."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.file = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> Client:

@@ -11,7 +11,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.engine.operations.dispatch import WRITES
-from bigtime.engine.storage.transaction import Transaction
+from bigtime.engine.storage.file import Transaction
 from bigtime.wire import DynamoDBError, ResourceInUseException, ResourceNotFoundException
 from tests.engine.calls import (
     add_index,

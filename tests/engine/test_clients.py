@@ -78,7 +78,7 @@ def node(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env=node_environment(),
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
-from bigtime.engine.operations.tags import tagged, tagged_resource, untagged
+from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
 from bigtime.engine.storage.definition import KeyAttribute, TableDefinition, Throughput
 from bigtime.engine.validation.shapes import check
 from bigtime.wire import (
@@ -650,14 +650,14 @@ def test_time_to_live_is_switched_on_and_off_and_never_twice() -> None:
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.text(max_size=3)))
 def test_tags_come_and_go(tags: dict[str, str]) -> None:
     listed = [{"Key": key, "Value": value} for key, value in tags.items()]
-    assert tagged(plain(), listed).tags == tags
-    assert untagged(tagged(plain(), listed), list(tags)) == plain()
+    assert with_tags(plain(), listed).tags == tags
+    assert without_tags(with_tags(plain(), listed), list(tags)) == plain()
 
 
 def test_tagging_replaces_and_stops_at_fifty() -> None:
-    table = tagged(plain(), [{"Key": f"k{n}", "Value": "old"} for n in range(50)])
-    assert tagged(table, [{"Key": "k0", "Value": "new"}]).tags["k0"] == "new"
-    assert words(lambda: tagged(table, [{"Key": "more", "Value": ""}])) == (
+    table = with_tags(plain(), [{"Key": f"k{n}", "Value": "old"} for n in range(50)])
+    assert with_tags(table, [{"Key": "k0", "Value": "new"}]).tags["k0"] == "new"
+    assert words(lambda: with_tags(table, [{"Key": "more", "Value": ""}])) == (
         INVALID + "The number of tags exceeds the per-resource limit of 50"
     )
 

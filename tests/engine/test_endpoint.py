@@ -282,9 +282,9 @@ def test_a_call_that_is_not_the_gzip_it_says_cannot_be_read(client: Client, body
 
 def test_a_compression_bomb_is_too_large_and_takes_no_time(client: Client) -> None:
     bomb = gzip.compress(bytes(10 * MAX_BODY), mtime=0)
-    started = time.monotonic()
+    started = time.process_time()  # of the endpoint too, which is a thread of this process
     assert client.call(body=bomb, content_encoding="gzip").status == 413
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
     assert client.call().status == 200
 
 
@@ -391,7 +391,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_sends_too_slowly_or_nothing_is_cut_off(served: Served, sent: bytes) -> None:
     with served.connect() as client:
         client.send(sent)
-        client.socket.settimeout(5)
+        client.socket.settimeout(60)
         while chunk := client.socket.recv(65536):
             assert chunk.startswith(b"HTTP/1.1")
 

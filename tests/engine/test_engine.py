@@ -343,7 +343,7 @@ def test_a_child_that_ends_leaves_its_parents_folder() -> None:
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (ended.returncode, json.loads(ended.stdout)) == (0, True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal, localcontext
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import assume, example, given
@@ -112,9 +112,9 @@ def test_a_megabyte_of_zeros_is_still_the_number_it_is(text: str, plain: str) ->
     "text", ["1" * 1_000_000, "1" * 1_000_000 + "x", "1e" + "9" * 1_000_000, "1e1000000000"]
 )
 def test_no_text_takes_long_to_refuse(text: str) -> None:
-    started = perf_counter()
+    started = process_time()
     refusal(text)
-    assert perf_counter() - started < 0.1
+    assert process_time() - started < 0.1
 
 
 @given(spelt_numbers)

@@ -15,6 +15,7 @@ DYNALITE_OPERATIONS = 1_000
 MOTO_OPERATIONS = 300
 
 
+@pytest.mark.proof
 def test_dynalite_says_what_the_engine_says() -> None:
     reason = why_no_dynalite()
     if reason is not None:
@@ -23,6 +24,7 @@ def test_dynalite_says_what_the_engine_says() -> None:
     assert tally.operations >= DYNALITE_OPERATIONS
 
 
+@pytest.mark.proof
 def test_moto_says_what_the_engine_says() -> None:
     pytest.importorskip("moto", reason="moto is not installed")
     tally = against_moto(MOTO_OPERATIONS)

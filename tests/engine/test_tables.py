@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -342,9 +342,9 @@ def test_a_large_table_goes_at_once_and_its_rows_bit_by_bit() -> None:
                 globally=(index("global", key_schema("g")),),
             )
             fill(engine, "crowd", 2_500, g=s("same"))
-            started = perf_counter()
+            started = process_time()
             call(engine, "DeleteTable", TableName="crowd")
-            assert perf_counter() - started < 0.5
+            assert process_time() - started < 0.5
             with pytest.raises(ResourceNotFoundException):
                 call(engine, "Scan", TableName="crowd")
         assert any(name.startswith("discarded_") for name in physical_tables(engine))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.storage.time_to_live import expiry_second
+from bigtime.engine.storage.definition import expiry_second
 from bigtime.wire import AttributeValue
 from tests.engine.calls import (
     Clock,

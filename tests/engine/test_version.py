@@ -46,7 +46,7 @@ def test_it_changes_with_the_writes_of_other_processes(tmp_path: Path) -> None:
     with Engine.open(path) as engine:
         engine(Request("CreateTable", TABLE))
         before = engine.version()
-        subprocess.run([sys.executable, "-c", OTHER_PROCESS, str(path)], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", OTHER_PROCESS, str(path)], check=True, timeout=300)
         assert engine.version() != before
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.proofs.conftest import Prove
+
+pytestmark = pytest.mark.proof
 
 
 def test_kill_9_loses_nothing_acknowledged_and_leaves_nothing_half_done(prove: Prove) -> None:

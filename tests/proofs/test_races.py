@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.proofs.conftest import Prove
+
+pytestmark = pytest.mark.proof
 
 
 def test_an_item_is_linearizable_and_broken_transports_are_caught(prove: Prove) -> None:

@@ -6,6 +6,8 @@ import random
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from proofs import corpus
 from proofs.mutations import MUTATIONS, mutated, places
 from proofs.raw_http import LARGE_BODIES, MEGABYTE, http
@@ -18,6 +20,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.proof
 def test_no_request_is_answered_with_a_5xx_hangs_or_leaks(prove: Prove) -> None:
     prove("requests")
 

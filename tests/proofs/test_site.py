@@ -9,16 +9,19 @@ from proofs.site_mutants import SITE_MUTANTS
 from tests.proofs.conftest import Prove
 
 
+@pytest.mark.proof
 def test_under_load_every_answer_is_right_and_memory_stays_flat(prove: Prove) -> None:
     prove("site_load")
 
 
+@pytest.mark.proof
 def test_kill_9_amid_checkouts_loses_no_acknowledged_order_and_makes_none_twice(
     prove: Prove,
 ) -> None:
     prove("site_kills")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("mutant", "words"),
     [

@@ -167,7 +167,7 @@ def create(target: Target, design: Design) -> None:
     drop(target, design)
     answer = target.ask(design.creation())
     assert not isinstance(answer, Refusal), answer
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while describe(target, design)["TableStatus"] != "ACTIVE":
         assert time.monotonic() < deadline, f"{design.name} never became active"
         time.sleep(0.001)
@@ -179,7 +179,7 @@ def drop(target: Target, design: Design) -> None:
         return
     answer = target.ask(Request("DeleteTable", named))
     assert not isinstance(answer, Refusal), answer
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not isinstance(target.ask(Request("DescribeTable", named)), Refusal):
         assert time.monotonic() < deadline, f"{design.name} was never gone"
         time.sleep(0.001)

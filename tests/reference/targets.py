@@ -156,7 +156,7 @@ class Dynalite:
     }
 
     def __init__(self, port: int) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def ask(self, request: Request) -> Response | Refusal:
         target = {"X-Amz-Target": f"DynamoDB_20120810.{request.operation}"}

@@ -27,16 +27,17 @@ def test_a_session_that_ends_while_it_is_read_has_ended(engine: Engine) -> None:
     async def race() -> list[Any]:
         store = await open_store(engine)
         visitors = Visitors(store)
-        send, waiting = store.send, asyncio.Event()
+        send, asked, waiting = store.send, asyncio.Event(), asyncio.Event()
 
         async def slow(request: Any) -> Any:
             answer = await send(request)
+            asked.set()
             await waiting.wait()
             return answer
 
         store.send = slow  # type: ignore[method-assign]
         reading = asyncio.create_task(visitors.of("token"))
-        await asyncio.sleep(0.01)
+        await asked.wait()
         store.send = send  # type: ignore[method-assign]
         await store.run(delete_session(hash_token("token")))
         visitors.forget("token")

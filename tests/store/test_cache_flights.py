@@ -45,7 +45,7 @@ class Slow:
             return {}
         answer: Future[Response] = Future()
         self.answers.append(answer)
-        return answer.result(20)
+        return answer.result(60)
 
     def start(self, steps: Steps[Response]) -> Future[Response]:
         """Runs steps on a thread of their own, until they wait for something."""
@@ -56,7 +56,7 @@ class Slow:
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.001)

@@ -18,8 +18,8 @@ from bigtime.store import (
     AsyncStore,
     Checkpoint,
     NoStream,
-    Reading,
     Retries,
+    ShardTurn,
     Store,
     TableCheckpoints,
     consume,
@@ -350,7 +350,7 @@ def test_faults_change_nothing(streamed: Place, engine: Engine) -> None:
 
 
 def test_lag_is_told(streamed: Place, time: Time) -> None:
-    readings: list[Reading] = []
+    readings: list[ShardTurn] = []
     write(streamed, 0, 10)
     time.now += timedelta(seconds=90)
     streamed.consumer("Things", Log(), hooks=[readings.append])()

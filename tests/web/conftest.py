@@ -10,15 +10,46 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from jinja2 import Environment
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, load_many
+from bigtime.systems.accounts import password
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import Deal
 from tests.web.browsing import Browser, Web, make_web
 
 PostDeal: TypeAlias = Callable[..., Deal]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def templates_compiled_once() -> Iterator[None]:
+    """Nearly every test makes a site, and each site would compile the same templates again."""
+    compile_template = Environment.compile
+    compiled: dict[tuple[Any, ...], Any] = {}
+
+    def compile_once(self: Environment, source: Any, name: Any = None, file: Any = None) -> Any:
+        key = (type(self), source, name, file)
+        if file is None:
+            return compile_template(self, source, name)
+        if key not in compiled:
+            compiled[key] = compile_template(self, source, name, file)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Environment, "compile", compile_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_hashed_quickly() -> Iterator[None]:
+    """Nearly every test makes an account; what a real hash costs is for tests of the accounts."""
+    cheap = password.Cost(memory_kib=8, passes=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(password, "CURRENT", cheap)
+        patch.setattr(password.hash_password, "__defaults__", (cheap,))
+        yield
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -19,11 +18,14 @@ from bigtime.systems.accounts.errors import UnknownLogin
 from bigtime.web.pages.cpu_pool import Apart
 from bigtime.wire import Steps
 
+SECONDS = 60
+TURNS = 20
 
-def slow_sign_up(name: str) -> Steps[tuple[Identity, int]]:
-    """Does what steps do, and takes its time."""
+
+def slow_sign_up(name: str, go: threading.Event) -> Steps[tuple[Identity, int]]:
+    """Does what steps do, and takes its time: until the loop has gone on."""
     yield from now()
-    time.sleep(0.1)
+    assert go.wait(SECONDS)
     yield from random_bytes(4)
     made = yield from sign_up(name, "correct horse", name)
     again, _ = yield from together(view_account(name), view_account(name))
@@ -31,7 +33,7 @@ def slow_sign_up(name: str) -> Steps[tuple[Identity, int]]:
     return made, threading.get_ident()
 
 
-async def run_beside_the_loop(engine: Engine) -> tuple[list[tuple[Identity, int]], int, set[int]]:
+async def run_beside_the_loop(engine: Engine) -> tuple[list[tuple[Identity, int]], bool, set[int]]:
     asked_on: set[int] = set()
 
     def note(exchange: Exchange) -> None:
@@ -39,20 +41,21 @@ async def run_beside_the_loop(engine: Engine) -> tuple[list[tuple[Identity, int]
 
     store = AsyncStore(engine, hooks=[note])
     await store.run(setup(SYSTEM))
-    running = asyncio.gather(*(Apart(store).run(slow_sign_up(f"user-{n}")) for n in range(2)))
-    turns = 0
-    while not running.done():
+    go = threading.Event()
+    running = asyncio.gather(*(Apart(store).run(slow_sign_up(f"user-{n}", go)) for n in range(2)))
+    for _ in range(TURNS):
         await asyncio.sleep(0.001)
-        turns += 1
-    return await running, turns, asked_on
+    is_under_way = not running.done()
+    go.set()
+    return await running, is_under_way, asked_on
 
 
 def test_the_loop_goes_on_while_steps_compute(engine: Engine) -> None:
-    made, turns, asked_on = asyncio.run(run_beside_the_loop(engine))
+    made, was_under_way, asked_on = asyncio.run(run_beside_the_loop(engine))
     assert [identity.username for identity, _ in made] == ["user-0", "user-1"]
     assert threading.get_ident() not in {thread for _, thread in made}
     assert asked_on == {threading.get_ident()}
-    assert turns > 20
+    assert was_under_way
 
 
 def test_what_steps_raise_is_raised(engine: Engine) -> None:

@@ -18,7 +18,7 @@ from bigtime.cli.tables import StoreSetting, opened
 
 if TYPE_CHECKING:
     from bigtime.model import Reaction, System
-    from bigtime.store import Reading, Store
+    from bigtime.store import ShardTurn, Store
     from bigtime.wire import Response, Steps
 
 POLL_SECONDS = 1.0
@@ -99,7 +99,7 @@ class Running:
         self.records += 1
         self.bar.update(self.task, records=self.records)
 
-    def read(self, reading: Reading) -> None:
+    def read(self, reading: ShardTurn) -> None:
         self.bar.update(self.task, lag=reading.lag_seconds)
 
 

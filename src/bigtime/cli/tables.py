@@ -88,9 +88,7 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
 @contextmanager
 def opened(setting: str | None) -> Iterator[Store]:
     """The store, with what may go wrong told in a sentence."""
-    from botocore.exceptions import BotoCoreError
-
-    from bigtime.store import SettingError, TransportError, open_store
+    from bigtime.store import SettingError, open_store
     from bigtime.wire import DynamoDBError
 
     try:
@@ -100,5 +98,16 @@ def opened(setting: str | None) -> Iterator[Store]:
         refuse(str(error), code=2)
     except DynamoDBError as error:
         refuse(f"{error.code}: {error.message}")
-    except (TransportError, BotoCoreError) as error:
+    except network_errors() as error:
         refuse(str(error))
+
+
+def network_errors() -> tuple[type[Exception], ...]:
+    """Errors of the transports, and botocore's where it is installed: a local store needs none."""
+    from bigtime.store import TransportError
+
+    try:
+        from botocore.exceptions import BotoCoreError
+    except ModuleNotFoundError:
+        return (TransportError,)
+    return TransportError, BotoCoreError

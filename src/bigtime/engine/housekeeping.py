@@ -28,9 +28,9 @@ from bigtime.engine.storage import (
     all_rows,
     checkpoint,
     discard_some,
-    discarded,
     pending_backfills,
     rotate_shards,
+    tables_to_discard,
     trim_streams,
 )
 from bigtime.wire import DynamoDBError
@@ -170,7 +170,7 @@ class Housekeeper:
     def drop(self) -> bool:
         """Takes a chunk out of everything that was discarded with many rows in it."""
         with self._database.reading() as reader:
-            names = discarded(reader)
+            names = tables_to_discard(reader)
         for name in names:
             self._database.committer.run(partial(discard_some, name))
         return bool(names)

@@ -6,9 +6,6 @@ invariants to verify) when it is first named.
 
 from typing import TYPE_CHECKING
 
-from bigtime.model.addresses import EmailAddress, WebAddress
-from bigtime.model.amounts import Amount
-from bigtime.model.demo import UNTIL, Demo, Scale
 from bigtime.model.errors import (
     ConditionFailed,
     Conflict,
@@ -20,7 +17,6 @@ from bigtime.model.errors import (
     ValueRefused,
 )
 from bigtime.model.invariants import counted, sequence, singleton, unique
-from bigtime.model.names import Name
 from bigtime.model.operations import (
     Add,
     Append,
@@ -142,8 +138,8 @@ from bigtime.model.schema import (
     veiled,
     when,
 )
-from bigtime.model.system import System, check_kind
-from bigtime.model.texts import is_readable, one_line
+from bigtime.model.system import UNTIL, Demo, Scale, System, check_kind
+from bigtime.model.values import Amount, EmailAddress, Name, WebAddress, is_readable, one_line
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:

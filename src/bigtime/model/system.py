@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from random import Random
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from bigtime.model.demo import Demo
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.reaction import Reaction
@@ -125,3 +127,43 @@ def check_mapped(table: Table) -> None:
             f"table {table.name}: no entity stores {table.ttl!r}, by which its items are to expire;"
             " give one that field, or drop `ttl`"
         )
+
+
+# --- Demo data ----------------------------------------------------------------------------
+
+UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
+"""The moment before which everything happened, where nobody says another."""
+
+
+class Scale(StrEnum):
+    """How much of it."""
+
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+
+class Entities(Protocol):
+    """Makes entities one by one, whole, of things that happened before a moment."""
+
+    def __call__(
+        self, scale: Scale, random: Random, until: datetime = UNTIL, /
+    ) -> Iterator[Entity]: ...
+
+
+def nothing_to_tell(random: Random) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demo:
+    """A system's demo data.
+
+    `entities` makes them one by one, whole: with every marker and count that the system's
+    invariants want, for they are written as they are. `count` tells how many there will be, and
+    `notes`, of the same seed, what whoever loads them has to know.
+    """
+
+    entities: Entities
+    count: Callable[[Scale], int]
+    notes: Callable[[Random], Iterable[str]] = nothing_to_tell

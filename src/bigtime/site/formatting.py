@@ -14,7 +14,7 @@ def money(amount: Decimal, currency: str = "$") -> str:
 
 @lru_cache(maxsize=4_096)
 def percent(number: Decimal) -> str:
-    return f"{number.normalize():f} %"
+    return f"{number.normalize():f}%"
 
 
 @lru_cache(maxsize=4_096)

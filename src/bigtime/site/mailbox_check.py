@@ -226,8 +226,10 @@ def redeem(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
     digits = "".join(code.split())
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     if tenant.status == portal.Status.UNVALIDATED:
-        yield from portal.validate_tenant(tenant_id, digits, pepper=codes.pepper)
-        return
+        with suppress(portal.MoveRefused):  # another request has validated it just now
+            yield from portal.validate_tenant(tenant_id, digits, pepper=codes.pepper)
+            return
+        tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     try:
         yield from portal.redeem_code(
             portal.Purpose.SIGN_IN, tenant_id, digits, pepper=codes.pepper

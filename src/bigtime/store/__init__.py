@@ -11,7 +11,7 @@ from bigtime.store.cache import CacheStatistics, ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
-from bigtime.store.consumption import QUIET_ROUNDS, Handler, Reading
+from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn
 from bigtime.store.driver import Begins, Exchange, Hook, Run, Runnable, Wanted
 from bigtime.store.engine_transport import engine_transport
 from bigtime.store.errors import (
@@ -67,12 +67,12 @@ __all__ = [
     "NoCredentials",
     "NoStream",
     "NotConnected",
-    "Reading",
     "Retries",
     "Run",
     "Runnable",
     "ServerFailure",
     "SettingError",
+    "ShardTurn",
     "Store",
     "TableCheckpoints",
     "TimedOut",

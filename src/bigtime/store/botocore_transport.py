@@ -6,21 +6,23 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from botocore.awsrequest import AWSPreparedRequest, HeadersDict
-from botocore.credentials import Credentials
-from botocore.exceptions import (
-    BotoCoreError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    ProxyConnectionError,
-    ReadTimeoutError,
-    SSLError,
-)
-from botocore.httpsession import URLLib3Session
-
+from bigtime.extras import extra
 from bigtime.store.endpoint import Call, Endpoint, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
+
+with extra("aws"):
+    from botocore.awsrequest import AWSPreparedRequest, HeadersDict
+    from botocore.credentials import Credentials
+    from botocore.exceptions import (
+        BotoCoreError,
+        ConnectTimeoutError,
+        EndpointConnectionError,
+        ProxyConnectionError,
+        ReadTimeoutError,
+        SSLError,
+    )
+    from botocore.httpsession import URLLib3Session
 
 # Without it, Nagle's algorithm and the kernel's late acknowledgements make a request take 40 ms.
 # (botocore's stubs have other types than botocore, for this, the time-outs and the headers.)
@@ -58,7 +60,7 @@ class BotocoreTransport:
     def __call__(self, request: Request) -> Response:
         call = self.endpoint.call(request)
         try:
-            answer = self._http.send(prepared(call))
+            answer = self._http.send(prepare_request(call))
         except BotoCoreError as error:
             raise self._trouble(request, call, error) from error
         return response_in(request, answer.status_code, answer.headers, answer.content)
@@ -77,6 +79,6 @@ class BotocoreTransport:
         self._http.close()
 
 
-def prepared(call: Call) -> AWSPreparedRequest:
+def prepare_request(call: Call) -> AWSPreparedRequest:
     headers: Any = HeadersDict(call.headers)
     return AWSPreparedRequest("POST", call.url, headers, call.body, stream_output=False)

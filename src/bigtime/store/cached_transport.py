@@ -63,7 +63,7 @@ class AsyncCachedTransport:
                     if isinstance(wanted, Request):
                         came: object = await self.transport(wanted)
                     else:
-                        came = await landed(wanted)
+                        came = await await_flight(wanted)
                 except BaseException as error:
                     wanted = answering.throw(error)
                 else:
@@ -81,5 +81,5 @@ class AsyncCachedTransport:
             await asyncio.sleep(0)
 
 
-async def landed(flight: Flight) -> Answers:
+async def await_flight(flight: Flight) -> Answers:
     return await asyncio.wrap_future(flight)

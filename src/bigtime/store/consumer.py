@@ -10,7 +10,7 @@ from typing import overload
 
 from bigtime.store.async_store import AsyncStore
 from bigtime.store.checkpoints import Checkpoints, NoCheckpoints, TableCheckpoints
-from bigtime.store.consumption import Consumption, Handler, Reading, ReadingHook
+from bigtime.store.consumption import Consumption, Handler, ReadingHook, ShardTurn
 from bigtime.store.store import Store
 
 
@@ -34,7 +34,7 @@ class Consumer:
             if not any(reading.more for reading in self.run_round()):
                 stop.wait(self.poll_seconds)
 
-    def run_round(self) -> list[Reading]:
+    def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for whoever runs several consumers by turns."""
         self._prepare()
         return self.store.run(self.consumption.round())
@@ -67,7 +67,7 @@ class AsyncConsumer:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), self.poll_seconds)
 
-    async def run_round(self) -> list[Reading]:
+    async def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for whoever runs several consumers by turns."""
         await self._prepare()
         return await self.store.run(self.consumption.round())

@@ -48,7 +48,7 @@ Handler: TypeAlias = Callable[[Response], Runnable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ShardTurn:
     """One turn of one shard: how much was handled, and how old its last record was."""
 
     consumer: str
@@ -60,7 +60,7 @@ class Reading:
     """Whether there is more to read now, or may be."""
 
 
-ReadingHook: TypeAlias = Callable[[Reading], None]
+ReadingHook: TypeAlias = Callable[[ShardTurn], None]
 
 
 class Reader:
@@ -74,7 +74,7 @@ class Reader:
         self.start = "TRIM_HORIZON"
         self.waiting_since: float | None = None
 
-    def turn(self) -> Steps[Reading]:
+    def turn(self) -> Steps[ShardTurn]:
         page = yield from self.page()
         if not page["Records"]:  # until then there may be more, as old as the last
             self.waiting_since = None
@@ -129,12 +129,12 @@ class Reader:
             self.checkpoint = checkpoint
         self.iterator = following
 
-    def reading(self, records: list[Response]) -> Steps[Reading]:
+    def reading(self, records: list[Response]) -> Steps[ShardTurn]:
         lag = 0.0
         if records:
             now: datetime = yield Now()
             lag = now.timestamp() - made_at(records[-1])
-        return Reading(
+        return ShardTurn(
             self.consumption.name,
             self.shard.stream,
             self.shard.id,
@@ -202,14 +202,14 @@ class Consumption:
             quiet = 0 if any(reading.more for reading in readings) else quiet + 1
         return handled
 
-    def round(self) -> Steps[list[Reading]]:
+    def round(self) -> Steps[list[ShardTurn]]:
         """One turn of every readable shard."""
         now: datetime = yield Now()
         if self.must_list(now):
             yield from self.find_shards()
             self.listed_at = now
         turns = tuple(reader.turn() for reader in self.readers.values())
-        readings: list[Reading] = yield Together(turns)
+        readings: list[ShardTurn] = yield Together(turns)
         self.read_at = now
         for reading in readings:
             for hook in self.hooks:

@@ -18,18 +18,21 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import botocore.session
 import orjson
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials, RefreshableCredentials
-from botocore.exceptions import BotoCoreError
-from botocore.utils import get_environ_proxies
 
 from bigtime import __version__
+from bigtime.extras import extra
 from bigtime.store.errors import GarbledAnswer, NoCredentials, NotConnected, error_in
 from bigtime.store.shards import STREAM_READS
 from bigtime.wire import Request, Response
+
+with extra("aws"):
+    import botocore.session
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials, RefreshableCredentials
+    from botocore.exceptions import BotoCoreError
+    from botocore.utils import get_environ_proxies
 
 LOCAL = Credentials("local", "local")
 LOCAL_REGION = "us-east-1"

@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 
-import aiohttp
-from botocore.credentials import Credentials
-from botocore.httpsession import get_cert_path
-
+from bigtime.extras import extra
 from bigtime.store.endpoint import Call, Endpoint, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
+
+with extra("aws"):
+    import aiohttp
+    from botocore.credentials import Credentials
+    from botocore.httpsession import get_cert_path
 
 
 class HttpTransport:

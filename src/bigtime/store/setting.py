@@ -59,22 +59,22 @@ def open_store(
     With a cache, reads that need not be consistent are answered from it. The options are those of
     `Store`.
     """
-    kind, place = read_setting(chosen(setting))
+    kind, place = read_setting(describe_choice(setting))
     if kind in ("file", "memory"):
         engine = open_engine(place)
-        return Store(cached(engine, cache), closes=[engine.close], **options)
+        return Store(with_cache(engine, cache), closes=[engine.close], **options)
 
     from bigtime.store.botocore_transport import BotocoreTransport
 
     transport = BotocoreTransport(**destination(kind, place))
-    return Store(cached(transport, cache), closes=[transport.close], **options)
+    return Store(with_cache(transport, cache), closes=[transport.close], **options)
 
 
 def open_async_store(
     setting: str | None = None, *, cache: ItemCache | None = None, **options: Any
 ) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
-    kind, place = read_setting(chosen(setting))
+    kind, place = read_setting(describe_choice(setting))
     if kind in ("file", "memory"):
         engine = open_engine(place)
         closes = [partial(asyncio.to_thread, engine.close)]
@@ -86,7 +86,7 @@ def open_async_store(
     return AsyncStore(cached_async(transport, cache), closes=[transport.close], **options)
 
 
-def cached(transport: Transport, cache: ItemCache | None) -> Transport:
+def with_cache(transport: Transport, cache: ItemCache | None) -> Transport:
     return transport if cache is None else CachedTransport(transport, cache)
 
 
@@ -96,7 +96,7 @@ def cached_async(
     return transport if cache is None else AsyncCachedTransport(transport, cache)
 
 
-def chosen(setting: str | None) -> str:
+def describe_choice(setting: str | None) -> str:
     text = os.environ.get(VARIABLE, "") if setting is None else setting
     if not text.strip():
         raise SettingError(f"No store is chosen: set {VARIABLE} to {CHOICES}.")

@@ -37,15 +37,15 @@ AWAY_SECONDS = "5"
 HUNG_UP = 499
 """What is counted where nobody waits for an answer any more."""
 TITLES = {
-    HTTPStatus.BAD_REQUEST: "This cannot be read",
-    HTTPStatus.FORBIDDEN: "Not for you",
+    HTTPStatus.BAD_REQUEST: "Bad request",
+    HTTPStatus.FORBIDDEN: "No access",
     HTTPStatus.NOT_FOUND: "Not found",
-    HTTPStatus.METHOD_NOT_ALLOWED: "Not in this way",
-    HTTPStatus.CONFLICT: "Somebody was faster",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "This will not do",
-    HTTPStatus.TOO_MANY_REQUESTS: "Too often",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Not allowed",
+    HTTPStatus.CONFLICT: "Changed by someone else",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Please check your input",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
-    HTTPStatus.SERVICE_UNAVAILABLE: "Back in a moment",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Temporarily unavailable",
 }
 """What a person reads over a problem."""
 
@@ -142,7 +142,10 @@ def methods_at(path: str) -> set[str]:
 async def answer_away(request: Request, error: Exception) -> Response:
     """The store does not answer. So nobody is looked up there, and the page is as for anybody."""
     log.warning("%s: the store is away: %s", request.state.request_id, error)
-    status, message = HTTPStatus.SERVICE_UNAVAILABLE, "The data cannot be reached; try again soon."
+    status, message = (
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The service is temporarily unavailable. Please try again soon.",
+    )
     if is_program(request):
         response: Response = json_answer(problem_body("store-away", message, ()), status)
     else:
@@ -155,7 +158,7 @@ async def answer_away(request: Request, error: Exception) -> Response:
 async def answer_failure(request: Request, error: Exception) -> Response:
     """Nothing of the error is told: it is in the log, under the request's id."""
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    message = f"Something went wrong here. It is noted as {request.state.request_id}."
+    message = f"Something went wrong here. The error id is {request.state.request_id}."
     return await told(request, status, "internal-error", message)
 
 
@@ -170,7 +173,7 @@ async def told(
         body = problem_body(code, message, faults or ())
         return json_answer(body, status)
     site = site_of(request)
-    said = "There is no such page." if message == HTTPStatus.NOT_FOUND.phrase else message
+    said = "This page does not exist." if message == HTTPStatus.NOT_FOUND.phrase else message
     return await site.answer(request, problem_page(site, status, said))
 
 

@@ -111,10 +111,9 @@ def make_app(
     handle_problems(application)
     pages = [router for router in ROUTERS if not router.include_in_schema]
     application.router.routes.append(Junction(route for one in pages for route in one.routes))
-    application.include_router(health)
-    for router in ROUTERS:
-        if router.include_in_schema:
-            application.include_router(router)
+    # As they are: `include_router` would make each route again, 240 ms at the first request.
+    for router in (health, *(one for one in ROUTERS if one.include_in_schema)):
+        application.router.routes.extend(router.routes)
     application.mount(PLACE, FILES, name="static")
     return Front(
         application,

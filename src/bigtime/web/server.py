@@ -30,7 +30,7 @@ import uvloop
 from bigtime.engine import Engine
 from bigtime.model import DomainError, setup
 from bigtime.site import SYSTEMS, demo_logins, load_demo, wants_demo
-from bigtime.store import AsyncStore, HttpTransport, Store, destination, open_store, read_setting
+from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.http import Meters, Settings, with_secret
@@ -170,6 +170,8 @@ async def opened(
         finally:
             await asyncio.to_thread(engine.close)
     else:
+        from bigtime.store import HttpTransport
+
         transport = HttpTransport(**destination(kind, place))
         try:
             yield AsyncStore(transport, **metering(meters.spent)), None

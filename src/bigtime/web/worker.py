@@ -29,7 +29,7 @@ from typing import Final
 
 from bigtime.model import Table, now
 from bigtime.site import SYSTEMS, MailSender, MailServer, write_worker_report
-from bigtime.store import Exchange, Handler, Hook, Reading, Store, consume, open_store
+from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
 from bigtime.web.metered_store import metering
@@ -58,7 +58,7 @@ class Consuming:
         self.begun = store.clock()
         self.consumer = consume(store, table, handle, name=name, hooks=[self.read])
 
-    def read(self, reading: Reading) -> None:
+    def read(self, reading: ShardTurn) -> None:
         self.handled += reading.records
 
     def lag_seconds(self, moment: datetime) -> Decimal:

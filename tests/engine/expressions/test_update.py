@@ -12,6 +12,8 @@ from bigtime.wire import AttributeValue, Item, ValidationException
 from tests.engine.expressions.reading import item, mapped, read, tagged, updated
 from tests.strategies import items, names, values
 
+numbers = st.integers(-(10**37), 10**37)  # and their sums: DynamoDB keeps 38 digits
+
 ITEM = item(
     n=5,
     s="text",
@@ -173,7 +175,7 @@ def test_remove_undoes_set(subject: Item, name: str, value: AttributeValue) -> N
     assert updated("REMOVE #n", after, {"#n": name}) == without
 
 
-@given(st.lists(st.integers(), max_size=6), st.sets(st.integers(0, 8), min_size=1, max_size=6))
+@given(st.lists(numbers, max_size=6), st.sets(st.integers(0, 8), min_size=1, max_size=6))
 def test_removed_places_are_those_of_the_old_list(elements: list[int], places: set[int]) -> None:
     text = "REMOVE " + ", ".join(f"l[{place}]" for place in places)
     rest = [element for place, element in enumerate(elements) if place not in places]
@@ -181,8 +183,8 @@ def test_removed_places_are_those_of_the_old_list(elements: list[int], places: s
 
 
 @given(
-    st.lists(st.integers(), max_size=4),
-    st.dictionaries(st.integers(0, 9), st.integers(), min_size=1, max_size=5),
+    st.lists(numbers, max_size=4),
+    st.dictionaries(st.integers(0, 9), numbers, min_size=1, max_size=5),
 )
 def test_places_beyond_the_end_append_in_order(elements: list[int], fresh: dict[int, int]) -> None:
     text = "SET " + ", ".join(f"l[{place}] = :v{place}" for place in fresh)
@@ -202,7 +204,7 @@ def test_adding_and_deleting_are_set_operations(old: set[str], more: set[str]) -
     assert set(left.get("t", {"SS": []})["SS"]) == old - more
 
 
-@given(st.integers(), st.integers())
+@given(numbers, numbers)
 def test_add_is_plus_and_minus_undoes_it(start: int, step: int) -> None:
     added = updated("ADD n :v", item(n=start), v=step)
     assert added == updated("SET n = n + :v", item(n=start), v=step) == item(n=start + step)

@@ -58,7 +58,7 @@ def in_processes(file: Path, racers: Iterable[Sequence[str]]) -> list[str]:
         assert one.stdin is not None
         one.stdin.write("go\n")
         one.stdin.flush()
-    told = [one.communicate(timeout=60)[0] for one in running]
+    told = [one.communicate(timeout=300)[0] for one in running]
     assert all(one.returncode == 0 for one in running)
     return [text.strip() for text in told]
 

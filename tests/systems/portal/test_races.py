@@ -248,7 +248,7 @@ def test_processes_with_one_email_make_one_tenant(tmp_path: Path) -> None:
         ]
         for one in racers:
             assert one.stdout is not None and one.stdout.readline() == "ready\n"
-        told = [one.communicate("go\n", timeout=60)[0].split() for one in racers]
+        told = [one.communicate("go\n", timeout=300)[0].split() for one in racers]
         assert [one.returncode for one in racers] == [0, 0, 0]
 
         assert len({tuple(ids) for _, *ids in told}) == 1

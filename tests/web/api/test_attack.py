@@ -96,6 +96,7 @@ def by_tag(scene: Scene) -> dict[str, list[Any]]:
     return operations(openapi(scene[0]), PREFIX)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("tag", TAGS)
 def test_every_answer_is_one_that_is_described(
     tag: str, scene: Scene, by_tag: dict[str, list[Any]]

@@ -45,6 +45,7 @@ def by_system(told: Any) -> dict[str, list[Any]]:
     return operations(told, PREFIX)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("system", ENDPOINTS)
 def test_every_answer_is_one_that_is_described(
     system: str, scene: Scene, by_system: dict[str, list[Any]]

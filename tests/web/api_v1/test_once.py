@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bigtime.systems.deals.deals import fetch_brand_deals
-from bigtime.web.api import endpoint
-from bigtime.web.api.once import once
+from bigtime.web.api import endpoint, once
 from bigtime.web.api.v1_routes import ENDPOINTS
 from tests.web.api_v1.calling import Caller, again, problem
 from tests.web.browsing import Web

@@ -13,11 +13,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests.web.browser.served import Served
 
 CHROMIUM = shutil.which("chromium")
+PATIENCE = 60_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -43,7 +44,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (url,) = re.findall(r"is at (http\S+)", said)
     yield Served(url, dict(re.findall(r"log in as (\w+)@\S+ with (\S+)", said)))
     process.terminate()
-    process.wait(30)
+    process.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,7 @@ def chromium() -> Iterator[Browser]:
     """For one module: while it is there, its event loop lets no other run in this thread."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: install Debian's package chromium")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -69,7 +71,7 @@ class Visits:
 
     def window(self, **options: Any) -> Page:
         context = self.browser.new_context(base_url=self.site.url, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         context.on("request", self.note)
         page = context.new_page()

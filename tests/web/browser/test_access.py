@@ -9,6 +9,8 @@ from playwright.sync_api import Page
 
 from tests.web.browser.conftest import Visits
 
+pytestmark = pytest.mark.walk
+
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.web.browser.conftest import Visits
 from tests.web.browser.test_access import LOOKS, violations
 
+pytestmark = pytest.mark.walk
+
 FRONT = "/editor/featured/front-page"
 
 
@@ -100,18 +102,18 @@ def test_of_two_editors_the_later_sees_both_choices_and_goes_on(visits: Visits, 
     for page in (desk, other):
         page.goto(choice)
     other.get_by_role("button", name=re.compile("^Remove")).first.click()
-    expect(other.get_by_role("link", name="Begin again")).to_be_visible()
+    expect(other.get_by_role("link", name="Discard changes")).to_be_visible()
     other.get_by_role("button", name="Publish").click()
-    expect(other.get_by_role("status")).to_contain_text("It is published.")
+    expect(other.get_by_role("status")).to_contain_text("Published.")
 
     desk.get_by_role("button", name=re.compile("^Down")).first.click()
-    expect(desk.get_by_role("link", name="Begin again")).to_be_visible()
+    expect(desk.get_by_role("link", name="Discard changes")).to_be_visible()
     desk.get_by_role("button", name="Publish").click()
 
     expect(desk.get_by_role("alert")).to_contain_text("Somebody else has published another choice")
     expect(desk.get_by_role("list", name="Theirs")).to_be_visible()
     desk.get_by_role("button", name="Publish mine instead").click()
-    expect(desk.get_by_role("status")).to_contain_text("It is published.")
+    expect(desk.get_by_role("status")).to_contain_text("Published.")
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -121,7 +123,7 @@ def test_axe_finds_nothing_where_two_editors_meet(visits: Visits, axe: str, look
     page.goto("/editor")
     deal = str(page.locator("a[href^='/editor/deals/'][href$='/hot']").first.get_attribute("href"))
     assert violations(page, deal.removesuffix("/hot"), axe) == []
-    for path, button in ((deal.removesuffix("/hot"), "Change it"), (FRONT, "Publish")):
+    for path, button in ((deal.removesuffix("/hot"), "Save changes"), (FRONT, "Publish")):
         page.goto(path)
         page.eval_on_selector_all(
             "input[name=seen]", "all => all.forEach(one => one.value = 'old')"
@@ -130,9 +132,9 @@ def test_axe_finds_nothing_where_two_editors_meet(visits: Visits, axe: str, look
             page.get_by_label("Title").fill(f"Another title, seen in {look}")
         else:
             page.get_by_role("button", name=re.compile("^Down")).first.click()
-            expect(page.get_by_role("link", name="Begin again")).to_be_visible()
+            expect(page.get_by_role("link", name="Discard changes")).to_be_visible()
         page.get_by_role("button", name=button).click()
-        expect(page.get_by_role("link", name="Take theirs")).to_be_visible()
+        expect(page.get_by_role("link", name="Use theirs")).to_be_visible()
         page.evaluate(axe)
         assert page.evaluate("axe.run()")["violations"] == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.web.browser.conftest import Visits
 
+pytestmark = pytest.mark.walk
+
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 WINDOWS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark"},
@@ -53,7 +55,7 @@ def test_a_new_shopper_is_told_of_a_deal_and_buys_it(visits: Visits, window: str
     post_deal(editor, title, "Voltaic")
 
     inbox = shopper.get_by_role("link", name=re.compile("^Inbox.*1"))
-    for _ in range(40):
+    for _ in range(120):
         shopper.goto("/")
         if inbox.count():
             break
@@ -79,7 +81,7 @@ def test_a_new_shopper_is_told_of_a_deal_and_buys_it(visits: Visits, window: str
 
 def fill_address(page: Page) -> None:
     for label, value in (
-        ("Name on the parcel", "Kim Field"),
+        ("Full name", "Kim Field"),
         ("Street and number", "1 Mill Lane"),
         ("City", "Leeds"),
         ("Postal code", "LS1 4AP"),

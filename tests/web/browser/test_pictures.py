@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 from playwright.sync_api import Browser
 
 from tests.web.browser.served import Served
@@ -58,23 +59,26 @@ def test_pictures_on_a_phone_are_as_wide_as_one() -> None:
         assert (width == 360) is picture.stem.endswith("-phone"), picture.name
 
 
+@pytest.mark.walk
 def test_the_pictures_can_be_taken_again(chromium: Browser, tmp_path: Path) -> None:
     """As `make screenshots` does; that there is a browser is what the fixture is asked for."""
     program = [sys.executable, "docs/screenshots.py", str(tmp_path)]
     done = subprocess.run(
-        program, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
+        program, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     assert names_in(tmp_path) == MAIN_PAGES
 
 
+@pytest.mark.walk
 def test_every_page_that_the_walk_names_is_there(served: Served) -> None:
     pages = set(re.findall(r"`(/[\w/.-]*[\w])`", WALK))
     assert {"/editor", "/admin/tenants", "/openapi.json"} <= pages
-    with httpx.Client(base_url=served.url, timeout=20) as visitor:
+    with httpx.Client(base_url=served.url, timeout=60) as visitor:
         answers = {page: visitor.get(page).status_code for page in sorted(pages)}
     assert {page: status for page, status in answers.items() if status in (404, 500)} == {}
 
 
+@pytest.mark.walk
 def test_the_logins_that_the_walk_names_are_the_demo_logins(served: Served) -> None:
     assert set(re.findall(r"`(\w+)@example\.com`", WALK)) == served.passwords.keys()

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.web.browser.conftest import Visits
 
+pytestmark = pytest.mark.walk
+
 CARDS = "#latest-deals > li.card"
 MOST_CLICKS = 40
 
@@ -36,7 +38,7 @@ def test_a_count_that_is_no_number_stays_as_it_was_typed(visits: Visits) -> None
     visits.site.log_in(page, "shopper")
     page.goto("/")
     page.locator("a[href^='/deals/']").first.click()
-    page.get_by_role("button", name="Put in the cart").click()
+    page.get_by_role("button", name="Add to cart").click()
     count = page.get_by_role("textbox", name="Count of").first
     count.fill("2x")
     count.press("Enter")
@@ -51,9 +53,9 @@ def test_who_goes_back_after_logging_out_sees_nothing_of_their_own(visits: Visit
     page.get_by_label("E-mail").fill("shopper@example.com")
     page.get_by_label("Password").fill(visits.site.passwords["shopper"])
     page.get_by_role("main").get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("main")).to_contain_text("You log in as shopper@example.com")
+    expect(page.get_by_role("main")).to_contain_text("Signed in as shopper@example.com")
     page.get_by_role("banner").get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("deals")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
-    expect(page.get_by_text("You log in as")).to_have_count(0)
+    expect(page.get_by_text("Signed in as")).to_have_count(0)

@@ -159,7 +159,7 @@ def test_what_is_saved_goes_on_over_pages(scene: Scene, liz: Browser) -> None:
     first = liz.get("/cart")
     more = first.text.split('href="/cart?saved=')[1].split('"')[0]
     second = liz.get(f"/cart?saved={more}")
-    shown = [text.count("Put in the cart") for text in (first.text, second.text)]
+    shown = [text.count("Move to cart") for text in (first.text, second.text)]
     assert shown == [25, 5]
     assert liz.get("/cart?saved=made-up").status_code == 400
 
@@ -171,7 +171,7 @@ def test_removed_is_put_back_as_it_was(scene: Scene, liz: Browser) -> None:
     scene.time.now += timedelta(minutes=5)
     page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
     assert scene.lines("liz") == []
-    assert "Lamp 1 is removed." in words_of(page.text)
+    assert "Lamp 1 was removed." in words_of(page.text)
     for _ in range(2):
         liz.follow(liz.submit(page, "/cart/undo"))
         assert scene.lines("liz") == before
@@ -205,7 +205,7 @@ def test_only_what_was_removed_here_and_not_long_ago_is_put_back(
     page = liz.follow(liz.submit(liz.get("/cart"), "/cart/remove"))
     undo = form_of(page.text, "/cart/undo").fields["undo"]
     assert chad.send("/cart/undo", undo=undo).status_code == 422
-    assert "Put it back" not in chad.get(f"/cart?undo={undo}").text
+    assert "Undo" not in chad.get(f"/cart?undo={undo}").text
     for made_up in ("", "made-up", undo[:-2] + "AA"):
         assert liz.send("/cart/undo", undo=made_up).status_code == 422
         assert liz.get(f"/cart?undo={made_up}").status_code == 200
@@ -221,7 +221,7 @@ def test_a_new_price_is_told_and_taken_only_when_it_is_wanted(scene: Scene, liz:
     scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
     scene.catch_up()
     page = liz.get("/cart")
-    assert "It costs $24.99 now." in page.text
+    assert "The price is now $24.99." in page.text
     assert "Total $39.98" in words_of(page.text)
     assert [line.price for line in scene.lines("liz")] == [PRICE]
     page = liz.follow(liz.submit(page, "/cart/price", price="0.01"))

@@ -357,7 +357,7 @@ def test_what_was_counted_is_written_every_few_seconds(
             while scene.site.engagement.counted:
                 await asyncio.sleep(0.01)
 
-    scene.wait(asyncio.wait_for(serve(), 10))
+    scene.wait(asyncio.wait_for(serve(), 60))
     assert places(scene) == {LAMP.deal_id: (1, 1, 0)}
 
 

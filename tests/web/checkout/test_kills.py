@@ -55,6 +55,7 @@ def fill_carts(file: Path, usernames: list[str], size: int) -> None:
                 store.run(put_in_cart(username, deal(number).deal_id, PRICE))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("size", REQUESTS)
 def test_a_process_killed_at_any_request_loses_no_order_it_told_of(
     tmp_path: Path, size: int
@@ -95,6 +96,7 @@ def check_after_a_kill(store: Store, username: str, told: str | None, size: int)
 # A server under load
 
 
+@pytest.mark.proof
 def test_a_server_killed_under_load_loses_no_order_it_acknowledged(tmp_path: Path) -> None:
     file, usernames = tmp_path / "shop.db", [f"user{number}" for number in range(24)]
     fill_carts(file, usernames, 30)

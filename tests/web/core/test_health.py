@@ -145,7 +145,7 @@ def test_while_the_store_is_away_people_and_programs_are_told_to_come_back(scene
     scene.served.headers["cookie"] = f"session={'x' * 43}"
     for path in ("/", "/deals/2bJqXVHPbyPZtvzOdAHo1AsGWZl", "/cart"):
         page = scene.served.get(path)
-        assert page.status_code == 503 and "Back in a moment" in page.text
+        assert page.status_code == 503 and "Temporarily unavailable" in page.text
         assert page.headers["retry-after"] == "5"
     program = scene.served.get("/api/v1/brands")
     assert program.status_code == 503

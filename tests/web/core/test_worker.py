@@ -27,7 +27,7 @@ from bigtime.web.metered_store import metering
 from bigtime.web.worker import Spending, Worker, stopping_at
 from bigtime.wire import Request, Response
 
-SECONDS = 30
+SECONDS = 60
 LINK = "https://shop.example/1"
 
 

@@ -17,7 +17,7 @@ def test_a_brand_is_made_and_everybody_sees_it(web: Web, erin: Browser, visitor:
     answer = erin.submit(NEW, POST, name="Tom & Söhne", logo="https://shop.example/logo.png")
 
     assert answer.status_code == 303
-    assert "There is Tom & Söhne now." in words(erin.get(answer.headers["location"]).text)
+    assert "Tom & Söhne was created." in words(erin.get(answer.headers["location"]).text)
     made = web.run(fetch_brand("tom & söhne"))
     assert (made.name, made.logo) == ("Tom & Söhne", "https://shop.example/logo.png")
     assert "Tom &amp; Söhne" in visitor.get("/brands").text
@@ -38,7 +38,7 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_is_made(
 ) -> None:
     form = erin.form(NEW, POST).fields
     for field, typed, says in [
-        ("name", "", "Please fill this in."),
+        ("name", "", "Please fill out this field."),
         ("name", "A#B", "must not contain #"),
         ("name", "a\x00b", "characters that cannot be seen"),
         ("name", "x" * 101, "at most 100 characters"),

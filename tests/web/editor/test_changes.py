@@ -22,7 +22,7 @@ def change(number: int, at: datetime) -> EditorChange:
 
 
 def test_a_new_desk_has_no_changes(erin: Browser) -> None:
-    assert "Nothing was changed yet." in erin.get("/editor/changes").text
+    assert "No changes yet." in erin.get("/editor/changes").text
 
 
 def test_changes_are_listed_newest_first_page_by_page(web: Web, erin: Browser) -> None:

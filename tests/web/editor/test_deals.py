@@ -48,7 +48,7 @@ def test_a_deal_is_changed_and_everybody_sees_it(
     answer = erin.submit(path(lamp), path(lamp), **OAK, title="A better lamp", price="15")
 
     assert answer.headers["location"] == f"{path(lamp)}?done=changed"
-    assert "The deal is changed." in erin.get(answer.headers["location"]).text
+    assert "Changes saved." in erin.get(answer.headers["location"]).text
     facts = {"title": "A better lamp", "price": Decimal(15)}
     assert now(web, lamp) == lamp.model_copy(update=facts)
     assert "$15.00" in visitor.get(f"/deals/{lamp.deal_id}").text
@@ -76,7 +76,7 @@ def test_to_send_the_form_as_it_was_changes_nothing(web: Web, erin: Browser, lam
 
 
 WRONG = [
-    ("title", "", "Please fill this in."),
+    ("title", "", "Please fill out this field."),
     ("price", "free", "A price is written in digits"),
     ("price", "30", "The list price must be above the price"),
     ("list_price", "1", "The list price must be above the price"),
@@ -174,7 +174,7 @@ def test_who_changes_a_deal_is_told_where_it_is_featured_as_it_was(
     changed = erin.submit(path(lamp), path(lamp), **OAK, price="15").headers["location"]
 
     page = words(erin.get(changed).text)
-    assert "It is featured as it was before. Publish it again there: Front page , Home ." in page
+    assert "It is featured with its old details. Publish again on: Front page , Home ." in page
     links = [one for one in erin.links(changed) if one.startswith("/editor/featured/")]
     assert links == ["/editor/featured/front-page", "/editor/featured/categories/HOME"]
     for place in links:

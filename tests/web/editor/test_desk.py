@@ -44,4 +44,4 @@ def test_telling_everybody_is_a_quiet_link_that_asks_first(
     asking = f"/editor/deals/{post_deal().deal_id}/hot"
     page = erin.get("/editor").text
     assert f'<a class="note" href="{asking}">' in page
-    assert "It cannot be taken back" in erin.get(asking).text
+    assert "cannot be undone" in erin.get(asking).text

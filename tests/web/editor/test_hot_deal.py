@@ -34,7 +34,7 @@ def work(web: Web) -> None:
 
 def test_nothing_is_sent_before_the_second_step(web: Web, erin: Browser, lamp: Deal) -> None:
     page = erin.get(path(lamp)).text
-    assert "It cannot be taken back" in page and "<progress" not in page
+    assert "cannot be undone" in page and "<progress" not in page
     assert web.run(get(HotDealTask.key(lamp.deal_id))) is None
 
 
@@ -45,12 +45,12 @@ def test_everybody_is_told_by_the_second_process(web: Web, erin: Browser, lamp: 
 
     assert answer.status_code == 303 and answer.headers["location"] == path(lamp)
     page = erin.get(path(lamp)).text
-    assert "It is about to begin." in page and 'hx-trigger="every 1s"' in page
+    assert "About to start." in page and 'hx-trigger="every 1s"' in page
     assert '<progress id="told" max="1" value="0">' in page
-    assert "erin asked for it" in page
+    assert "erin requested it" in page
     work(web)
     page = erin.get(path(lamp)).text
-    assert "Everybody has the message." in page and "hx-trigger" not in page
+    assert "All users have the message." in page and "hx-trigger" not in page
     assert '<progress id="told" max="8" value="8">' in page
     assert "31 users told, 8 of 8 parts done." in words(page)
     (message,) = web.run(view_messages("user7"))

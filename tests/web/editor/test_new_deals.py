@@ -44,7 +44,7 @@ def test_a_deal_is_posted_and_everybody_sees_it(web: Web, erin: Browser, visitor
     (deal,) = deals_of(web)
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/editor/deals/{deal.deal_id}?done=made"
-    assert "The deal is posted." in erin.get(answer.headers["location"]).text
+    assert "Deal published." in erin.get(answer.headers["location"]).text
     assert (deal.title, deal.brand_name, deal.category_name) == ("A brass lamp", "Apple", "Home")
     assert (deal.price, deal.list_price) == (Decimal("19.99"), Decimal("29.99"))
     assert deal.description == "It <b>shines</b>."
@@ -90,7 +90,7 @@ def test_another_deal_in_a_form_that_was_sent_is_told_and_kept(web: Web, erin: B
     assert first.partition("?")[0] in Reader(other.text).links
     again = next(one for one in Reader(other.text).forms if one.action == POST)
     assert again.fields["title"] == "A tin lamp" and again.fields["price"] == "$5"
-    assert again.fields["key"] != form["key"] and "Post it as a new deal" in again.text
+    assert again.fields["key"] != form["key"] and "Publish as a new deal" in again.text
     assert [deal.title for deal in deals_of(web)] == ["A brass lamp"]
     posted = erin.post(POST, data={**LAMP, **again.fields, "category_name": "HOME"})
     assert posted.status_code == 303
@@ -104,10 +104,10 @@ def test_two_forms_make_two_deals(web: Web, erin: Browser) -> None:
 
 
 WRONG = [
-    ("title", "", "Please fill this in."),
+    ("title", "", "Please fill out this field."),
     ("title", "x" * 201, "A deal needs a title of 1 to 200 characters"),
     ("title", "a\u202eb", "all of which can be seen"),
-    ("price", "", "Please fill this in."),
+    ("price", "", "Please fill out this field."),
     ("price", "cheap", "A price is written in digits, such as 19.99."),
     ("price", "0", "A price is more than 0"),
     ("price", "1e5", "A price is written in digits"),
@@ -116,14 +116,14 @@ WRONG = [
     ("price", "9999999999999", "A price is at most $999,999,999,999.99."),
     ("list_price", "19.99", "The list price must be above the price"),
     ("list_price", "much", "A price is written in digits"),
-    ("link", "", "Please fill this in."),
+    ("link", "", "Please fill out this field."),
     ("link", "javascript:alert(1)", "A link begins with https:// or http://"),
     ("link", "https://" + "x" * 1_000, "at most 1,000 characters"),
     ("description", "x" * 501, "A description has at most 500 characters."),
-    ("brand_name", "", "Please fill this in."),
+    ("brand_name", "", "Please fill out this field."),
     ("brand_name", "Nobody", "There is no such brand."),
     ("brand_name", "A#B", "must not contain #"),
-    ("category_name", "", "Please fill this in."),
+    ("category_name", "", "Please fill out this field."),
     ("category_name", "Cars", "There is no such category."),
 ]
 
@@ -167,7 +167,7 @@ def test_the_preview_shows_the_card_and_makes_nothing(web: Web, erin: Browser) -
 
     assert answer.status_code == 200
     card = answer.text.partition('id="preview"')[2].partition("</section>")[0]
-    assert "33 % off A brass lamp Now $19.99 was $29.99 Apple in Home" in words(card)
+    assert "33% off A brass lamp Now $19.99 was $29.99 Apple in Home" in words(card)
     assert "It &lt;b&gt;shines&lt;/b&gt;." in card and "<b>" not in card
     assert deals_of(web) == [] and told(web) == []
 

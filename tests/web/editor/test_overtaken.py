@@ -92,7 +92,7 @@ def test_both_are_shown_side_by_side_where_they_differ(
 
 def test_theirs_is_taken_by_a_link(web: Web, erin: Browser, ed: Browser, lamp: Deal) -> None:
     late = overtaken(erin, ed, lamp)
-    taking = late.text.partition("Take theirs")[0].rpartition('href="')[2].partition('"')[0]
+    taking = late.text.partition("Use theirs")[0].rpartition('href="')[2].partition('"')[0]
     assert taking == path(lamp)
     assert erin.form(taking, path(lamp)).fields["price"] == "1.00"
 
@@ -103,7 +103,7 @@ def test_mine_is_kept_knowingly(web: Web, erin: Browser, ed: Browser, lamp: Deal
 
     again = erin.post(path(lamp), data=mine.fields)
 
-    assert "Keep mine" in mine.text and "Change it" not in mine.text
+    assert "Keep mine" in mine.text and "Save changes" not in mine.text
     assert again.status_code == 303
     assert (now(web, lamp).title, now(web, lamp).price) == ("A blue lamp", Decimal("19.99"))
 
@@ -210,7 +210,7 @@ def test_both_choices_are_shown(erin: Browser, ed: Browser, lamps: list[Deal]) -
         False,
     ]
     assert [title in words(mine) for title in ("Lamp 1", "Lamp 2", "Lamp 7")] == [True, True, False]
-    assert "Take theirs" in page and "Publish mine instead" in page
+    assert "Use theirs" in page and "Publish mine instead" in page
 
 
 def test_one_of_theirs_is_added_to_mine(

@@ -135,7 +135,7 @@ def test_an_admin_makes_a_campaign(web: Web, ada: Browser, product: Product) -> 
     made = now_is(web, "WINTER2026")
     assert (made.discount_percentage, made.from_date) == (Decimal("12.50"), date(2026, 1, 1))
     assert made.last_updated_by == "ada@example.com"
-    assert "R 262.49 instead of R 299.99, 12.5 % off" in words(ada.get(f"{HERE}/WINTER2026").text)
+    assert "R 262.49 instead of R 299.99, 12.5% off" in words(ada.get(f"{HERE}/WINTER2026").text)
 
 
 def test_a_code_that_is_hard_to_remember_is_hinted_at(

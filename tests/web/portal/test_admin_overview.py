@@ -45,11 +45,11 @@ def test_the_overview_counts_and_lists(web: Web, ada: Browser, product: Product)
     assert "Products Active 1 Archived 1" in told
     upcoming, expired = told.index("Upcoming campaigns"), told.index("Expired campaigns")
     assert upcoming < told.index("COMING1") < expired < told.index("OVER_1")
-    assert "1 of the last day have not confirmed their address" in told
+    assert "1 pending in the last 24 hours" in told
 
 
 def test_an_empty_portal_has_an_overview_too(ada: Browser) -> None:
-    assert "Everybody of the last day has confirmed" in words(ada.get("/admin").text)
+    assert "No pending confirmations in the last 24 hours" in words(ada.get("/admin").text)
 
 
 # History
@@ -118,7 +118,9 @@ def test_unvalidated_tenants_of_the_last_day_are_listed(
     page = ada.get(REMINDERS).text
     assert fresh.email in page and "proven@example.com" not in page
     later(web, days=1, minutes=1)
-    assert "There is nobody to remind." in words(ada_again(web).get(REMINDERS).text)
+    assert "No pending confirmations in the last 24 hours." in words(
+        ada_again(web).get(REMINDERS).text
+    )
 
 
 def ada_again(web: Web) -> Browser:
@@ -133,7 +135,7 @@ def test_a_tenant_is_reminded_once_a_day(web: Web, ada: Browser, fresh: Tenant) 
     (letter,) = letters(web)
     assert "/portal/confirm" in letter.text and fresh.email in letter.text
     page = ada.get(f"{REMINDERS}?sent=1").text
-    assert "One letter is on its way." in page
+    assert "1 e-mail is on its way." in page
     assert "reminded today by ada@example.com" in page
     assert ada.post(REMINDERS, data=form.fields).headers["location"] == f"{REMINDERS}?sent=0"
     assert len(letters(web)) == 1

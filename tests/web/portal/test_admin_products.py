@@ -181,7 +181,7 @@ def test_a_new_price_is_warned_of_and_holds_when_it_is_confirmed(
     told = words(asked.text)
     assert asked.status_code == 200
     assert "costs R 299.99 and would cost R 199.00" in told
-    assert "This affects all new orders at once. Orders that are made keep their prices." in told
+    assert "This affects all new orders immediately. Existing orders keep their prices." in told
     assert "SUMMER2026" in told
     assert now_is(web, product) == product
     done = ada.post(f"{HERE}/{product.id}", data=confirmation(asked))

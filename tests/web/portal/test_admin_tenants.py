@@ -132,7 +132,7 @@ def test_an_admin_makes_a_tenant(web: Web, ada: Browser) -> None:
         "Corp",
         ADA,
     )
-    assert "It is made." in words(ada.get(done.headers["location"]).text)
+    assert "Created." in words(ada.get(done.headers["location"]).text)
 
 
 def test_an_address_that_is_somebodys_is_told_beside_it(web: Web, ada: Browser) -> None:
@@ -189,7 +189,7 @@ def test_a_tenant_is_archived_and_restored_and_its_history_tells(web: Web, ada: 
     assert ada.submit(page, f"{page}/archive").headers["location"] == f"{page}?done=archived"
     assert not now_is(web, made).active
     shown = ada.get(page)
-    assert "It is archived." in words(shown.text) and f'action="{page}"' not in shown.text
+    assert "Archived." in words(shown.text) and f'action="{page}"' not in shown.text
     assert ada.post(page, data={**form.fields, "organization_name": "x"}).status_code == 409
     assert ada.submit(page, f"{page}/restore").headers["location"] == f"{page}?done=restored"
     assert now_is(web, made).active

@@ -55,7 +55,7 @@ def test_without_a_choice_there_are_plans_to_choose_from(
     page = visitor.get("/portal/checkout")
     assert page.status_code == 200
     assert f"{product.name}, R 299.99 a month" in words(page.text)
-    assert "What it costs" not in page.text
+    assert "Price" not in page.text
 
 
 def test_a_choice_shows_its_price_and_asks_who_orders(visitor: Browser, campaign: Campaign) -> None:
@@ -84,8 +84,8 @@ def test_an_order_holds_the_campaign_and_is_confirmed_by_one_letter(
     assert "R 479.98" in letter.text and "With SUMMER2026: 20 percent off." in letter.text
     assert f"/portal/orders/{made.id}" in letter.text
     shown = words(visitor.get(placed.headers["location"]).text)
-    assert "It is ordered" in shown
-    assert "The campaign, as it was then" in shown
+    assert "Thank you for your order" in shown
+    assert "Campaign at the time of the order" in shown
     assert web.run(verify(SYSTEM)) == []
     assert web.run(verify_audit()) == []
 
@@ -208,7 +208,7 @@ def test_who_may_not_order_any_more_is_told_so(
     assert 'role="alert"' in refused.text
     assert orders_of(web) == []
     page = buyer.get(checkout_page(product.id)).text
-    assert f'action="{ORDER}"' not in page and "You order as" not in page
+    assert f'action="{ORDER}"' not in page and "Ordering as" not in page
     assert f"This account is {'closed' if close == 'archived' else close}" in words(page)
 
 
@@ -236,7 +236,7 @@ def test_a_wrong_choice_is_told_beside_it_and_kept(
     assert page.status_code == 422
     assert f'id="{field}-fault"' in page.text
     assert f'value="{choice[field]}"' in page.text
-    assert "Who orders" not in page.text
+    assert "Your details" not in page.text
 
 
 @pytest.mark.parametrize("product_id", ["x", "prod_00000000-0000-4000-8000-000000000000", "%00"])

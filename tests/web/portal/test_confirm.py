@@ -39,7 +39,7 @@ from tests.web.portal.scene import (
 
 WRONG = "This is not the code that was sent; look again."
 SPENT = "There were too many wrong tries; ask for a new code."
-OLD = "No code was sent, or it is too old; ask for a new one."
+OLD = "No code was sent, or it is too old; ask for new campaign."
 
 
 def ask(browser: Browser, email: str = EMAIL) -> str:
@@ -75,7 +75,7 @@ def test_the_right_code_validates_and_goes_on_to_what_was_chosen(
     then = prove(web, visitor, checkout_page(product.id, quantity="3"))
     assert then == f"/portal/checkout?product={product.id}&quantity=3"
     assert tenant(web).status == Status.VALIDATED
-    assert f"You order as {EMAIL}." in words(visitor.get(then).text)
+    assert f"Ordering as {EMAIL}." in words(visitor.get(then).text)
 
 
 def test_the_link_in_the_letter_fills_the_code_in_and_uses_nothing_up(
@@ -88,7 +88,7 @@ def test_the_link_in_the_letter_fills_the_code_in_and_uses_nothing_up(
     other = web.browser()
     page = link.partition("?")[0]
     assert other.submit(link, page).status_code == 303
-    assert "You order as" in words(other.get("/portal").text)
+    assert "Ordering as" in words(other.get("/portal").text)
     assert visitor.get("/portal").status_code == 303
 
 
@@ -129,7 +129,7 @@ def test_another_code_takes_the_place_of_the_first(
         told(visitor, page, wrong(first))
     sent = visitor.submit(page, f"{page}/again")
     assert sent.headers["location"] == f"{page}?sent=again"
-    assert "Another code is on its way." in words(visitor.get(sent.headers["location"]).text)
+    assert "A new code is on its way." in words(visitor.get(sent.headers["location"]).text)
     second = code_for(web)
     if first != second:
         assert told(visitor, page, first) == WRONG
@@ -260,7 +260,7 @@ def test_a_validated_customer_comes_in_with_a_code(web: Web, visitor: Browser) -
     page = ask(visitor)
     done = visitor.submit(page, page, code=code_for(web))
     assert (done.status_code, done.headers["location"]) == (303, "/portal")
-    assert f"You order as {EMAIL}." in words(visitor.get("/portal").text)
+    assert f"Ordering as {EMAIL}." in words(visitor.get("/portal").text)
 
 
 def test_the_page_asked_for_is_come_back_to(web: Web, visitor: Browser) -> None:
@@ -371,7 +371,7 @@ def test_codes_are_limited_by_where_they_are_asked_from(limited: Web) -> None:
     refused = browser.submit("/portal/confirm", "/portal/confirm", email="c6@example.com")
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
-    assert "That was too often" in refused.text and 'value="c6@example.com"' in refused.text
+    assert "Too many attempts" in refused.text and 'value="c6@example.com"' in refused.text
 
 
 def test_codes_are_limited_by_the_mailbox_that_gets_them(limited: Web) -> None:
@@ -393,5 +393,5 @@ def test_tries_are_limited_by_where_they_come_from(limited: Web) -> None:
     page = ask(browser)
     answers = [browser.submit(page, page, code="000000") for _ in range(21)]
     assert [one.status_code for one in answers] == [422] * 20 + [429]
-    assert 'id="code-fault">That was too often' in answers[-1].text
+    assert 'id="code-fault">Too many attempts' in answers[-1].text
     assert 'value="000000"' in answers[-1].text

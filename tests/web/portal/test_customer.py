@@ -109,7 +109,7 @@ def test_who_is_suspended_sees_orders_and_changes_nothing(
     form = cara.form("/portal", DETAILS)
     web.run(suspend_tenant(tenant(web).id, "unpaid", by=ADMIN))
     page = cara.get("/portal")
-    assert "This account is suspended." in words(page.text)
+    assert "is suspended." in words(page.text)
     assert DETAILS not in page.text
     assert cara.get(f"/portal/orders/{order.id}").status_code == 200
     assert cara.post(DETAILS, data=form.fields).status_code == 403

@@ -44,4 +44,4 @@ def test_there_is_none_in_production(engine: Engine, tmp_path: Path) -> None:
     with TestClient(front, base_url="https://testserver") as served:
         page = served.get("/outbox")
         assert page.status_code == 404
-        assert "There is no such page." in words(page.text)
+        assert "This page does not exist." in words(page.text)

@@ -20,7 +20,7 @@ def test_a_proof_ends_with_its_session(
         thief.keep(cookie, token)
         assert thief.get("/portal").status_code == 303, cookie
         assert thief.get("/portal/orders").status_code == 303, cookie
-        assert "You order as" not in words(thief.get(checkout_page(product.id)).text)
+        assert "Ordering as" not in words(thief.get(checkout_page(product.id)).text)
 
 
 def test_a_proof_ends_with_all_sessions(web: Web, alex: Browser, product: Product) -> None:

@@ -290,4 +290,4 @@ def test_logging_in_afterwards_shows_what_is_there(web: Web, visitor: Browser) -
     sent = visitor.submit("/portal/confirm", "/portal/confirm", email=EMAIL)
     page = sent.headers["location"]
     visitor.submit(page, page, code=code_for(web))
-    assert "Open an account" in visitor.get("/portal").text
+    assert "Create an account" in visitor.get("/portal").text

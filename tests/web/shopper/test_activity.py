@@ -25,7 +25,7 @@ def did(number: int, kind: str, details: dict[str, Any] | None, user: str = "ale
 
 
 def test_who_did_nothing_is_told_so(alex: Browser) -> None:
-    assert "Nothing yet." in words(alex.get("/me/activity").text)
+    assert "No activity yet." in words(alex.get("/me/activity").text)
 
 
 def test_activities_are_told_in_words_newest_first(
@@ -47,9 +47,9 @@ def test_activities_are_told_in_words_newest_first(
     )
     page = alex.get("/me/activity").text
     said = words(page)
-    assert "You looked at Lamp 0 15 November 2026, 10:00 UTC" in said
-    assert "You went to the offer of Lamp 0 15 November 2026, 09:59 UTC" in said
-    assert "You were told of A lost rug" in said and "Odd thing" in said
+    assert "Viewed Lamp 0 15 November 2026, 10:00 UTC" in said
+    assert "Opened Lamp 0 15 November 2026, 09:59 UTC" in said
+    assert "Notified about A lost rug" in said and "Odd thing" in said
     assert "09:55" not in said and "Its old name" not in said
     links = [link for link in Reader(page).links if link.startswith("/deals/")]
     assert links == [f"/deals/{deal.deal_id}"] * 2

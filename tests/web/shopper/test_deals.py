@@ -18,7 +18,7 @@ def test_a_deal_says_what_it_costs_and_what_that_saves(
     )
     page = visitor.get(f"/deals/{deal.deal_id}")
     said = words(page.text)
-    for part in ("Oak lamp", "Now $19.99", "was $29.99", "You save $10.00, that is 33 %.",
+    for part in ("Oak lamp", "Now $19.99", "was $29.99", "You save $10.00 (33%)",
                  "Warm light.", "Apple", "Home"):  # fmt: skip
         assert part in said
     assert f'<time datetime="{deal.created_at.isoformat()}">' in page.text

@@ -95,4 +95,4 @@ def test_a_page_is_made_anew_when_its_list_turns_out_to_be_longer() -> None:
 
 
 def test_no_deals_in_a_list_are_told(visitor: Browser) -> None:
-    assert "There are no deals yet." in words(visitor.get("/").text)
+    assert "No deals right now." in words(visitor.get("/").text)

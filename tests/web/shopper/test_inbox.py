@@ -39,8 +39,8 @@ def badge(browser: Browser, path: str = "/") -> str:
 
 
 def test_who_was_told_nothing_is_told_so(alex: Browser) -> None:
-    assert "Nothing yet. Watch a brand or a category" in words(alex.get("/inbox").text)
-    assert "You have read everything." in words(alex.get("/inbox?show=unread").text)
+    assert "No messages yet. Watch a brand or a category" in words(alex.get("/inbox").text)
+    assert "No unread messages." in words(alex.get("/inbox?show=unread").text)
     assert badge(alex) == ""
 
 
@@ -75,7 +75,7 @@ def test_reading_one_takes_it_from_the_unread(web: Web, alex: Browser, told: Tol
     done = alex.submit("/inbox", f"{path}/read")
     assert (done.status_code, done.headers["location"]) == (303, "/inbox")
     assert badge(alex) == "2"
-    assert "You have read this." in words(alex.get(path).text)
+    assert "Read" in words(alex.get(path).text)
     assert f"{path}/read" not in [form.action for form in Reader(alex.get("/inbox").text).forms]
 
 
@@ -154,4 +154,4 @@ def test_a_message_outlives_its_deal(web: Web, alex: Browser) -> None:
     gone = message_for(old_deal(datetime.now(UTC), 7), MessageKind.CATEGORY, "alex")
     web.run(load_many([gone]))
     said = words(alex.get(f"/inbox/{gone.message_id}").text)
-    assert "The deal is not there any more." in said
+    assert "This deal is no longer available." in said

@@ -98,7 +98,7 @@ def test_one_is_sent_back_to_a_page_of_this_site_only(alex: Browser, back: str, 
 def test_the_list_has_what_one_likes_and_watches(web: Web, alex: Browser) -> None:
     assert words(alex.get("/me/interests").text).count("None yet.") == 2
     alex.submit("/brands/APPLE", "/brands/APPLE/like")
-    assert "Apple Like no more : Apple" in words(alex.get("/me/interests").text)
+    assert "Apple Unlike : Apple" in words(alex.get("/me/interests").text)
 
 
 def test_the_list_has_what_others_did_for_one_soon_after(web: Web, alex: Browser) -> None:
@@ -107,12 +107,12 @@ def test_the_list_has_what_others_did_for_one_soon_after(web: Web, alex: Browser
     web.run(watch_brand("Cast & Crumb", "alex"))
     web.run(like_category("Home", "alex"))
     web.run(like_category("Toys", "bo"))
-    eventually(lambda: "Home Like no more" in words(alex.get("/me/interests").text))
+    eventually(lambda: "Home Unlike" in words(alex.get("/me/interests").text))
     page = alex.get("/me/interests").text
     said = words(page)
-    assert "Home Like no more : Home" in said
-    assert "Apple Like no more : Apple" in said
-    assert "Cast & Crumb Watch no more : Cast & Crumb" in said
+    assert "Home Unlike : Home" in said
+    assert "Apple Unlike : Apple" in said
+    assert "Cast & Crumb Unwatch : Cast & Crumb" in said
     assert "Toys" not in said
     assert "/brands/CAST%20%26%20CRUMB" in Reader(page).links
 
@@ -139,7 +139,7 @@ def test_a_list_that_is_looked_at_again_is_not_read_again(
 
     def is_read() -> bool:
         asked.clear()
-        assert "Like no more : Apple" in words(alex.get("/me/interests").text)
+        assert "Unlike : Apple" in words(alex.get("/me/interests").text)
         return "BatchGetItem" in asked
 
     monkeypatch.setattr(web.site.store, "transport", noted)
@@ -150,7 +150,7 @@ def test_a_list_that_is_looked_at_again_is_not_read_again(
 
 def test_a_list_is_its_own_and_nobody_else_s(web: Web, alex: Browser) -> None:
     alex.submit("/brands/APPLE", "/brands/APPLE/watch")
-    assert "Apple Watch no more" in words(alex.get("/me/interests").text)
+    assert "Apple Unwatch" in words(alex.get("/me/interests").text)
     assert "Apple" not in words(web.signed_in("bo").get("/me/interests").text)
 
 

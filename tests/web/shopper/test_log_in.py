@@ -16,7 +16,7 @@ from bigtime.systems.sessions.session import get_session, view_sessions
 from bigtime.web.app import LIMITS
 from tests.web.browsing import PASSWORD, Browser, Reader, Web, make_web, words
 
-GENERIC = "Login and password do not belong together; try again."
+GENERIC = "Wrong e-mail or password. Try again."
 
 
 def log_in_as(browser: Browser, email: str = "alex@example.com", password: str = PASSWORD) -> Any:
@@ -57,7 +57,7 @@ def test_over_tls_the_cookie_is_of_this_host_alone(engine: Engine, tmp_path: Pat
                               password=PASSWORD)  # fmt: skip
         assert done.status_code == 303
         assert "__Host-session" in browser.cookies
-        assert "Log out" in words(browser.get("/").text)
+        assert "Sign out" in words(browser.get("/").text)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_wrong_login_and_a_wrong_password_are_told_in_the_same_words(
 def test_an_empty_field_is_told_beside_it(member: Browser) -> None:
     refused = log_in_as(member, email="", password="")
     assert refused.status_code == 422
-    assert refused.text.count("Please fill this in.") == 2
+    assert refused.text.count("Please fill out this field.") == 2
     assert GENERIC not in refused.text
 
 
@@ -163,7 +163,7 @@ def test_logging_out_ends_the_session_for_good(web: Web, alex: Browser) -> None:
         web.run(get_session(hash_token(token)))
     alex.keep("session", token)
     assert alex.get("/me").status_code == 303
-    assert "Log in" in words(alex.get("/").text)
+    assert "Sign in" in words(alex.get("/").text)
 
 
 def test_logging_out_here_leaves_other_places(web: Web, alex: Browser) -> None:
@@ -231,7 +231,7 @@ def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited: W
         )
     assert last.status_code == 429
     assert int(last.headers["retry-after"]) > 0
-    assert "That was too often; try again in" in last.text
+    assert "Too many attempts. Try again in" in last.text
     fields = next(one for one in Reader(last.text).forms if one.action == "/log-in").fields
     assert (fields["email"], fields["next"], fields["password"]) == ("bo@example.com", "/cart", "")
     assert "a long secret" not in last.text
@@ -241,7 +241,7 @@ def test_a_form_that_is_not_filled_in_is_no_try(limited: Web) -> None:
     browser = limited.browser()
     assert {browser.submit("/log-in", "/log-in", email="").status_code for _ in range(15)} == {422}
     sent = browser.submit("/log-in", "/log-in", email="bo@example.com", password="x")
-    assert "Login and password do not belong together" in sent.text
+    assert "Wrong e-mail or password" in sent.text
 
 
 def test_many_addresses_of_one_household_are_one(limited: Web) -> None:

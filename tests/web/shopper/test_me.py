@@ -21,7 +21,7 @@ def change(browser: Browser, password: str = PASSWORD, new_password: str = NEW) 
 
 def test_the_page_says_who_one_is(alex: Browser) -> None:
     said = words(alex.get("/me").text)
-    assert "You log in as alex@example.com." in said
+    assert "Signed in as alex@example.com." in said
     links = [*alex.links("/me")]
     assert {"/inbox", "/me/interests", "/me/activity"} <= {*links}
     assert links.count("/portal") == links.count("/docs") == 2  # there, and at the foot
@@ -36,7 +36,7 @@ def test_nobody_has_no_page(visitor: Browser) -> None:
 def test_a_new_password_is_good_and_the_old_one_is_not(web: Web, alex: Browser) -> None:
     done = change(alex)
     assert (done.status_code, done.headers["location"]) == (303, "/me?changed=true")
-    assert "Your password is changed." in words(alex.get("/me?changed=true").text)
+    assert "Password changed." in words(alex.get("/me?changed=true").text)
     web.run(verify_password("alex@example.com", NEW))
     with pytest.raises(WrongCredentials):
         web.run(verify_password("alex@example.com", PASSWORD))
@@ -100,8 +100,8 @@ def test_who_changes_the_password_goes_on_in_a_new_session(web: Web, alex: Brows
     ("password", "new", "field", "says"),
     [
         ("wrong", NEW, "password", "This is not your password"),
-        ("", NEW, "password", "Please fill this in."),
-        (PASSWORD, "", "new_password", "Please fill this in."),
+        ("", NEW, "password", "Please fill out this field."),
+        (PASSWORD, "", "new_password", "Please fill out this field."),
         (PASSWORD, "short", "new_password", "at least 8 characters"),
         (PASSWORD, "x" * 257, "new_password", "at most 256 characters"),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.shop.deals import deals as deal_pages
+from bigtime.web.shop import deals as deal_pages
 from bigtime.web.shop.front_page import front_page as front_pages
 from tests.web.browsing import Browser, Web, words
 
@@ -14,10 +14,10 @@ from tests.web.browsing import Browser, Web, words
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
-        ("/nope", 404, "Not found There is no such page."),
+        ("/nope", 404, "Not found This page does not exist."),
         ("/deals/x", 404, "Not found There is no such deal."),
         ("/brands/NOPE", 404, "Not found There is no such brand."),
-        ("/?after=x", 400, "This cannot be read This page cannot be continued"),
+        ("/?after=x", 400, "Bad request This page cannot be continued"),
     ],
 )
 def test_a_problem_is_told_in_words(visitor: Browser, path: str, status: int, says: str) -> None:
@@ -28,13 +28,13 @@ def test_a_problem_is_told_in_words(visitor: Browser, path: str, status: int, sa
 
 
 def test_who_is_signed_in_stays_so_on_a_problem_page(alex: Browser) -> None:
-    assert "Log out" in words(alex.get("/nope").text)
+    assert "Sign out" in words(alex.get("/nope").text)
 
 
 def test_a_wrong_method_is_told(visitor: Browser) -> None:
     told = visitor.post("/brands")
     assert told.status_code == 405
-    assert "Not in this way" in words(told.text)
+    assert "Not allowed" in words(told.text)
 
 
 def failing(*given: Any, **named: Any) -> Any:

@@ -48,7 +48,7 @@ def test_who_signs_up_has_an_account_a_user_and_a_session(web: Web, visitor: Bro
     assert (identity.username, identity.roles) == ("alex", {Role.SHOPPER})
     user = web.run(read_user("alex"))
     assert (user.name, user.email) == ("Alex", "alex@example.com")
-    assert "Log out" in words(visitor.get("/").text)
+    assert "Sign out" in words(visitor.get("/").text)
 
 
 def test_the_stored_session_is_the_hash_of_a_long_token(web: Web, visitor: Browser) -> None:
@@ -70,17 +70,17 @@ def test_one_goes_on_to_where_one_came_from(web: Web, visitor: Browser) -> None:
 @pytest.mark.parametrize(
     ("field", "typed", "says"),
     [
-        ("username", "", "Please fill this in."),
-        ("username", "   ", "Please fill this in."),
+        ("username", "", "Please fill out this field."),
+        ("username", "   ", "Please fill out this field."),
         ("username", "a#b", "must not contain #"),
         ("username", "a" * 51, "at most 50 characters"),
         ("username", "a\x07b", "must not contain"),
-        ("email", "", "Please fill this in."),
+        ("email", "", "Please fill out this field."),
         ("email", "alex", "looks like alex@example.com"),
         ("email", "alex@example", "looks like alex@example.com"),
         ("email", "a b@example.com", "looks like alex@example.com"),
         ("email", "a" * 250 + "@example.com", "1 to 254 printable characters"),
-        ("password", "", "Please fill this in."),
+        ("password", "", "Please fill out this field."),
         ("password", "short", "at least 8 characters"),
         ("password", "x" * 257, "at most 256 characters"),
     ],
@@ -155,7 +155,7 @@ def test_a_planted_cookie_opens_nothing_after_signing_up(web: Web, visitor: Brow
     assert visitor.cookies["session"] != "planted"
     other = web.browser()
     other.keep("session", "planted")
-    assert "Log out" not in words(other.get("/").text)
+    assert "Sign out" not in words(other.get("/").text)
 
 
 def test_a_new_member_is_made_in_one_transaction(web: Web) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from bigtime.engine.expressions.condition import ORDERINGS, Values
 from bigtime.engine.expressions.lexer import ExpressionError
-from bigtime.engine.expressions.paths import Names, check_overlaps, resolve, shown
+from bigtime.engine.expressions.paths import Names, check_overlaps, path_text, resolve
 from bigtime.engine.expressions.tree import (
     Action,
     Add,
@@ -124,7 +124,7 @@ def check_distinct(simple: SimpleCondition, names: Names) -> None:
     if path == resolve(second, names):
         raise ExpressionError(
             "The first operand must be distinct from the remaining operands for this operator "
-            f"or function; operator: {name}, first operand: {shown(path)}"
+            f"or function; operator: {name}, first operand: {path_text(path)}"
         )
 
 

@@ -83,17 +83,19 @@ def compile_condition(condition: Condition, names: Names) -> ConditionProgram:
         for leaf in leaves(operand)
         if isinstance(leaf, Path)
     ]
-    return ConditionProgram(compiled(condition, names), top_level_names(paths), nested_names(paths))
+    return ConditionProgram(
+        compile_tree(condition, names), top_level_names(paths), nested_names(paths)
+    )
 
 
-def compiled(condition: Condition, names: Names) -> Binder:
+def compile_tree(condition: Condition, names: Names) -> Binder:
     match condition:
         case And(parts):
-            binder = every([compiled(part, names) for part in parts])
+            binder = every([compile_tree(part, names) for part in parts])
         case Or(parts):
-            binder = some([compiled(part, names) for part in parts])
+            binder = some([compile_tree(part, names) for part in parts])
         case Not(part):
-            binder = opposite(compiled(part, names))
+            binder = opposite(compile_tree(part, names))
         case Comparison(symbol, left, right):
             binder = comparison(symbol, left, right, names)
         case Between(operand, low, high):
@@ -172,7 +174,7 @@ def comparison(symbol: str, left: Operand, right: Operand, names: Names) -> Bind
         return comparison(MIRRORED[symbol], right, left, names)
     if isinstance(right, Value):
         return compared_with_constant(symbol, left, right.name, names)
-    return compared(symbol, reader(left, names), reader(right, names))
+    return compile_comparison(symbol, reader(left, names), reader(right, names))
 
 
 def compared_with_constant(symbol: str, left: Operand, value: str, names: Names) -> Binder:
@@ -232,7 +234,7 @@ def ordered_against(
     return matches
 
 
-def compared(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
+def compile_comparison(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
     def bind(values: Values) -> Predicate:
         one, two = left(values), right(values)
 
@@ -243,12 +245,12 @@ def compared(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
         return matches
 
     if symbol == "<>":
-        return opposite(compared("=", left, right))
-    test = attribute_values.same if symbol == "=" else ordering(ORDERINGS[symbol])
+        return opposite(compile_comparison("=", left, right))
+    test = attribute_values.same if symbol == "=" else compare_order(ORDERINGS[symbol])
     return bind
 
 
-def ordering(
+def compare_order(
     test: Callable[[Any, Any], bool],
 ) -> Callable[[AttributeValue, AttributeValue], bool]:
     def holds(a: AttributeValue, b: AttributeValue) -> bool:
@@ -288,7 +290,7 @@ def function(call: Function, names: Names) -> Binder:
     if call.name in ("attribute_exists", "attribute_not_exists"):
         return existence(call, names)
     subject, operand = (reader(each, names) for each in call.operands)
-    return tested(TESTS[call.name], subject, operand)
+    return compile_test(TESTS[call.name], subject, operand)
 
 
 def existence(call: Function, names: Names) -> Binder:
@@ -307,7 +309,7 @@ def existence(call: Function, names: Names) -> Binder:
     return bind
 
 
-def tested(
+def compile_test(
     test: Callable[[AttributeValue, AttributeValue], bool],
     subject: ReaderBinder,
     operand: ReaderBinder,

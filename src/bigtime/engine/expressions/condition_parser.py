@@ -16,7 +16,7 @@ from bigtime.engine.expressions.parser import (
     REDUNDANT_PARENTHESES,
     Parsed,
     Parser,
-    cached,
+    cache_by_text,
     check_size,
 )
 from bigtime.engine.expressions.tree import (
@@ -130,10 +130,10 @@ class ConditionParser(Parser):
             operator, _ = self.pending.pop()
             right = self.condition(self.parts.pop())
             if operator == "NOT":
-                self.parts.append(negated(right))
+                self.parts.append(negate(right))
             else:
                 left = self.condition(self.parts.pop())
-                self.parts.append(joined(operator, left, right))
+                self.parts.append(join_parts(operator, left, right))
 
     def condition(self, part: Condition | Operand) -> Condition:
         if isinstance(part, Function) and part.name == "size":
@@ -175,18 +175,18 @@ class ConditionParser(Parser):
         self.mistake("misused function", f"{MISUSED_FUNCTION}; function: {function.name}")
 
 
-def negated(condition: Condition) -> Condition:
+def negate(condition: Condition) -> Condition:
     return condition.part if isinstance(condition, Not) else Not(condition)
 
 
-def joined(operator: str, left: Condition, right: Condition) -> Condition:
+def join_parts(operator: str, left: Condition, right: Condition) -> Condition:
     """AND and OR take any number of parts, so that a long chain stays a flat tree."""
     if operator == "AND":
         return And((*left.parts, right) if isinstance(left, And) else (left, right))
     return Or((*left.parts, right) if isinstance(left, Or) else (left, right))
 
 
-@cached
+@cache_by_text
 def parse_condition(source: str) -> Parsed[Condition]:
     check_size(source)
     parser = ConditionParser(source)

@@ -93,7 +93,7 @@ def literal_path(name: str) -> Path:
     return Path((name,))
 
 
-def checked(value: AttributeValue) -> AttributeValue:
+def check_operand(value: AttributeValue) -> AttributeValue:
     return attribute_values.check_value(value)[0]
 
 
@@ -108,7 +108,7 @@ def read_filter(conditions: Mapping[str, Any], conditional_operator: str | None)
         legacy_condition(name, *read_condition(condition), literals)
         for name, condition in conditions.items()
     ]
-    return bound(parts, conditional_operator, literals)
+    return bind_filter(parts, conditional_operator, literals)
 
 
 def read_expected(expected: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
@@ -117,10 +117,10 @@ def read_expected(expected: Mapping[str, Any], conditional_operator: str | None)
         legacy_condition(name, *read_expectation(name, expectation), literals)
         for name, expectation in expected.items()
     ]
-    return bound(parts, conditional_operator, literals)
+    return bind_filter(parts, conditional_operator, literals)
 
 
-def bound(
+def bind_filter(
     parts: Sequence[Condition], conditional_operator: str | None, literals: Literals
 ) -> Filter | None:
     if not parts:
@@ -131,7 +131,7 @@ def bound(
 
 def read_condition(condition: Mapping[str, Any]) -> tuple[str, list[AttributeValue]]:
     operator = condition["ComparisonOperator"]
-    operands = [checked(value) for value in condition.get("AttributeValueList") or ()]
+    operands = [check_operand(value) for value in condition.get("AttributeValueList") or ()]
     check_operand_count(operator, operands)
     check_operand_types(operator, operands)
     return operator, operands
@@ -178,7 +178,7 @@ def read_existence(
     if value is None:
         shown = "null" if exists is None else "true"
         raise invalid(f"Value must be provided when Exists is {shown} for Attribute: {name}")
-    return "EQ", [checked(value)]
+    return "EQ", [check_operand(value)]
 
 
 def check_operand_count(operator: str, operands: Sequence[AttributeValue]) -> None:
@@ -265,7 +265,7 @@ def action(name: str, update: Mapping[str, Any], literals: Literals) -> Action:
         if verb != "DELETE":
             raise invalid("Only DELETE action is allowed when no attribute value is specified")
         return Remove(path)
-    value = checked(value)
+    value = check_operand(value)
     check_action_type(verb, type_of(value))
     if verb == "PUT":
         return Set(path, literals.add(value))

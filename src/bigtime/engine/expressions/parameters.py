@@ -100,7 +100,7 @@ def read_expressions(params: Params) -> Expressions:
     values, value_bytes = read_values(params.get("ExpressionAttributeValues"))
     if names:
         check_placeholder_size(names, value_bytes)
-    reading = Reading(names, values)
+    reading = ExpressionReader(names, values)
     if (text := params.get("UpdateExpression")) is not None:
         update = reading.update(text)
     if (text := params.get("ConditionExpression")) is not None:
@@ -197,7 +197,7 @@ def check_placeholder_size(names: Mapping[str, str], value_bytes: int) -> None:
         )
 
 
-class Reading:
+class ExpressionReader:
     """The names and values of one request, and which of them its expressions have used."""
 
     def __init__(self, names: Mapping[str, str], values: dict[str, AttributeValue]) -> None:

@@ -228,7 +228,7 @@ def check_size(source: str) -> None:
         )
 
 
-def cached(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]]:
+def cache_by_text(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]]:
     """Long texts are made by programs, hardly ever twice: they would only fill the memory."""
     remembered = lru_cache(CACHED_TEXTS)(parse)
 
@@ -238,7 +238,7 @@ def cached(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]
     return parse_cached
 
 
-@cached
+@cache_by_text
 def parse_projection(source: str) -> Parsed[tuple[Path, ...]]:
     check_size(source)
     parser = ProjectionParser(source)

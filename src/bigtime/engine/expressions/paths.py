@@ -34,7 +34,7 @@ def name_of(alias: Alias, names: Names) -> str:
         ) from None
 
 
-def shown(path: DocumentPath) -> str:
+def path_text(path: DocumentPath) -> str:
     elements = (f"[{element}]" if isinstance(element, int) else element for element in path)
     return f"[{', '.join(elements)}]"
 
@@ -131,5 +131,5 @@ def clash(one: DocumentPath, two: DocumentPath) -> str | None:
 def clash_error(problem: str, one: DocumentPath, two: DocumentPath) -> ExpressionError:
     return ExpressionError(
         f"Two document paths {problem} with each other; must remove or rewrite one of these "
-        f"paths; path one: {shown(one)}, path two: {shown(two)}"
+        f"paths; path one: {path_text(one)}, path two: {path_text(two)}"
     )

@@ -83,22 +83,22 @@ def compile_update(
     """`mismatch` is what ADD and DELETE say to an attribute of another type."""
     paths = [resolve(action.path, names) for action in actions]
     return UpdateProgram(
-        tuple(compiled(action, names, mismatch) for action in actions),
+        tuple(compile_action(action, names, mismatch) for action in actions),
         branches(paths),
         projection(paths),
     )
 
 
-def compiled(action: Action, names: Names, mismatch: str) -> PreparationBinder:
+def compile_action(action: Action, names: Names, mismatch: str) -> PreparationBinder:
     match action:
         case Set(_, operand):
-            return assignment(assigned(operand, names))
+            return assignment(compile_assigned_value(operand, names))
         case Remove():
-            return lambda values: lambda item: removed
+            return lambda values: lambda item: remove_value
         case Add(_, value):
-            return adjustment(added, value.name, mismatch)
+            return adjustment(add_value, value.name, mismatch)
         case Delete(_, value):
-            return adjustment(deleted, value.name, mismatch)
+            return adjustment(delete_members, value.name, mismatch)
 
 
 def assignment(operand: ReaderBinder) -> PreparationBinder:
@@ -126,11 +126,11 @@ def adjustment(
     return bind
 
 
-def removed(existing: AttributeValue | None) -> AttributeValue | None:
+def remove_value(existing: AttributeValue | None) -> AttributeValue | None:
     return None
 
 
-def added(
+def add_value(
     value: AttributeValue, mismatch: str, existing: AttributeValue | None
 ) -> AttributeValue | None:
     if existing is None:
@@ -147,7 +147,7 @@ def added(
     return {tag: [*content, *(element for element in more if element not in present)]}
 
 
-def deleted(
+def delete_members(
     value: AttributeValue, mismatch: str, existing: AttributeValue | None
 ) -> AttributeValue | None:
     if existing is None:
@@ -161,7 +161,7 @@ def deleted(
     return {tag: rest} if rest else None
 
 
-def assigned(operand: Operand, names: Names) -> ReaderBinder:
+def compile_assigned_value(operand: Operand, names: Names) -> ReaderBinder:
     """The value that SET gives, read from the item; a missing one is an error."""
     match operand:
         case Value(name):
@@ -171,19 +171,19 @@ def assigned(operand: Operand, names: Names) -> ReaderBinder:
             return lambda values: required
         case Arithmetic(symbol, left, right):
             compute = number.add if symbol == "+" else number.subtract
-            return combined(
-                assigned(left, names),
-                assigned(right, names),
+            return combine_operands(
+                compile_assigned_value(left, names),
+                compile_assigned_value(right, names),
                 lambda a, b: {"N": compute(content(a, "N"), content(b, "N"))},
             )
         case Function("list_append", (left, right)):
-            return combined(
-                assigned(left, names),
-                assigned(right, names),
+            return combine_operands(
+                compile_assigned_value(left, names),
+                compile_assigned_value(right, names),
                 lambda a, b: {"L": [*content(a, "L"), *content(b, "L")]},
             )
         case Function(_, (Path() as path, default)):
-            return existing_or(getter(resolve(path, names)), assigned(default, names))
+            return existing_or(getter(resolve(path, names)), compile_assigned_value(default, names))
         case _:
             raise AssertionError("refused before it is compiled")
 
@@ -198,7 +198,7 @@ def required_reader(get: Reader) -> Reader:
     return read
 
 
-def combined(
+def combine_operands(
     left: ReaderBinder, right: ReaderBinder, combine: Callable[[Any, Any], AttributeValue]
 ) -> ReaderBinder:
     def bind(values: Values) -> Reader:
@@ -233,7 +233,7 @@ def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Ite
     for name, child in branch.children.items():
         assert isinstance(name, str)
         existing = members.get(name)
-        value = changed(child, changes, existing)
+        value = change_child(child, changes, existing)
         if value is not None:
             new[name] = value
         elif existing is not None:
@@ -241,7 +241,7 @@ def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Ite
     return new
 
 
-def changed(
+def change_child(
     child: Branch | int, changes: Sequence[Change], existing: AttributeValue | None
 ) -> AttributeValue | None:
     if isinstance(child, int):
@@ -261,7 +261,7 @@ def changed_list(
     for index, child in sorted(branch.children.items()):
         assert isinstance(index, int)
         if index < len(elements):
-            new[index] = changed(child, changes, elements[index])
+            new[index] = change_child(child, changes, elements[index])
         else:
-            new.append(changed(child, changes, None))
+            new.append(change_child(child, changes, None))
     return [value for value in new if value is not None]

@@ -10,7 +10,7 @@ from bigtime.engine.expressions.parser import (
     UPDATE_FUNCTIONS,
     Parsed,
     Parser,
-    cached,
+    cache_by_text,
     check_size,
 )
 from bigtime.engine.expressions.tree import (
@@ -79,7 +79,7 @@ class UpdateParser(Parser):
         return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
 
 
-@cached
+@cache_by_text
 def parse_update(source: str) -> Parsed[tuple[Action, ...]]:
     check_size(source)
     parser = UpdateParser(source)

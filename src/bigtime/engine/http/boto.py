@@ -17,15 +17,18 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-import boto3
-import botocore.session
 import orjson
-from botocore import UNSIGNED
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-from botocore.config import Config
 
 from bigtime.engine.http.protocol import request_id
+from bigtime.extras import extra
 from bigtime.wire import DynamoDBError, Request, Response, Transport
+
+with extra("aws"):
+    import boto3
+    import botocore.session
+    from botocore import UNSIGNED
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from botocore.config import Config
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
@@ -80,12 +83,12 @@ def boto3_session() -> boto3.Session:
 
 def answer_in_process(client: Any, engine: Transport) -> None:
     name = client.meta.service_model.service_id.hyphenize()
-    client.meta.events.register(f"before-send.{name}", answering(engine))
+    client.meta.events.register(f"before-send.{name}", response_handler(engine))
     # Without its retry handler botocore also stops saying "(reached max retries: 0)".
     client.meta.events.unregister(f"needs-retry.{name}", unique_id=f"retry-config-{name}")
 
 
-def answering(engine: Transport) -> Callable[..., AWSResponse]:
+def response_handler(engine: Transport) -> Callable[..., AWSResponse]:
     def answer(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         try:
             return reply(request, 200, engine(read(request)))

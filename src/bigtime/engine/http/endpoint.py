@@ -41,9 +41,6 @@ from functools import partial
 from math import inf
 from typing import Protocol, TypeAlias, cast
 
-import httptools
-import uvloop
-
 from bigtime.engine.http.protocol import (
     HEAD_TOO_LARGE,
     MAX_BODY,
@@ -61,7 +58,12 @@ from bigtime.engine.http.protocol import (
     screen,
     success,
 )
+from bigtime.extras import extra
 from bigtime.wire import DynamoDBError, InternalServerError, Request, Response
+
+with extra("server"):
+    import httptools
+    import uvloop
 
 log = logging.getLogger("bigtime.endpoint")
 
@@ -215,7 +217,7 @@ class Connection(asyncio.Protocol):
             if isinstance(first, Reply):
                 self.part_with(first)
             elif len(first.body) > LARGE_BODY or b"content-encoding" in first.headers:
-                with uncollected():
+                with paused_garbage_collection():
                     self.answer(first)
             else:
                 self.answer(first)
@@ -368,7 +370,7 @@ class Endpoint:
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
+def paused_garbage_collection() -> Iterator[None]:
     """Keeps the garbage collector from walking a large call again and again while it is read.
 
     Sixteen megabytes of small lists take 1.5 s to read when it looks on, and 0.3 s when not.
@@ -417,7 +419,7 @@ def serve(
     """Serve until SIGTERM or SIGINT; `on_ready` hears the port, also when 0 was asked for."""
     return_large_blocks()
     with contextlib.closing(engine), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serving(engine, listen(host, port), on_ready))
+        runner.run(serve_until_stopped(engine, listen(host, port), on_ready))
 
 
 def return_large_blocks() -> None:
@@ -429,7 +431,7 @@ def return_large_blocks() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 256 * 1024)
 
 
-async def serving(
+async def serve_until_stopped(
     engine: Submitting, listeners: Sequence[socket.socket], on_ready: Callable[[int], None]
 ) -> None:
     stop = asyncio.Event()

@@ -139,15 +139,15 @@ def read(call: Call) -> Request:
     """The request in a call that passed the screen."""
     body = call.body
     if call.headers.get(b"content-encoding", b"").lower() == b"gzip":
-        body = inflated(body)
-    params: Any = parsed(body) if body else None
+        body = decompress(body)
+    params: Any = parse_body(body) if body else None
     operation = operation_named(call.headers.get(b"x-amz-target", b""))
     if operation is None:
         raise UnknownOperationException
     return Request(operation, params)
 
 
-def inflated(body: bytes) -> bytes:
+def decompress(body: bytes) -> bytes:
     gunzip = zlib.decompressobj(wbits=31)
     try:
         plain = gunzip.decompress(body, MAX_BODY + 1)
@@ -160,7 +160,7 @@ def inflated(body: bytes) -> bytes:
     return plain
 
 
-def parsed(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -175,14 +175,14 @@ def operation_named(target: bytes) -> str | None:
 
 
 def success(call: Call, response: Response) -> Reply:
-    return packed(call, 200, orjson.dumps(response))
+    return pack_reply(call, 200, orjson.dumps(response))
 
 
 def failure(call: Call, error: DynamoDBError) -> Reply:
-    return packed(call, error.status, orjson.dumps(error.body()))
+    return pack_reply(call, error.status, orjson.dumps(error.body()))
 
 
-def packed(call: Call, status: int, body: bytes) -> Reply:
+def pack_reply(call: Call, status: int, body: bytes) -> Reply:
     """AWS's checksum is of what crosses the network, so compression comes before it."""
     kind = content_type(call) or JSON
     if len(body) < GZIP_FROM or not accepts_gzip(call.headers.get(b"accept-encoding", b"")):

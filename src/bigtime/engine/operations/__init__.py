@@ -1,8 +1,8 @@
 """The operations of the API, one file for each family."""
 
 from bigtime.engine.operations.dispatch import READS, WRITES, Read
-from bigtime.engine.operations.plan_cache import QuickQuery, Text
+from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.transact import TOKEN_SECONDS
 from bigtime.engine.operations.write import Write
 
-__all__ = ["READS", "TOKEN_SECONDS", "WRITES", "QuickQuery", "Read", "Text", "Write"]
+__all__ = ["READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "QueryPlan", "Read", "Write"]

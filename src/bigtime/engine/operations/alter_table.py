@@ -114,7 +114,7 @@ def with_billing(table: TableDefinition, params: Params, now: float | None) -> T
     if table.billing_mode == ON_DEMAND:
         return provisioned_table(table, params)
     units = changed_throughput(table.throughput, declared)
-    return replace(table, throughput=units, notes=dated(table, units, now))
+    return replace(table, throughput=units, notes=with_change_dates(table, units, now))
 
 
 def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinition:
@@ -175,7 +175,9 @@ def changed_throughput(current: Throughput, declared: Params) -> Throughput:
     return units
 
 
-def dated(table: TableDefinition, units: Throughput, now: float | None) -> dict[str, Any]:
+def with_change_dates(
+    table: TableDefinition, units: Throughput, now: float | None
+) -> dict[str, Any]:
     if now is None:
         return table.notes
     notes, before = dict(table.notes), table.throughput

@@ -14,10 +14,9 @@ import orjson
 
 from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of, read_units
-from bigtime.engine.operations.item_collection import Room, collection_metrics
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.operations.key_rules import check_key_paths
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Write
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import (
     MANY_DATATYPES,

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.table_schema import (
     ON_DEMAND,
     KeySchema,
     check_bounds,
     check_indexes_together,
     check_table_throughput,
+    checked_tags,
     declared_stream,
     defined_attributes,
     encryption,
@@ -25,25 +25,15 @@ from bigtime.engine.operations.table_schema import (
     invalid,
     key_names,
     key_schema,
-    listed,
     local_index,
     on_demand_ceilings,
+    quoted_list,
     refuse_ceilings,
     refuse_members,
     throughput,
 )
-from bigtime.engine.operations.tags import checked_tags, tagged, tagged_resource, untagged
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
-
-__all__ = [
-    "new_table",
-    "tagged",
-    "tagged_resource",
-    "untagged",
-    "updated_table",
-    "with_time_to_live",
-]
 
 # Parts of the API that belong to global tables, policies and vector search, which are not
 # here. A table that seemed to have them would be worse than an error.
@@ -177,6 +167,6 @@ def check_all_used(table: TableDefinition) -> None:
     defined, used = [attribute.name for attribute in table.attributes], key_names(table)
     if len(used) < len(defined):
         invalid(
-            f"Some AttributeDefinitions are not used. AttributeDefinitions: {listed(defined)}, "
-            f"keys used: {listed(used)}"
+            "Some AttributeDefinitions are not used. AttributeDefinitions: "
+            f"{quoted_list(defined)}, keys used: {quoted_list(used)}"
         )

@@ -10,6 +10,7 @@ over very small items can take, so that no request keeps the others waiting.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,9 +19,18 @@ from typing import Any
 
 import orjson
 
+from bigtime.engine.expressions import Expressions
 from bigtime.engine.operations.capacity import READ_BLOCK, Consumed, mode_of, read_units
-from bigtime.engine.storage import Database, Index, SortRange, Table
-from bigtime.wire import Item, Params, Response
+from bigtime.engine.storage import (
+    Database,
+    Index,
+    KeyAttribute,
+    SortRange,
+    Table,
+    base_key,
+    check_key_value,
+)
+from bigtime.wire import Item, Params, Response, ValidationException, check_value
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5
@@ -68,10 +78,10 @@ def statement_of(
     direction = "" if forward else " DESC"
     order = ", ".join(column + direction for column in columns)
     clause = f" WHERE {' AND '.join(where)}" if where else ""
-    return f"{selecting(rows, index)}{clause} ORDER BY {order} LIMIT ?"
+    return f"{select_clause(rows, index)}{clause} ORDER BY {order} LIMIT ?"
 
 
-def selecting(rows: str, index: str | None) -> str:
+def select_clause(rows: str, index: str | None) -> str:
     if index is None:
         return f"SELECT size, item FROM {rows}"
     # The index leads and the item follows by row number: CROSS JOIN keeps that order.
@@ -83,7 +93,7 @@ def selecting(rows: str, index: str | None) -> str:
 
 
 @dataclass(slots=True)
-class Page:
+class PageOptions:
     """What to do with the rows of a walk."""
 
     limit: int | None
@@ -94,7 +104,7 @@ class Page:
     consistent: bool
 
 
-class Found:
+class PageResult:
     """What a page has come to so far."""
 
     __slots__ = ("blob", "fetched", "items", "kept", "scanned", "size", "stopped")
@@ -109,7 +119,7 @@ class Found:
         self.stopped = False
 
 
-def read_page(database: Database, params: Params, walk: Walk, page: Page) -> Response:
+def read_page(database: Database, params: Params, walk: Walk, page: PageOptions) -> Response:
     statement, values = walk.statement(page.limit or -1)
     with database.reading(walk.index) as reader:
         cursor = reader.execute(statement, values)
@@ -127,13 +137,15 @@ def read_page(database: Database, params: Params, walk: Walk, page: Page) -> Res
         response["LastEvaluatedKey"] = {name: last[name] for name in names}
     mode = mode_of(params)
     if mode:
-        response["ConsumedCapacity"] = consumed(params["TableName"], walk, page, found).shown(mode)
+        response["ConsumedCapacity"] = capacity_of_page(
+            params["TableName"], walk, page, found
+        ).shown(mode)
     return response
 
 
-def collect(rows: Iterable[Any], index: Index | None, page: Page) -> Found:
+def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> PageResult:
     """Takes rows until a bound is reached, keeping the items that pass the filter."""
-    found = Found()
+    found = PageResult()
     keep, shape, items = page.keep, page.shape, found.items
     view = index.view if index and index.projected and not page.whole_items else None
     deadline = thread_time() + PAGE_SECONDS
@@ -162,7 +174,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: Page) -> Found:
     return found
 
 
-def consumed(name: str, walk: Walk, page: Page, found: Found) -> Consumed:
+def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:
     used = Consumed(name)
     units = read_units(found.size, consistent=page.consistent)
     if walk.index is None:
@@ -172,3 +184,109 @@ def consumed(name: str, walk: Walk, page: Page, found: Found) -> Consumed:
         # A local index that is asked for more than it projects fetches each item whole.
         used.table = float(found.fetched) if page.consistent else found.fetched / 2
     return used
+
+
+# --- Select: what a page shows of each item -----------------------------------------------
+
+
+def check_select(params: Params) -> None:
+    """What can be said about a selection without looking at the table."""
+    select = params.get("Select")
+    named = [one for one in ("ProjectionExpression", "AttributesToGet") if one in params]
+    if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
+        wanted = "only the Count" if select == "COUNT" else select
+        raise ValidationException(f"Cannot specify the {named[0]} when choosing to get {wanted}")
+    if select == "SPECIFIC_ATTRIBUTES" and not named:
+        raise invalid(
+            "Must specify the AttributesToGet or ProjectionExpression "
+            "when choosing to get SPECIFIC_ATTRIBUTES"
+        )
+    if select == "ALL_PROJECTED_ATTRIBUTES" and "IndexName" not in params:
+        # AWS says "Querying" to a Scan as well.
+        raise invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+
+
+def read_selection(params: Params, index: Index | None, expressions: Expressions) -> PageOptions:
+    """Checks the selection against the index, and makes the page that gives it."""
+    select = params.get("Select")
+    return PageOptions(
+        limit=params.get("Limit"),
+        keep=expressions.filter,
+        shape=expressions.projection,
+        count_only=select == "COUNT",
+        whole_items=needs_whole_items(index, select, expressions),
+        consistent=bool(params.get("ConsistentRead")),
+    )
+
+
+def needs_whole_items(index: Index | None, select: str | None, expressions: Expressions) -> bool:
+    """Whether the index does not hold all that is asked: a local one fetches, a global cannot."""
+    if index is None or index.projected is None:
+        return False
+    if select == "ALL_ATTRIBUTES":
+        if index.is_global:
+            raise invalid(
+                "Select type ALL_ATTRIBUTES is not supported for global secondary index "
+                f"{index.name} because its projection type is not ALL"
+            )
+        return True
+    wanted = expressions.projection.attributes if expressions.projection else frozenset()
+    missing = wanted - index.projected
+    if missing and index.is_global:
+        raise invalid(
+            f"Global secondary index {index.name} does not project [{', '.join(sorted(missing))}]"
+        )
+    return bool(missing)
+
+
+def invalid(reason: str) -> ValidationException:
+    return ValidationException(f"One or more parameter values were invalid: {reason}")
+
+
+# AWS puts the prefix before some of the value errors only.
+# --- ExclusiveStartKey: where a page starts -----------------------------------------------
+
+BARE = re.compile(
+    "contains duplicates|number set|numeric value|significant digits|number with magnitude"
+)
+
+
+INVALID = "The provided starting key is invalid"
+
+
+def read_start_key(params: Params) -> Item | None:
+    """The start key with its values checked; what it means depends on the table."""
+    given = params.get("ExclusiveStartKey")
+    if given is None:
+        return None
+    try:
+        return {name: check_value(value)[0] for name, value in given.items()}
+    except ValidationException as error:
+        if BARE.search(error.message):
+            raise
+        raise ValidationException(f"{INVALID}: {error.message}") from None
+
+
+def check_start_value(start: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
+    """One attribute of the key that is read by, as the start key has it."""
+    value = start.get(attribute.name)
+    if value is None:
+        raise ValidationException(INVALID)
+    if attribute.type not in value:
+        raise ValidationException("The provided key element does not match the schema")
+    check_key_value(attribute, value, is_hash=is_hash)
+
+
+def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...]:
+    """The blobs of the last item seen: (pk, sk), and in an index also its base key."""
+    try:
+        blobs = table.key_blobs(table.key_of(start))
+    except KeyError:
+        raise ValidationException(
+            f"{INVALID}: The provided key element does not match the schema"
+        ) from None
+    except ValidationException as error:
+        raise ValidationException(f"{INVALID}: {error.message}") from None
+    if index is None:
+        return blobs
+    return index.codec.partition(start), index.codec.sort(start), base_key(*blobs)

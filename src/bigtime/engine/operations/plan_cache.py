@@ -22,7 +22,7 @@ from bigtime.engine.expressions import (
     depends_on_contents,
     parse_condition,
 )
-from bigtime.engine.operations.page import Page, Walk
+from bigtime.engine.operations.page import PageOptions, Walk
 from bigtime.engine.storage import (
     QUICK_LENGTH,
     Index,
@@ -58,9 +58,9 @@ BOUNDS: Final = ("=", "<", "<=", ">", ">=")
 MOST_KEPT: Final = 256
 MOST_VALUES: Final = 8
 
-Text: TypeAlias = tuple[Any, ...]
+CacheKey: TypeAlias = tuple[Any, ...]
 """All of a query that is the same for every partition, for every value and for every limit."""
-Asked: TypeAlias = tuple[Walk, Page]
+PreparedRead: TypeAlias = tuple[Walk, PageOptions]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuickQuery:
+class QueryPlan:
     """What was made of a text. `types` are those of its values; `key` names the partition's."""
 
     index: Index | None
@@ -93,7 +93,7 @@ class QuickQuery:
     count_only: bool
     consistent: bool
 
-    def asked(self, table: Table, params: Params) -> Asked | None:
+    def asked(self, table: Table, params: Params) -> PreparedRead | None:
         given = params["ExpressionAttributeValues"]
         if len(given) != len(self.types):
             return None
@@ -106,7 +106,7 @@ class QuickQuery:
         hashed = crc32(partition).to_bytes(4, "big") + partition
         walk = Walk(table, self.index, hashed, EVERYTHING, sorts, None, self.forward)
         limit = params.get("Limit")
-        return walk, Page(limit, keep, self.shape, self.count_only, False, self.consistent)
+        return walk, PageOptions(limit, keep, self.shape, self.count_only, False, self.consistent)
 
     def checked(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         values: dict[str, AttributeValue] = {}
@@ -118,7 +118,7 @@ class QuickQuery:
         return values
 
 
-def text_of(params: Params) -> Text | None:
+def cache_key(params: Params) -> CacheKey | None:
     """What a query is kept by; None of one that is none of these."""
     if not QUICK.issuperset(params):
         return None
@@ -126,7 +126,7 @@ def text_of(params: Params) -> Text | None:
     return *map(params.get, TEXTS), *(names.items() if names else ())
 
 
-def recalled(table: Table | None, text: Text | None, params: Params) -> Asked | None:
+def lookup(table: Table | None, text: CacheKey | None, params: Params) -> PreparedRead | None:
     """The walk and the page of a query whose text is known."""
     if table is None or text is None:
         return None
@@ -134,7 +134,7 @@ def recalled(table: Table | None, text: Text | None, params: Params) -> Asked | 
     return None if found is None else found.asked(table, params)
 
 
-def remember(text: Text | None, walk: Walk, page: Page, params: Params) -> None:
+def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) -> None:
     """Keeps what was made of a query that has been found right, if it is one of these."""
     table, index = walk.table, walk.index
     codec = index.codec if index else table.codec
@@ -159,7 +159,7 @@ def remember(text: Text | None, walk: Walk, page: Page, params: Params) -> None:
         filter = CONDITIONS.program(params["FilterExpression"], parsed, names, values)
     if len(table.queries) >= MOST_KEPT:
         table.queries.clear()
-    table.queries[text] = QuickQuery(
+    table.queries[text] = QueryPlan(
         index=index,
         attribute=codec.hash_key[0],
         key=key.value_names[0],

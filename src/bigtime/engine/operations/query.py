@@ -10,10 +10,17 @@ from bigtime.engine.expressions import (
     read_legacy,
 )
 from bigtime.engine.operations.key_rules import check_nested
-from bigtime.engine.operations.page import Walk, read_page
-from bigtime.engine.operations.plan_cache import EVERYTHING, recalled, remember, text_of
-from bigtime.engine.operations.selection import check_select, read_selection
-from bigtime.engine.operations.start_key import INVALID, check_start_value, position, read_start_key
+from bigtime.engine.operations.page import (
+    INVALID,
+    Walk,
+    check_select,
+    check_start_value,
+    position,
+    read_page,
+    read_selection,
+    read_start_key,
+)
+from bigtime.engine.operations.plan_cache import EVERYTHING, cache_key, lookup, store
 from bigtime.engine.storage import Database, Index, KeyAttribute, Table, check_key_value
 from bigtime.wire import Item, Params, Response, ValidationException
 
@@ -27,8 +34,8 @@ UNSUPPORTED = "Query key condition not supported"
 
 
 def query(database: Database, params: Params) -> Response:
-    text = text_of(params)
-    asked = recalled(database.catalogue.tables.get(params["TableName"]), text, params)
+    text = cache_key(params)
+    asked = lookup(database.catalogue.tables.get(params["TableName"]), text, params)
     if asked is not None:
         return read_page(database, params, *asked)
     check_parameters(params, expressions=EXPRESSIONS, legacy=LEGACY)
@@ -58,7 +65,7 @@ def query(database: Database, params: Params) -> Response:
     page = read_selection(params, index, expressions)
     if expressions.filter is not None and expressions.filter.nested_attributes:
         check_nested(table, expressions.filter.nested_attributes)
-    remember(text, walk, page, params)
+    store(text, walk, page, params)
     return read_page(database, params, walk, page)
 
 

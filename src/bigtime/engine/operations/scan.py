@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from bigtime.engine.expressions import check_parameters, read_expressions, read_legacy
 from bigtime.engine.operations.key_rules import check_key_paths
-from bigtime.engine.operations.page import Walk, read_page
+from bigtime.engine.operations.page import (
+    INVALID,
+    Walk,
+    check_select,
+    check_start_value,
+    position,
+    read_page,
+    read_selection,
+    read_start_key,
+)
 from bigtime.engine.operations.query import find_index
-from bigtime.engine.operations.selection import check_select, read_selection
-from bigtime.engine.operations.start_key import INVALID, check_start_value, position, read_start_key
 from bigtime.engine.storage import Database, Index, SortRange, Table, segment_range
 from bigtime.wire import Item, Params, Response, ValidationException
 

@@ -171,7 +171,7 @@ def get_shard_iterator(database: Database, params: Params) -> Response:
         shard = find_shard(reader, stream, params["ShardId"])
         start = starting_sequence(reader, stream, shard, params, now)
     place = Place(stream.number, shard.id, start, now)
-    return {"ShardIterator": written(params["StreamArn"], place)}
+    return {"ShardIterator": iterator_text(params["StreamArn"], place)}
 
 
 def starting_sequence(
@@ -252,9 +252,11 @@ def get_records(database: Database, params: Params) -> Response:
         if HORIZON < place.next < horizon:
             raise TrimmedDataAccessException(TRIMMED)
         rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
-    response: Response = {"Records": [shown(database, stream, row) for row in rows]}
+    response: Response = {"Records": [stream_record(database, stream, row) for row in rows]}
     if following <= shard.end:
-        response["NextShardIterator"] = written(arn, place._replace(next=following, given_at=now))
+        response["NextShardIterator"] = iterator_text(
+            arn, place._replace(next=following, given_at=now)
+        )
     return response
 
 
@@ -280,7 +282,7 @@ def records_from(
     return rows, last_sequence(reader, stream.number) + 1
 
 
-def shown(database: Database, stream: Stream, row: Row) -> Response:
+def stream_record(database: Database, stream: Stream, row: Row) -> Response:
     sequence, at, blob = row
     record: dict[str, Any] = orjson.loads(blob)
     identity = record.pop("userIdentity", None)
@@ -315,7 +317,7 @@ def sequence_from(text: str) -> int:
     return int(text[1:])
 
 
-def written(arn: str, place: Place) -> str:
+def iterator_text(arn: str, place: Place) -> str:
     # The arn leads, as in AWS's iterators, so that it can be told whose an iterator is.
     note = base64.b64encode(orjson.dumps(tuple(place))).decode()
     return f"{arn}|1|{note}"

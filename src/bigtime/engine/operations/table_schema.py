@@ -6,8 +6,9 @@ refuses, in AWS's words. Witnesses: dynalite, and reports by users of the live s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
 from bigtime.engine.storage import (
@@ -17,7 +18,7 @@ from bigtime.engine.storage import (
     TableDefinition,
     Throughput,
 )
-from bigtime.wire import Params, ValidationException
+from bigtime.wire import AccessDeniedException, Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
 MOST_PROJECTED: Final = 100
@@ -39,7 +40,7 @@ def refuse_members(params: Params, members: Sequence[str]) -> None:
             invalid(f"{member} is not supported by this engine")
 
 
-def listed(names: Iterable[str]) -> str:
+def quoted_list(names: Iterable[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
@@ -99,7 +100,7 @@ def check_defined(elements: Sequence[Params], defined: Mapping[str, KeyAttribute
     if not all(name in defined for name in names):
         invalid(
             "Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: {listed(names)}, AttributeDefinitions: {listed(defined)}"
+            f"Keys: {quoted_list(names)}, AttributeDefinitions: {quoted_list(defined)}"
         )
     if len(set(names)) < len(names):
         raise ValidationException(
@@ -285,3 +286,63 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
         "SSEType": "KMS",
         "KMSMasterKeyId": specification.get("KMSMasterKeyId", "alias/aws/dynamodb"),
     }
+
+
+# --- Tags ---------------------------------------------------------------------------------
+
+MOST_TAGS: Final = 50
+
+
+ANY_ARN: Final = re.compile(r".+:.+:.+:.+:.+:.+/.+")
+
+
+TAGGABLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:.+:\d+:table/([^/]{3,})")
+
+
+TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
+
+
+def tagged_resource(operation: str, params: Params, *, account: str) -> str:
+    """The table that a tag call is about, after the checks that AWS makes of its parameters."""
+    arn, member = params.get("ResourceArn"), TAG_MEMBER.get(operation)
+    if arn is None:
+        raise ValidationException("Invalid TableArn")
+    if not ANY_ARN.fullmatch(arn):
+        raise AccessDeniedException(
+            f"User: arn:aws:iam::{account}:root is not authorized to perform: "
+            f"dynamodb:{operation} on resource: {arn or '*'}"
+        )
+    if member is not None and member not in params:
+        raise ValidationException(
+            f"1 validation error detected: Value null at '{member[0].lower()}{member[1:]}' "
+            "failed to satisfy constraint: Member must not be null"
+        )
+    found = TAGGABLE_ARN.fullmatch(arn)
+    if found is None:
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if member is not None and not params[member]:
+        noun = "Tag" if member == "Tags" else "Tag Key"
+        raise ValidationException(f"Atleast one {noun} needs to be provided as Input.")
+    return found[1]
+
+
+def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition:
+    merged = {**table.tags, **checked_tags(tags)}
+    checked_tags([{"Key": key, "Value": value} for key, value in merged.items()])
+    return replace(table, tags=merged)
+
+
+def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
+    return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
+
+
+def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
+    found = {tag["Key"]: tag["Value"] for tag in tags}
+    if len(found) < len(tags):
+        invalid("Duplicate tag keys are not allowed")
+    for key in found:
+        if key.lower().startswith("aws:"):
+            invalid("aws: prefixed tag key names are not allowed for external use")
+    if len(found) > MOST_TAGS:
+        invalid(f"The number of tags exceeds the per-resource limit of {MOST_TAGS}")
+    return found

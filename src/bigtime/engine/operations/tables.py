@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
-from bigtime.engine.operations import tags
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
 from bigtime.engine.storage import (
     Database,
     Table,
@@ -56,7 +56,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         if definition.stream:
             definition = start_stream(database, transaction, definition)
         table = catalogue.add(transaction, definition)
-        return {"TableDescription": described(database, table, "CREATING", {})}
+        return {"TableDescription": description_response(database, table, "CREATING", {})}
 
     return work
 
@@ -80,7 +80,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
             definition = start_stream(database, transaction, definition)
         table = database.catalogue.change(transaction, definition)
         counts = database.catalogue.counts(transaction.connection, table)
-        answer = described(database, table, "UPDATING", counts)
+        answer = description_response(database, table, "UPDATING", counts)
         for index in new_indexes(before, table):
             begin_backfill(transaction, table, index)
             advance_backfill(database.catalogue, index, transaction)
@@ -108,7 +108,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         if table.stream:
             close_stream(transaction, table.stream)
         database.catalogue.remove(transaction, table)
-        answer = described(database, table, "DELETING", counts)
+        answer = description_response(database, table, "DELETING", counts)
         for gone in ("AttributeDefinitions", "KeySchema", "CreationDateTime"):
             answer.pop(gone, None)
         return {"TableDescription": answer}
@@ -122,7 +122,7 @@ def describe_table(database: Database, params: Params) -> Response:
     table = find(database, name)
     with database.reading() as reader:
         counts = database.catalogue.counts(reader, table)
-    return {"Table": described(database, table, "ACTIVE", counts)}
+    return {"Table": description_response(database, table, "ACTIVE", counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
@@ -137,24 +137,24 @@ def list_tables(database: Database, params: Params) -> Response:
 
 
 def tag_resource(database: Database, params: Params) -> Work[Response]:
-    return retagged(
-        database, "TagResource", params, lambda table: tags.tagged(table, params["Tags"])
+    return change_tags(
+        database, "TagResource", params, lambda table: with_tags(table, params["Tags"])
     )
 
 
 def untag_resource(database: Database, params: Params) -> Work[Response]:
-    return retagged(
-        database, "UntagResource", params, lambda table: tags.untagged(table, params["TagKeys"])
+    return change_tags(
+        database, "UntagResource", params, lambda table: without_tags(table, params["TagKeys"])
     )
 
 
-def retagged(
+def change_tags(
     database: Database,
     operation: str,
     params: Params,
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
-    name = tags.tagged_resource(operation, params, account=database.account)
+    name = tagged_resource(operation, params, account=database.account)
 
     def work(transaction: Transaction) -> Response:
         table = database.catalogue.tables_for_writing().get(name)
@@ -167,7 +167,7 @@ def retagged(
 
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = tags.tagged_resource("ListTagsOfResource", params, account=database.account)
+    name = tagged_resource("ListTagsOfResource", params, account=database.account)
     database.catalogue.refresh()
     table = database.catalogue.tables.get(name)
     if table is None:
@@ -221,7 +221,7 @@ def describe_endpoints(database: Database, params: Params) -> Response:
     return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
 
 
-def described(
+def description_response(
     database: Database, table: Table, status: str, counts: dict[int, tuple[int, int]]
 ) -> Response:
     return table_description(
@@ -234,14 +234,14 @@ def described(
 
 
 def find(database: Database, name: str) -> Table:
-    return named(database.catalogue.tables.get(name), name)
+    return find_index(database.catalogue.tables.get(name), name)
 
 
 def find_for_writing(database: Database, name: str) -> Table:
-    return named(database.catalogue.tables_for_writing().get(name), name)
+    return find_index(database.catalogue.tables_for_writing().get(name), name)
 
 
-def named(table: Table | None, name: str) -> Table:
+def find_index(table: Table | None, name: str) -> Table:
     if table is None:
         raise ResourceNotFoundException(f"Requested resource not found: Table: {name} not found")
     return table

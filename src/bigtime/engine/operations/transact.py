@@ -23,10 +23,9 @@ import orjson
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.batch import costs
 from bigtime.engine.operations.capacity import Consumed, mode_of, transactional_read_units
-from bigtime.engine.operations.item_collection import Room
 from bigtime.engine.operations.items import read_key
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Write
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import (
     MAX_ITEM_BYTES,
@@ -160,7 +159,7 @@ def plan_all(database: Database, transaction: Transaction, actions: list[Action]
         except DynamoDBError as error:
             faults[place] = error
     if faults:
-        raise cancelled(faults, len(writes))
+        raise cancellation(faults, len(writes))
     return plans
 
 
@@ -178,7 +177,7 @@ def checked_writes(database: Database, actions: list[Action]) -> list[Write]:
             if not faults:
                 faults[place] = error
     if faults:
-        raise cancelled(faults, len(actions))
+        raise cancellation(faults, len(actions))
     check_distinct([(write.table.number, write.partition, write.sort) for write in writes])
     return writes
 
@@ -188,7 +187,7 @@ def check_distinct(places: list[tuple[int, bytes, bytes]]) -> None:
         raise ValidationException(SAME_ITEM)
 
 
-def cancelled(faults: dict[int, DynamoDBError], count: int) -> TransactionCanceledException:
+def cancellation(faults: dict[int, DynamoDBError], count: int) -> TransactionCanceledException:
     return TransactionCanceledException(
         [reason(faults[place]) if place in faults else {"Code": "None"} for place in range(count)]
     )
@@ -289,7 +288,7 @@ def transact_get_items(database: Database, params: Params) -> Response:
     if database.faults.active:
         database.faults.meet("TransactGetItems", len(gets))
     tables = [database.catalogue.table(database.table_name(get.table_name)) for get in gets]
-    places = located(gets, tables)
+    places = locate_items(gets, tables)
     with database.file.snapshot() as reader:
         rows: list[tuple[int, bytes | None]] = [
             reader.execute(table.fetch, place).get or (0, None)
@@ -309,12 +308,12 @@ def read_get(given: Params) -> Get:
     return Get(given["TableName"], read_key(given["Key"]), read_expressions(given))
 
 
-def located(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:
+def locate_items(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:
     places: list[tuple[bytes, bytes]] = []
     for get, table in zip(gets, tables, strict=True):
         try:
             places.append(get.locate(table))
         except ValidationException as error:
-            raise cancelled({len(places): error}, len(gets)) from None
+            raise cancellation({len(places): error}, len(gets)) from None
     check_distinct([(table.number, *at) for table, at in zip(tables, places, strict=True)])
     return places

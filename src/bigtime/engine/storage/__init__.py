@@ -4,20 +4,23 @@ from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pe
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
+    OLDEST_SECONDS,
     IndexDefinition,
     KeyAttribute,
     StreamDefinition,
     TableDefinition,
     Throughput,
+    expiry_second,
 )
 from bigtime.engine.storage.describe import stream_arn, table_description, table_name
-from bigtime.engine.storage.discard import discard, discard_some, discarded
+from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import (
     APPLICATION_ID,
     CLOSED,
     FORMAT,
     FileFormatError,
+    Transaction,
     all_rows,
     checkpoint,
 )
@@ -40,8 +43,6 @@ from bigtime.engine.storage.stream_log import (
     trim_streams,
 )
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
-from bigtime.engine.storage.time_to_live import OLDEST_SECONDS, expiry_second
-from bigtime.engine.storage.transaction import Transaction
 
 __all__ = [
     "APPLICATION_ID",
@@ -77,7 +78,6 @@ __all__ = [
     "close_stream",
     "discard",
     "discard_some",
-    "discarded",
     "expiry_second",
     "index_type_mismatch",
     "last_sequence",
@@ -89,6 +89,7 @@ __all__ = [
     "stream_arn",
     "table_description",
     "table_name",
+    "tables_to_discard",
     "trim_horizon",
     "trim_streams",
 ]

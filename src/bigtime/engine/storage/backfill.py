@@ -16,11 +16,10 @@ import apsw
 import orjson
 
 from bigtime.engine.storage.catalogue import Catalogue
-from bigtime.engine.storage.file import all_rows
+from bigtime.engine.storage.definition import expiry_second
+from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import base_key
 from bigtime.engine.storage.table import Index, Table
-from bigtime.engine.storage.time_to_live import expiry_second
-from bigtime.engine.storage.transaction import Transaction
 
 CHUNK = 1_000
 CHUNK_BYTES = 4 * 1024 * 1024

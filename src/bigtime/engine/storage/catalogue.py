@@ -20,9 +20,8 @@ import apsw
 
 from bigtime.engine.storage.definition import TableDefinition
 from bigtime.engine.storage.discard import discard
-from bigtime.engine.storage.file import File
+from bigtime.engine.storage.file import File, Transaction
 from bigtime.engine.storage.table import Table
-from bigtime.engine.storage.transaction import Transaction
 from bigtime.wire import ResourceNotFoundException
 
 

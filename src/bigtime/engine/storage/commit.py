@@ -36,8 +36,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
-from bigtime.engine.storage.file import CLOSED, File
-from bigtime.engine.storage.transaction import Transaction
+from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.wire import DynamoDBError, InternalServerError
 
 T = TypeVar("T")

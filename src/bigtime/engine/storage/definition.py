@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from bigtime.wire import Item, decimal
+
 KeyType: TypeAlias = Literal["S", "N", "B"]
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
@@ -123,3 +125,25 @@ def _index(raw: dict[str, Any]) -> IndexDefinition:
     raw["included"] = tuple(raw["included"])
     raw["throughput"] = Throughput(**raw["throughput"])
     return IndexDefinition(**raw)
+
+
+# --- Time to live -------------------------------------------------------------------------
+# The attribute must be a number of epoch seconds; anything else never expires, nor does a time
+# more than five years past (AWS: "Using time to live (TTL) in DynamoDB"). An expired item can be
+# read until the housekeeper deletes it.
+
+OLDEST_SECONDS = 5 * 365 * 24 * 3600
+
+
+LATEST_SECOND = 1 << 53
+
+
+def expiry_second(item: Item | None, attribute: str) -> int | None:
+    """The second at which the item expires; None if never."""
+    if item is None or attribute not in item:
+        return None
+    text = item[attribute].get("N")
+    if text is None or len(text.partition(".")[0]) > len(str(LATEST_SECOND)):
+        return None
+    second = int(decimal(text))
+    return second if 0 < second <= LATEST_SECOND else None

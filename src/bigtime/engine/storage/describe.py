@@ -62,7 +62,7 @@ def table_description(
         "ItemCount": items,
         "TableArn": table_arn(table.name, region, account),
         "TableId": table.id,
-        **billing(table, status),
+        **billing_mode_summary(table, status),
         **local_indexes(table, counts, region, account),
         **global_indexes(table, status, counts, region, account),
         **stream(table, region, account),
@@ -94,7 +94,7 @@ def throughput(units: Throughput, notes: Mapping[str, Any]) -> Response:
     }
 
 
-def billing(table: TableDefinition, status: str) -> Response:
+def billing_mode_summary(table: TableDefinition, status: str) -> Response:
     """Shown for a table that pays per request, or that once did."""
     since = table.notes.get("LastUpdateToPayPerRequestDateTime")
     if table.billing_mode == "PROVISIONED" and since is None:

@@ -10,8 +10,7 @@ from secrets import token_hex
 
 import apsw
 
-from bigtime.engine.storage.file import all_rows
-from bigtime.engine.storage.transaction import Transaction
+from bigtime.engine.storage.file import Transaction, all_rows
 
 SMALL = 100
 
@@ -35,7 +34,7 @@ def discard(transaction: Transaction, rows: str) -> None:
         transaction.execute(f"DROP TABLE {rows}")
 
 
-def discarded(reader: apsw.Connection) -> list[str]:
+def tables_to_discard(reader: apsw.Connection) -> list[str]:
     """What is still to be taken apart."""
     rows = all_rows(
         reader, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'discarded_*'"

@@ -18,7 +18,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -280,3 +280,36 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     finally:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
+
+
+# --- Transactions -------------------------------------------------------------------------
+
+
+class Transaction:
+    """One SQLite transaction, shared by the works of a group."""
+
+    __slots__ = ("connection", "counts", "execute", "now", "on_commit")
+
+    def __init__(self, connection: apsw.Connection, now: float) -> None:
+        self.connection = connection
+        self.execute = connection.execute
+        self.now = now
+        self.counts: dict[int, list[int]] = {}
+        self.on_commit: list[Callable[[], None]] = []
+
+    def count(self, number: int, items: int, size: int) -> None:
+        """Notes that a table or index grew; written once per group."""
+        if items or size:
+            total = self.counts.get(number)
+            if total is None:
+                self.counts[number] = [items, size]
+            else:
+                total[0] += items
+                total[1] += size
+
+    def write_counts(self) -> None:
+        for number, (items, size) in self.counts.items():
+            self.execute(
+                "UPDATE counts SET items = items + ?, bytes = bytes + ? WHERE number = ?",
+                (items, size, number),
+            )

@@ -42,19 +42,19 @@ def number_bytes(text: str) -> bytes:
     return sort_bytes(canonical(text))
 
 
-def closed(encode: Encoder, value: str) -> bytes:
+def encode_with_terminator(encode: Encoder, value: str) -> bytes:
     return encode(value).replace(b"\x00", b"\x00\xff") + b"\x00\x01"
 
 
 RAW: Mapping[str, Encoder] = {"S": str.encode, "B": b64decode, "N": number_bytes}
 CLOSED: Mapping[str, Encoder] = {
-    "S": partial(closed, str.encode),
-    "B": partial(closed, b64decode),
+    "S": partial(encode_with_terminator, str.encode),
+    "B": partial(encode_with_terminator, b64decode),
     "N": number_bytes,
 }
 
 
-def hashed(partition: bytes) -> bytes:
+def with_hash_prefix(partition: bytes) -> bytes:
     return crc32(partition).to_bytes(4, "big") + partition
 
 

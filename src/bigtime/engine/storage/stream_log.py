@@ -19,10 +19,9 @@ import orjson
 
 from bigtime.engine.storage.definition import StreamDefinition, TableDefinition
 from bigtime.engine.storage.discard import discard
-from bigtime.engine.storage.file import all_rows
+from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import HASH_SPACE
 from bigtime.engine.storage.table import Table
-from bigtime.engine.storage.transaction import Transaction
 from bigtime.wire import Item, item_size
 
 DEFAULT_SLOTS = 4

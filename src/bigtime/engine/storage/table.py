@@ -28,7 +28,7 @@ from bigtime.engine.storage.keys import (
 from bigtime.wire import AttributeValue, Item, ValidationException, item_size
 
 if TYPE_CHECKING:
-    from bigtime.engine.operations import QuickQuery, Text
+    from bigtime.engine.operations import CacheKey, QueryPlan
 
 # A text this long fits in any key, however many bytes its characters take.
 QUICK_LENGTH = MAX_RANGE_BYTES // 4
@@ -141,7 +141,7 @@ class Table:
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
         self.update = f"UPDATE {rows} SET size = ?, item = ? WHERE id = ?"
         self.delete = f"DELETE FROM {rows} WHERE id = ?"
-        self.queries: dict[Text, QuickQuery] = {}
+        self.queries: dict[CacheKey, QueryPlan] = {}
 
     def create(self) -> list[str]:
         rows = self.rows

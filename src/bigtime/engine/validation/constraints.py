@@ -69,7 +69,7 @@ def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 
 def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
-    shown = "null" if value is None else f"'{rendered(shape, value)}'"
+    shown = "null" if value is None else f"'{java_text(shape, value)}'"
     return f"Value {shown} at '{path}' failed to satisfy constraint: {constraint}"
 
 
@@ -136,7 +136,7 @@ def lower_first(name: str) -> str:
     return name[0].lower() + name[1:]
 
 
-def rendered(shape: Shape, value: Any) -> str:
+def java_text(shape: Shape, value: Any) -> str:
     """A value as AWS's Java prints it: ``[KeySchemaElement(attributeName=id, keyType=HASH)]``."""
     text = ""
     for piece in pieces(shape, value):
@@ -151,16 +151,16 @@ def pieces(shape: Shape, value: Any) -> Iterator[str]:
         yield "null"
     elif shape.kind == "structure":
         named = ((f"{lower_first(name)}=", shape.members[name], value[name]) for name in value)
-        yield from joined(f"{shape.name}(", named, ")")
+        yield from enclose(f"{shape.name}(", named, ")")
     elif shape.kind == "map":
-        yield from joined("{", ((f"{k}=", shape.element, v) for k, v in value.items()), "}")
+        yield from enclose("{", ((f"{k}=", shape.element, v) for k, v in value.items()), "}")
     elif shape.kind == "list":
-        yield from joined("[", (("", shape.element, one) for one in value), "]")
+        yield from enclose("[", (("", shape.element, one) for one in value), "]")
     else:
         yield str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def joined(opening: str, parts: Iterable[tuple[str, Shape, Any]], closing: str) -> Iterator[str]:
+def enclose(opening: str, parts: Iterable[tuple[str, Shape, Any]], closing: str) -> Iterator[str]:
     yield opening
     for number, (prefix, shape, value) in enumerate(parts):
         yield f", {prefix}" if number else prefix

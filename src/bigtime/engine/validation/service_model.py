@@ -1,22 +1,25 @@
-"""The shape of every request, as AWS publishes it in the service model that botocore ships.
+"""The shape of every request, as AWS publishes it in the service models of its SDKs.
 
-The model is what AWS's own SDKs are generated from: members, types, lengths, ranges, enums
-and patterns. It is read once, when the first request comes. In a few places the service says
-something else than its model; those are the tables below, each with its reason.
+A model has members, types, lengths, ranges, enums and patterns. The shapes of DynamoDB and
+DynamoDB Streams are in service_model.json beside this module, which `make service-model` takes
+from botocore; the engine itself needs no botocore. They are read once, when the first request
+comes. In a few places the service says something else than its model; those are the tables below,
+each with its reason.
 """
 
 from __future__ import annotations
 
-import gzip
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import orjson
 
 Model: TypeAlias = dict[str, Any]
+
+TABLE: Final = Path(__file__).with_name("service_model.json")
 
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})")
@@ -149,13 +152,8 @@ def input_shape(operation: str) -> Shape:
 
 @cache
 def models() -> tuple[Model, ...]:
-    return tuple(load(service) for service in ("dynamodb", "dynamodbstreams"))
-
-
-def load(service: str) -> Model:
-    path = resources.files("botocore") / "data" / service / "2012-08-10" / "service-2.json.gz"
-    model: Model = orjson.loads(gzip.decompress(path.read_bytes()))
-    return model
+    table = orjson.loads(TABLE.read_bytes())
+    return table["dynamodb"], table["dynamodbstreams"]
 
 
 def shape_named(name: str, raw: Model, known: dict[str, Shape]) -> Shape:

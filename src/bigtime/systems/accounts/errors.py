@@ -30,7 +30,7 @@ class LoginTaken(DomainError):
 
 
 class WrongCredentials(DomainError):
-    """Login and password do not belong together; try again."""
+    """Wrong e-mail or password. Try again."""
 
 
 class PasswordChanged(DomainError):

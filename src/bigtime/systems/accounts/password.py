@@ -17,13 +17,15 @@ from base64 import b64encode
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from argon2 import extract_parameters
-from argon2.exceptions import VerifyMismatchError
-from argon2.low_level import ARGON2_VERSION, Type, hash_secret, verify_secret
 from pydantic import SecretStr
 
-from bigtime.systems import accounts
+from bigtime.extras import extra
 from bigtime.systems.accounts.errors import PasswordTooLong, PasswordTooShort
+
+with extra("site"):
+    from argon2 import extract_parameters
+    from argon2.exceptions import VerifyMismatchError
+    from argon2.low_level import ARGON2_VERSION, Type, hash_secret, verify_secret
 
 LEAST_CHARACTERS = 8
 MOST_CHARACTERS = 256
@@ -99,5 +101,5 @@ NOBODY = (
 
 
 def a_new_password(password: SecretStr) -> SecretStr:
-    accounts.check_new(password.get_secret_value())
+    check_new(password.get_secret_value())
     return password

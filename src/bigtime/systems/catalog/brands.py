@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bigtime.model import create, get, pattern, put, update
-from bigtime.systems.catalog.changes import told
 from bigtime.systems.catalog.design import Brand
 from bigtime.systems.catalog.errors import BrandExists, UnknownBrand
-from bigtime.systems.catalog.values import BrandId
+from bigtime.systems.catalog.values import BrandId, told
 from bigtime.wire import Steps
 
 

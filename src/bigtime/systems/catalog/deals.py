@@ -18,10 +18,9 @@ from bigtime.model import (
     query,
     update,
 )
-from bigtime.systems.catalog.changes import told
 from bigtime.systems.catalog.design import PAGE, Deal, DealStatus
 from bigtime.systems.catalog.errors import DealExists, DealMoved, UnknownDeal
-from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, Moment, Name, Price
+from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, Moment, Name, Price, told
 from bigtime.wire import Steps
 
 

@@ -153,7 +153,7 @@ def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> 
     thing = f"{draw.choice(category.kinds)} {draw.choice(category.products)}"
     one = Deal(
         deal_id=deal_id(number),
-        title=f"{maker.brand_name} {thing}, {discount.normalize():f} % off",
+        title=f"{maker.brand_name} {thing}, {discount.normalize():f}% off",
         description=f"{thing} by {maker.brand_name}: {draw.choice(REASONS)}.",
         price=draw.randrange(8, category.dearest) + Decimal("0.99"),
         brand_id=maker.brand_id,

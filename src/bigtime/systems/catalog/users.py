@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from bigtime.model import create, get, pattern, put, update
-from bigtime.systems.catalog.changes import told
 from bigtime.systems.catalog.design import User
 from bigtime.systems.catalog.errors import UnknownUser, UserExists
-from bigtime.systems.catalog.values import UserId
+from bigtime.systems.catalog.values import UserId, told
 from bigtime.wire import Steps
 
 

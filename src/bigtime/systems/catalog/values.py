@@ -21,6 +21,7 @@ from bigtime.systems.catalog.errors import (
     IdTooLong,
     InexactNumber,
     NegativeCount,
+    NothingToChange,
     NoTimeZone,
     PriceNotPositive,
     TextTooLong,
@@ -143,3 +144,11 @@ Exact = Annotated[Decimal, BeforeValidator(exact)]
 Price = Annotated[Exact, AfterValidator(positive)]
 Percentage = Annotated[Exact, AfterValidator(less_than_all)]
 Count = Annotated[int, AfterValidator(not_negative)]
+
+
+def told(**fields: Any) -> dict[str, Any]:
+    """The fields that are to change; there must be one."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if not given:
+        raise NothingToChange
+    return given

@@ -38,7 +38,7 @@ PAGE: Final = 25
 NEWEST: Final = 5
 MOST_PRODUCTS: Final = 100
 WHICH: Final = (
-    ("", "All that are active"),
+    ("", "Active"),
     ("valid", "Running today"),
     ("upcoming", "Upcoming"),
     ("expired", "Expired"),

@@ -25,7 +25,7 @@ tenants = APIRouter(include_in_schema=False)
 HERE: Final = "/admin/tenants"
 DELETED: Final = "deleted"
 WHICH: Final = (
-    ("", "All that are active"),
+    ("", "Active"),
     *((one.value, one.value.capitalize()) for one in portal.Status),
     (DELETED, "Archived"),
 )

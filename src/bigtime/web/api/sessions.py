@@ -32,7 +32,7 @@ PAGE: Final = 25
 
 
 class WrongLogin(NotSignedIn):
-    """E-mail and password do not belong together; try again."""
+    """Wrong e-mail or password. Try again."""
 
 
 # Shapes

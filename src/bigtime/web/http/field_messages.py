@@ -12,36 +12,36 @@ from typing import Any, Final, get_args
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-OTHERWISE: Final = "This cannot be read; write it otherwise."
-WHOLE: Final = "Write a whole number, such as 3."
-NUMBER: Final = "Write a number, such as 19.99."
-CHOICE: Final = "Choose one of those that are offered."
-DAY: Final = "Write a day, such as 2026-07-31."
-MOMENT: Final = "Write a day and a time, such as 2026-07-31T12:00."
-TIME: Final = "Write a time, such as 12:00."
-LINK: Final = "Write an address such as https://example.com."
+OTHERWISE: Final = "Please enter a valid value."
+WHOLE: Final = "Enter a whole number, such as 3."
+NUMBER: Final = "Enter a number, such as 19.99."
+CHOICE: Final = "Choose one of the options."
+DAY: Final = "Enter a date, such as 2026-07-31."
+MOMENT: Final = "Enter a date and time, such as 2026-07-31T12:00."
+TIME: Final = "Enter a time, such as 12:00."
+LINK: Final = "Enter an address such as https://example.com."
 
 WORDS: Final = {
-    "missing": "Please fill this in.",
-    "string_too_long": "This has at most {max_length} characters; shorten it.",
-    "string_too_short": "This has at least {min_length} characters; write more.",
-    "string_pattern_mismatch": "This is not written as it should be; look at it again.",
-    "string_unicode": "This has characters that cannot be read; leave them out.",
-    "too_long": "This is too much; leave all but {max_length} out.",
-    "too_short": "This is too little; {min_length} or more are needed.",
-    "int_parsing_size": "This number is too large; write a smaller one.",
-    "greater_than": "Write a number above {gt}.",
-    "greater_than_equal": "Write a number of {ge} or more.",
-    "less_than": "Write a number below {lt}.",
-    "less_than_equal": "Write a number of {le} or less.",
-    "multiple_of": "Write a multiple of {multiple_of}.",
-    "decimal_max_places": "This has at most {decimal_places} digits after the point; shorten it.",
-    "decimal_max_digits": "This number is too long; write a shorter one.",
-    "decimal_whole_digits": "This number is too large; write a smaller one.",
-    "date_past": "Write a day of the past.",
-    "date_future": "Write a day that is still to come.",
-    "datetime_past": "Write a time of the past.",
-    "datetime_future": "Write a time that is still to come.",
+    "missing": "Please fill out this field.",
+    "string_too_long": "At most {max_length} characters.",
+    "string_too_short": "At least {min_length} characters.",
+    "string_pattern_mismatch": "Please check the format.",
+    "string_unicode": "Please remove the unreadable characters.",
+    "too_long": "At most {max_length} entries.",
+    "too_short": "At least {min_length} entries.",
+    "int_parsing_size": "This number is too large.",
+    "greater_than": "Enter a number above {gt}.",
+    "greater_than_equal": "Enter a number of {ge} or more.",
+    "less_than": "Enter a number below {lt}.",
+    "less_than_equal": "Enter a number of {le} or less.",
+    "multiple_of": "Enter a multiple of {multiple_of}.",
+    "decimal_max_places": "At most {decimal_places} decimal places.",
+    "decimal_max_digits": "This number has too many digits.",
+    "decimal_whole_digits": "This number is too large.",
+    "date_past": "Enter a date in the past.",
+    "date_future": "Enter a date in the future.",
+    "datetime_past": "Enter a time in the past.",
+    "datetime_future": "Enter a time in the future.",
     "enum": CHOICE,
     "literal_error": CHOICE,
 }

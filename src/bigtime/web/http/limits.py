@@ -24,14 +24,14 @@ MOST_BUCKETS = 50_000
 
 
 class TooManyTries(DomainError):
-    """That was too often; wait a little and try again."""
+    """Too many attempts. Wait a little and try again."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
 
     def __init__(self, seconds: float) -> None:
         self.seconds = math.ceil(seconds)
         wait = "1 second" if self.seconds == 1 else f"{self.seconds:,} seconds"
-        super().__init__(f"That was too often; try again in {wait}.")
+        super().__init__(f"Too many attempts. Try again in {wait}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
             given = given.strip()
         if not given:
             if info.is_required():
-                filled.wrong[name] = "Please fill this in."
+                filled.wrong[name] = "Please fill out this field."
             continue
         try:
             values[name] = checker(kind, name).validate_python(given)

@@ -18,9 +18,9 @@ from bigtime.wire import Steps
 activity = APIRouter(include_in_schema=False)
 
 WORDS = {
-    "deal_view": "You looked at",
-    "deal_click": "You went to the offer of",
-    "deal_notification": "You were told of",
+    "deal_view": "Viewed",
+    "deal_click": "Opened",
+    "deal_notification": "Notified about",
 }
 
 

@@ -1,0 +1,161 @@
+"""aioboto3 and the AWS CLI against a real `bigtime engine serve`.
+
+Both hold botocore to versions of their own, so they are not in the development environment:
+`make compat` installs them, beside the lowest versions that Bigtime takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import server
+from tests.engine.clients.boto3_round import LARGE, key, settings, table
+
+AWS = Path(sys.executable).with_name("aws")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with server("--data", tmp_path_factory.mktemp("data") / "compat.db") as running:
+        yield running.url
+
+
+def test_aioboto3(url: str) -> None:
+    aioboto3 = pytest.importorskip("aioboto3", reason="aioboto3's round is in `make compat`")
+    asyncio.run(aioboto3_round(aioboto3.Session(), url))
+
+
+async def aioboto3_round(session: Any, url: str) -> None:
+    async with session.client("dynamodb", **settings(url)) as client:
+        await client.create_table(**table("Aioboto3"))
+        waiter = client.get_waiter("table_exists")
+        await waiter.wait(TableName="Aioboto3")
+        await aioboto3_items(client, "Aioboto3")
+        await aioboto3_pages(client, "Aioboto3")
+        await aioboto3_transactions(client, "Aioboto3")
+    async with session.resource("dynamodb", **settings(url)) as resource:
+        orders = await resource.Table("Aioboto3")
+        async with orders.batch_writer() as batch:
+            for number in range(60):
+                await batch.put_item(Item={"customer": "kim", "number": number})
+        assert (await orders.scan(Limit=10))["Count"] == 10
+        await orders.delete()
+
+
+async def aioboto3_items(client: Any, name: str) -> None:
+    item = {**key("alex", 1), "raw": {"B": b"\x00\xff"}, "tags": {"SS": ["tea"]}}
+    await client.put_item(TableName=name, Item=item)
+    found = await client.get_item(TableName=name, Key=key("alex", 1))
+    assert found["Item"] == item
+    with pytest.raises(client.exceptions.ConditionalCheckFailedException):
+        await client.put_item(
+            TableName=name, Item=item, ConditionExpression="attribute_not_exists(customer)"
+        )
+    adds = (
+        client.update_item(
+            TableName=name,
+            Key=key("alex", 1),
+            UpdateExpression="ADD seen :one",
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
+        for _ in range(20)
+    )
+    await asyncio.gather(*adds)
+    found = await client.get_item(TableName=name, Key=key("alex", 1))
+    assert found["Item"]["seen"] == {"N": "20"}
+
+
+async def aioboto3_pages(client: Any, name: str) -> None:
+    for number in range(50):
+        item = {**key("sam", number), "status": {"S": "paid"}, "text": {"S": LARGE}}
+        await client.put_item(TableName=name, Item=item)
+    pages = client.get_paginator("query").paginate(
+        TableName=name,
+        IndexName="ByStatus",
+        KeyConditionExpression="#status = :paid",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues={":paid": {"S": "paid"}},
+    )
+    sizes = [page["Count"] async for page in pages]
+    assert len(sizes) == 2 and sum(sizes) == 50
+
+
+async def aioboto3_transactions(client: Any, name: str) -> None:
+    put = {"Put": {"TableName": name, "Item": key("lee", 1)}}
+    check = {
+        "ConditionCheck": {
+            "TableName": name,
+            "Key": key("nobody", 0),
+            "ConditionExpression": "attribute_exists(customer)",
+        }
+    }
+    with pytest.raises(client.exceptions.TransactionCanceledException) as caught:
+        await client.transact_write_items(TransactItems=[put, check])
+    reasons = caught.value.response["CancellationReasons"]
+    assert [reason["Code"] for reason in reasons] == ["None", "ConditionalCheckFailed"]
+    await client.transact_write_items(TransactItems=[put])
+    assert "Item" in await client.get_item(TableName=name, Key=key("lee", 1))
+
+
+def test_the_aws_cli(url: str) -> None:
+    if not AWS.exists():
+        pytest.skip("the AWS CLI's round is in `make compat`")
+    name = "--table-name=Cli"
+    described = aws(url, "create-table", "--cli-input-json", json.dumps(table("Cli")))
+    assert described["TableDescription"]["TableName"] == "Cli"
+    aws(url, "wait", "table-exists", name)
+    for number in range(5):
+        item = {**key("alex", number), "status": {"S": "open"}}
+        aws(url, "put-item", name, "--item", json.dumps(item))
+    found = aws(url, "get-item", name, "--key", json.dumps(key("alex", 3)))
+    assert found == {"Item": {**key("alex", 3), "status": {"S": "open"}}}
+    values = json.dumps({":alex": {"S": "alex"}})
+    condition = ["--key-condition-expression", "customer = :alex"]
+    queried = aws(
+        url, "query", name, *condition, "--expression-attribute-values", values, "--page-size", "2"
+    )
+    assert [item["number"]["N"] for item in queried["Items"]] == ["0", "1", "2", "3", "4"]
+    refused = run_aws(
+        url,
+        *("put-item", name, "--item", json.dumps(key("alex", 3))),
+        *("--condition-expression", "attribute_not_exists(customer)"),
+    )
+    assert refused.returncode in (254, 255)  # of version 2 and of version 1
+    assert "(ConditionalCheckFailedException)" in refused.stderr
+    aws(url, "delete-table", name)
+    assert aws(url, "list-tables") == {"TableNames": []}
+
+
+def aws(url: str, *arguments: str) -> Any:
+    """What a verb of `aws dynamodb` prints."""
+    done = run_aws(url, *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout or "null")
+
+
+def run_aws(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_PAGER": "",
+    }
+    return subprocess.run(
+        [AWS, "dynamodb", *arguments, "--endpoint-url", url, "--output", "json"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
