@@ -9,7 +9,7 @@ import pytest
 
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Campaign, Product
-from bigtime.web.portal.routes import PORTAL
+from bigtime.web.admin.routes import ADMIN
 from tests.systems.portal.scenes import new_tenant
 from tests.web.browsing import Browser, Web
 from tests.web.portal.scene import customer
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def routes() -> Iterator[tuple[str, str]]:
-    for router in PORTAL:
+    for router in ADMIN:
         for route in router.routes:
             path = route.path  # type: ignore[attr-defined]
             for method in sorted(route.methods - {"HEAD"}):  # type: ignore[attr-defined]
