@@ -1,8 +1,10 @@
 """What can be said of a system without running it for real: explain, check, charts, diff, cost."""
 
+from bigtime.advisor.charges import units
 from bigtime.advisor.charts import chart
 from bigtime.advisor.difference import diff
-from bigtime.advisor.explanation import Explained, Explanation, explain, price, units
+from bigtime.advisor.dry_run import Explained
+from bigtime.advisor.explanation import Explanation, explain, price
 from bigtime.advisor.finding import Finding
 from bigtime.advisor.measurement import Measured, measure
 from bigtime.advisor.prices import UnknownPrice

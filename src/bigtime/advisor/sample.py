@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from inspect import Parameter
+from itertools import chain
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from uuid import UUID
@@ -65,10 +67,12 @@ class CannotSample(DesignError):
 # Values
 
 
-def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> Any:
-    """A value of a type, under its constraints."""
-    check = checking(annotation)
-    for candidate in candidates(annotation, name, number):
+def sample_value(
+    annotation: Any, *, name: str = "sample", number: int = 0, examples: Sequence[Any] = ()
+) -> Any:
+    """A value of a type, under its constraints; `examples` are those of the field it is for."""
+    check = validator_of(annotation)
+    for candidate in chain(candidates(annotation, name, number), variants(examples, number)):
         try:
             return check(candidate)
         except (ValidationError, ValueError, DomainError):
@@ -79,8 +83,16 @@ def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> A
     )
 
 
-def checking(annotation: Any) -> Callable[[Any], Any]:
-    """Makes a type's own validation, once for all that is tried."""
+def validator_of(annotation: Any) -> Callable[[Any], Any]:
+    """A type's own validation; pydantic takes long to compile it, so it is remembered."""
+    try:
+        return compiled_validator(annotation)
+    except TypeError:  # a mark of the type cannot be hashed
+        return compiled_validator.__wrapped__(annotation)
+
+
+@lru_cache(maxsize=1024)
+def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
     try:
         validate = TypeAdapter(annotation).validate_python
     except PydanticSchemaGenerationError:
@@ -106,7 +118,16 @@ def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
     given = [one for mark in marks if isinstance(mark, FieldInfo) for one in mark.examples or ()]
     yield from given[number : number + 1]
     yield from made(kind, tuple(constraints(marks)), name, number)
-    yield from given
+    yield from variants(given, number)
+
+
+def variants(examples: Sequence[Any], number: int) -> Iterator[Any]:
+    """Examples of text that end in a number instead of their last characters; then as they are."""
+    digits = str(number)
+    for one in examples:
+        if isinstance(one, str) and len(one) > len(digits):
+            yield one[: -len(digits)] + digits
+    yield from examples
 
 
 def constraints(marks: Iterable[Any]) -> Iterator[Any]:
@@ -259,8 +280,9 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]
+    annotation = field_annotation(kind, name)
     try:
-        return sample_value(field_annotation(kind, name), name=name, number=number)
+        return sample_value(annotation, name=name, number=number, examples=examples)
     except CannotSample as error:
         if examples:
             return turn(examples, number)

@@ -18,9 +18,9 @@ from typing import Any
 
 import orjson
 
-from bigtime.engine.operations.capacity import READ_BLOCK, Consumed, mode_of, read_units
+from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.storage import Database, Index, SortRange, Table
-from bigtime.wire import Item, Params, Response
+from bigtime.wire import READ_BLOCK, Item, Params, Response, read_units
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5

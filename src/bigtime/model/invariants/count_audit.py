@@ -18,8 +18,8 @@ from bigtime.model.invariants.audit import (
     readable,
 )
 from bigtime.model.invariants.counted import Counted
-from bigtime.model.schema import Entity, Identity, Key, layout_in
-from bigtime.wire import AttributeValue, Item, Steps
+from bigtime.model.schema import Entity, Key, layout_in
+from bigtime.wire import AttributeValue, Identity, Item, Steps
 
 Tally: TypeAlias = Counter[Identity]
 

@@ -11,8 +11,8 @@ from bigtime.model.invariants.audit import OBSCURE, Audit, Found, Violation, loo
 from bigtime.model.invariants.invariant import referred_key
 from bigtime.model.invariants.sequence import Sequence
 from bigtime.model.operations import At, Set, update
-from bigtime.model.schema import Identity, Key, attr
-from bigtime.wire import Steps
+from bigtime.model.schema import Key, attr
+from bigtime.wire import Identity, Steps
 
 
 @dataclass(frozen=True, repr=False)
