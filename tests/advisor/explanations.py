@@ -11,21 +11,26 @@ import json
 from itertools import groupby
 from typing import Any
 
-from bigtime.advisor import Explained, explain, sample_arguments, units
+from bigtime.advisor import Explained, sample_arguments, units
+from bigtime.advisor.explanation import explain_on
+from bigtime.advisor.prices import rate
 from bigtime.cli.systems import all_systems
+from bigtime.engine import Engine
 from bigtime.model import Pattern, System
 
 
 def explanations() -> dict[str, dict[str, Any]]:
-    return {
-        f"{system.name}.{pattern.name}": explanation_of(system, pattern)
-        for system in all_systems()
-        for pattern in system.patterns.values()
-    }
+    with Engine.memory(housekeeping=False) as engine:
+        return {
+            f"{system.name}.{pattern.name}": explanation_of(engine, system, pattern)
+            for system in all_systems()
+            for pattern in system.patterns.values()
+        }
 
 
-def explanation_of(system: System, pattern: Pattern[..., Any]) -> dict[str, Any]:
-    explained = explain(pattern(**sample_arguments(pattern)), tables=system.tables)
+def explanation_of(engine: Engine, system: System, pattern: Pattern[..., Any]) -> dict[str, Any]:
+    steps = pattern(**sample_arguments(pattern))
+    explained = explain_on(engine, steps, tables=system.tables, rate=rate())
     return {
         "requests": [
             f"{len(list(alike))} x {line}"

@@ -1,7 +1,7 @@
 """Sample items that a query finds.
 
-The conditions on the keys tell some fields of each entity that can be in the partition: those of
-the partition key, and of the sort key those at its beginning. The others are samples. Where a
+The conditions on the keys give some fields of each entity that can be in the partition: those of
+the partition key, and those at the beginning of the sort key. The others are samples. Where a
 sort key must lie beyond a bound, its last field steps away from that bound, and what does not lie
 there is left out.
 """
@@ -15,10 +15,10 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from bigtime.advisor.sample import CannotSample, sample_item, told_by_beginning
+from bigtime.advisor.sample import CannotSample, fields_in_prefix, sample_item
 from bigtime.engine import KeyTerm
 from bigtime.model import Entity, EntityKey, Index, KeyPart, Ksuid, SortBounds, Table, told_by
-from bigtime.wire import Item
+from bigtime.wire import Item, comparable
 
 SECONDS_OF_AN_HOUR = 3600
 DAYS_OF_ANY_MONTH = 28
@@ -26,7 +26,7 @@ DAYS_OF_ANY_MONTH = 28
 
 @dataclass(frozen=True, slots=True)
 class FieldHint:
-    """What the conditions tell of a field: its value, its bucket, or a bound of it."""
+    """What the conditions say of a field: its value, its bucket, or a bound of it."""
 
     value: Any
     is_bucket: bool = False
@@ -123,7 +123,7 @@ def matching_item(
 
 
 def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, FieldHint] | None:
-    """What the terms tell of an entity's fields; None when no such entity can be there."""
+    """What the terms say of an entity's fields; None when no such entity can be there."""
     if not asked:
         return {}
     values = {term.attribute: term.operands[0] for term in asked.values() if term.operator == "="}
@@ -145,40 +145,43 @@ def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, Field
 
 
 def is_one_item(key: EntityKey, hints: Mapping[str, FieldHint]) -> bool:
-    """Whether the place in the index is told to the last field, so that one item is meant."""
+    """Whether every field of the index's key has one value, so that one item is meant."""
     exact = (name in hints and hints[name].is_exact for name in key.fields)
     return bool(key.range) and all(exact)
 
 
 def hints_of_term(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
-    """What a term on a sort key tells of its fields; None when no sort key fulfils it."""
+    """What a term on a sort key says of its fields; None when no sort key fulfils it."""
     if term.operator == "=":
-        told = told_by([part], {part.attribute.name: term.operands[0]})
-        return None if told is None else {name: FieldHint(one) for name, one in told.items()}
-    begun: dict[str, Any] | None = {}
-    if part.form is None:
-        begun = told_by_beginning(part.template, common_beginning(term))
-    if begun is None:
+        fields = told_by([part], {part.attribute.name: term.operands[0]})
+    elif part.form is None:
+        fields = fields_in_prefix(part.template, common_beginning(term))
+    else:
+        fields = {}
+    if fields is None:
         return None
-    return bound_hints(part, term) | {name: FieldHint(value) for name, value in begun.items()}
+    exact = {name: FieldHint(value) for name, value in fields.items()}
+    return exact if term.operator == "=" else bound_hints(part, term) | exact
 
 
 def bound_hints(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
     """The fields that are whole in the bound of a term; values of the last lie beyond it."""
-    ((tag, content),) = term.operands[0].items()
-    bound = {tag: content.rstrip("\0") if tag == "S" else content}
-    told = told_by([part], {part.attribute.name: bound})
-    if told is None and part.form is None:
-        told = told_by_beginning(part.template, bound["S"])
-    if not told or term.operator == "begins_with":
+    bound = comparable(term.operands[0])
+    if part.form is not None:
+        fields = {part.template.fields[0]: bound}
+    else:
+        bound = bound.rstrip("\0")
+        whole = told_by([part], {part.attribute.name: {"S": bound}})
+        fields = whole or fields_in_prefix(part.template, bound) or {}
+    if not fields or term.operator == "begins_with":
         return {}
-    last = [name for name in part.template.fields if name in told][-1]
+    last = [name for name in part.template.fields if name in fields][-1]
     step = -1 if term.operator in ("<", "<=") else 1
-    return {name: FieldHint(value, step=step * (name == last)) for name, value in told.items()}
+    return {name: FieldHint(value, step=step * (name == last)) for name, value in fields.items()}
 
 
 def common_beginning(term: KeyTerm) -> str:
-    """How every text begins for which a term holds, as far as the term tells."""
+    """How every text begins for which a term holds, as far as the term says."""
     if term.operator not in ("begins_with", "BETWEEN"):
         return ""
     low, *high = [str(operand.get("S", "")) for operand in term.operands]

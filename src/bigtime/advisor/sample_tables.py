@@ -1,6 +1,6 @@
 """The tables of a dry run: an engine in memory that holds what the requests expect to find.
 
-Without being told what they hold, sample tables hold whatever they are asked for:
+Unless it is said what they hold, sample tables hold whatever they are asked for:
 
 1. An item that is read by its key is there, as a sample of the entity that the key belongs to.
 2. A query finds as many items as its limit, or else `FOUND` of them.
@@ -10,9 +10,10 @@ Without being told what they hold, sample tables hold whatever they are asked fo
 4. What was put there once stays so, and then is as the steps leave it: steps that delete until
    nothing is found come to an end.
 
-Told what they hold, they hold that and nothing else, and every condition and filter is judged.
+If it is said what they hold, they hold that and nothing else, and every condition and filter is
+judged.
 
-Where the size of an entity's items is told, its samples have that size: the texts of a larger one
+Where the size of an entity's items is given, its samples have that size: the texts of a larger one
 are shortened, and a smaller one is padded by an attribute of no entity. What the steps put is
 padded too, and never shortened.
 """
@@ -26,9 +27,9 @@ from bigtime.advisor.expressions import always_true, only
 from bigtime.advisor.matching_items import matching_items
 from bigtime.advisor.request_actions import Action, actions_of, replace_actions, tables_in
 from bigtime.advisor.sample import entity_of, sample_item
-from bigtime.engine import Engine, read_expressions
+from bigtime.engine import Engine, Update, read_expressions
 from bigtime.model import MAIN, Entity, Table, create_table_request
-from bigtime.wire import Identity, Item, Params, Request, Response, item_size
+from bigtime.wire import Identity, Item, Params, Request, Response, ValidationException, item_size
 
 FOUND = 10
 MOST_MISSES = 50
@@ -40,7 +41,7 @@ PAGE = (*STRETCH, "Limit", "ExclusiveStartKey", "ScanIndexForward", "Segment", "
 
 
 class Assumed(TypedDict, total=False):
-    """What a dry run is told of the tables."""
+    """What the tables of a dry run hold."""
 
     sizes: Mapping[type[Entity], int] | None
     """The bytes of each entity's items."""
@@ -115,10 +116,7 @@ class SampleTables:
 
     def item(self, table: Table, key: Item) -> Item | None:
         """The item that is there now."""
-        names = [one.name for one in table.main.attributes]
-        key = {name: key[name] for name in names}
-        answer = self.ask("GetItem", TableName=table.name, Key=key)
-        return answer.get("Item")
+        return self.ask("GetItem", TableName=table.name, Key=key_in(table, key)).get("Item")
 
     def items_on_page(self, params: Params) -> list[Item]:
         """All that a query or a scan looks at, as its index holds it, before its filter."""
@@ -148,21 +146,20 @@ class SampleTables:
     def prepare_item(self, action: Action) -> None:
         """Puts the item that an action expects, or deletes it if it expects none, by rule 3."""
         table, key = self.table(action.table), action.key
+        there = wanted = self.item(table, key)
         identity = table.identity(key)
-        there = self.item(table, key)
-        wanted = there
+        expressions = read_expressions(action.params)
         if identity not in self.known and action.kind != "Put":
-            wanted = self.sample(table, key)
-        condition = read_expressions(action.params).condition
+            wanted = self.sample(table, key, expressions.update)
+        condition = expressions.condition
         if condition and not condition(wanted or {}):
             if wanted is None:
-                wanted = self.sample(table, key)
+                wanted = self.sample(table, key, expressions.update)
             elif condition({}):
                 wanted = None
         self.known.add(identity)
         if wanted is None and there is not None:
-            key = {one.name: key[one.name] for one in table.main.attributes}
-            self.ask("DeleteItem", TableName=table.name, Key=key)
+            self.ask("DeleteItem", TableName=table.name, Key=key_in(table, key))
         elif wanted is not None and wanted is not there:
             self.put(table, wanted)
 
@@ -195,9 +192,18 @@ class SampleTables:
         for item in matching_items(table, index, terms, accepts, most_misses=most_misses):
             yield self.resized(table, item)
 
-    def sample(self, table: Table, key: Item) -> Item:
+    def sample(self, table: Table, key: Item, update: Update | None) -> Item:
+        """A sample of the item that has a key, and that an update can be applied to."""
         found = entity_of(table, key)
-        return self.resized(table, key if found is None else sample_item(*found))
+        if found is None:
+            return self.resized(table, key_in(table, key))
+        entity, fields = found
+        item = sample_item(entity, fields)
+        if update is not None and not is_applicable(update, item):
+            stored = entity.layout.names.items()
+            present = [field for field, name in stored if name in update.attributes]
+            item = sample_item(entity, fields, present=present)
+        return self.resized(table, item)
 
     def put(self, table: Table, item: Item) -> None:
         self.known.add(table.identity(item))
@@ -206,16 +212,16 @@ class SampleTables:
     # Sizes
 
     def resized(self, table: Table, item: Item) -> Item:
-        """A sample of the size that was told."""
+        """A sample of the size that was given for its entity."""
         return self.padded(table, self.shortened(table, item))
 
     def padded(self, table: Table, item: Item) -> Item:
-        missing = self.told_size(table, item) - item_size(item)
+        missing = self.given_size(table, item) - item_size(item)
         return {**item, PADDING: {"S": "x" * (missing - len(PADDING))}} if missing > 0 else item
 
     def shortened(self, table: Table, item: Item) -> Item:
         """The item with its longest texts cut, as far as its entity allows."""
-        excess = item_size(item) - self.told_size(table, item)
+        excess = item_size(item) - self.given_size(table, item)
         found = entity_of(table, item)
         keys = {one.name for index in (table.main, *table.indexes) for one in index.attributes}
         texts = [name for name, value in item.items() if "S" in value and name not in keys]
@@ -229,10 +235,23 @@ class SampleTables:
                 item = shorter
         return item
 
-    def told_size(self, table: Table, item: Item) -> int:
+    def given_size(self, table: Table, item: Item) -> int:
         found = entity_of(table, item) if self.sizes else None
         size = self.sizes.get(found[0]) if found else None
         return item_size(item) if size is None else size
+
+
+def key_in(table: Table, item: Item) -> Item:
+    """The main key of an item; what lacks a part of it is for the engine to refuse."""
+    return {one.name: item[one.name] for one in table.main.attributes if one.name in item}
+
+
+def is_applicable(update: Update, item: Item) -> bool:
+    try:
+        update.apply(item)
+    except ValidationException:
+        return False
+    return True
 
 
 def is_valid(entity: type[Entity], item: Item) -> bool:

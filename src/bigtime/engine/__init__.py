@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bigtime.engine.engine import Engine
-from bigtime.engine.expressions import KeyTerm, read_expressions
+from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.storage import APPLICATION_ID, FORMAT, Faults, FileFormatError
 from bigtime.wire import lazy_names
 
@@ -22,6 +22,7 @@ __all__ = [
     "FileFormatError",
     "KeyTerm",
     "NotLoopback",
+    "Update",
     "read_expressions",
     "serve",
 ]
