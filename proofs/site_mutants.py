@@ -71,7 +71,7 @@ def let_worker_idle() -> None:
 
 
 def forget_keys() -> None:
-    """The key of a checkout counts for nothing: each time that it is sent it is new campaign."""
+    """The key of a checkout counts for nothing: each time that it is sent it is a new one."""
     asked = checkout_page.asked
 
     def asked_anew(*arguments: Any) -> checkout.Checkout:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.operations.capacity import read_units, transactional_read_units, write_units
-from bigtime.wire import Item, Request, Response
+from bigtime.wire import Item, Request, Response, read_units, transactional_read_units, write_units
 
 KEY: Item = {"pk": {"S": "a"}, "sk": {"S": "b"}}
 KEY_BYTES = 6

@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.engine.operations.capacity import read_units
-from bigtime.wire import Item, Request, Response
+from bigtime.wire import Item, Request, Response, read_units
 from bigtime.wire.values import item_size
 
 TABLE = "things"

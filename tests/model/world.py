@@ -6,14 +6,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from bigtime.advisor.capacity import canonical_item
 from bigtime.engine import Engine
 from bigtime.model.operations.create_table import create_table_request
 from bigtime.model.schema.reader import owns, projected
 from bigtime.model.schema.table import MAIN, Table
 from bigtime.store import Store
 from bigtime.store.driver import Runnable
-from bigtime.wire import Item, Request, Response
+from bigtime.wire import AttributeValue, Item, Request, Response, check_item
 from tests.model.designs import NOON
 
 T = TypeVar("T")
@@ -95,6 +94,23 @@ def check_indexes(world: World, table: Table) -> None:
             for item in meant
             if keys <= item.keys()
         ]
+
+
+def canonical_item(item: Item) -> Item:
+    """The item with every number in its one spelling, and every set in order."""
+    return {name: in_order(value) for name, value in check_item(item)[0].items()}
+
+
+def in_order(value: AttributeValue) -> AttributeValue:
+    ((tag, content),) = value.items()
+    match tag:
+        case "SS" | "NS" | "BS":
+            return {tag: sorted(content)}
+        case "L":
+            return {"L": [in_order(one) for one in content]}
+        case "M":
+            return {"M": {name: in_order(one) for name, one in content.items()}}
+    return value
 
 
 def as_meant(table: Table, item: Item) -> Item:

@@ -1,14 +1,35 @@
 """What can be said of a system without running it for real: explain, check, charts, diff, cost."""
 
+from typing import TYPE_CHECKING
+
+from bigtime.advisor.charges import units
 from bigtime.advisor.charts import chart
 from bigtime.advisor.difference import diff
-from bigtime.advisor.explanation import Explained, Explanation, explain, price, units
 from bigtime.advisor.finding import Finding
 from bigtime.advisor.measurement import Measured, measure
 from bigtime.advisor.prices import UnknownPrice
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
-from bigtime.advisor.system_check import check_system, open_findings
-from bigtime.advisor.testing import Cost, cost_of
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.advisor.dry_run import Explained
+    from bigtime.advisor.explanation import Explanation, explain, price
+    from bigtime.advisor.system_check import check_system, open_findings
+    from bigtime.advisor.testing import Cost, cost_of
+
+DRY = {
+    "Cost": "testing",
+    "Explained": "dry_run",
+    "Explanation": "explanation",
+    "check_system": "system_check",
+    "cost_of": "testing",
+    "explain": "explanation",
+    "open_findings": "system_check",
+    "price": "explanation",
+}
+"""What runs on an engine, which a chart does without."""
+
+__getattr__ = lazy_names(__name__, DRY)
 
 __all__ = [
     "CannotSample",

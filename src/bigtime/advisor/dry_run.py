@@ -1,45 +1,45 @@
-"""What each request would bring, use and cost, on imaginary tables.
-
-The rules of capacity are those of `capacity`, applied to the items before and after. Each answer
-has the sentence that says what its figures rest on. Filters are taken to let everything pass, but
-for what `imaginary` can judge; they change nothing in what a request costs, only in how many it
-takes.
-"""
+"""Steps on sample tables: each request, what it would consume, and what that rests on."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from bigtime.advisor.capacity import (
-    READ_BLOCK,
+from bigtime.advisor.charges import (
+    READS,
+    WRITES,
     Charge,
-    Sized,
-    canonical_item,
-    read_units,
-    transactional_read_units,
-    write_charges,
+    Charged,
+    consumed_charges,
+    sum_charges,
+    units,
 )
-from bigtime.advisor.imaginary import ImaginaryTables
-from bigtime.advisor.key_condition import key_conditions
-from bigtime.advisor.sample import entity_of
-from bigtime.advisor.update_expression import updated
-from bigtime.model import MAIN, DesignError, Identity, Index, Table, identity_of, key_of, projected
+from bigtime.advisor.request_actions import Action, actions_of, tables_in
+from bigtime.advisor.request_text import request_lines
+from bigtime.advisor.sample import MOMENT, entity_of
+from bigtime.advisor.sample_tables import PAGED, SampleTables
+from bigtime.model import MAIN, DesignError, Index, Table
 from bigtime.wire import (
-    ConditionalCheckFailedException,
+    Bytes,
     Item,
-    Params,
+    Now,
+    Pause,
     Request,
     Response,
-    TransactionCanceledException,
+    Step,
+    Steps,
+    Together,
+    item_size,
 )
 
-PAGE_BYTES = 1024 * 1024
+T = TypeVar("T")
 
-Used: TypeAlias = tuple[tuple[Table, Index], ...]
+MAIN_TABLE = "Main table"
+MOST_REQUESTS = 1_000
+
+UsedIndexes: TypeAlias = tuple[tuple[Table, Index], ...]
 
 
 class CannotExplain(DesignError):
@@ -47,262 +47,122 @@ class CannotExplain(DesignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a request would bring, the indexes it reads or writes by, and what it would cost."""
+class Explained(Charged):
+    """One request: what it is, the indexes it goes by, what it would cost, and why."""
 
-    response: Response
-    used: Used
-    charges: tuple[Charge, ...]
+    request: Request
+    used: UsedIndexes
+    charged: tuple[Charge, ...]
     assumption: str
 
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return self.charged
 
-@dataclass(frozen=True, slots=True)
-class ItemChange:
-    """What a write does to one item."""
+    @property
+    def indexes(self) -> tuple[str, ...]:
+        """As an access-pattern chart names them."""
+        return tuple(dict.fromkeys(chart_name(index) for _, index in self.used))
 
-    table: Table
-    identity: Identity
-    old: Sized | None
-    new: Sized | None
-    is_check: bool = False
-
-
-def answer(tables: ImaginaryTables, request: Request) -> Answer:
-    known = ANSWERS.get(request.operation)
-    if known is None:
-        raise CannotExplain(
-            f"explain() knows what reads and writes of items cost, not {request.operation}"
-        )
-    return known(tables, request.params)
-
-
-# Reads of single items
+    def __str__(self) -> str:
+        tables = ", ".join(dict.fromkeys(table.name for table, _ in self.used))
+        on = f"{', '.join(self.indexes)} of {tables}"
+        lines = [f"{one.table}.{one.index}: {units(one)}" for one in self.charged if one.index]
+        if self.index_write_units:
+            lines.append(f"indexes make it {self.amplification:.3g} times the writes")
+        lines.append(f"assuming {self.assumption}")
+        lines += request_lines(self.request, (table for table, _ in self.used))
+        head = f"{self.request.operation} on {on}: {units(self)}"
+        return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
-def get_item(tables: ImaginaryTables, params: Params) -> Answer:
-    table = tables.table(params["TableName"])
-    found = tables.look(table, params["Key"])
-    units = read_units(size_of(found), consistent=bool(params.get("ConsistentRead")))
-    response = {} if found is None else {"Item": found.item}
-    charges = (Charge(table.name, None, read_units=units),)
-    return Answer(response, main_of([table]), charges, described(table, params["Key"], found))
+class DryRun:
+    """Drives steps on sample tables, and writes down every request that was answered."""
 
+    def __init__(self, tables: SampleTables) -> None:
+        self.tables = tables
+        self.requests: list[Explained] = []
+        self.drawn = 0
 
-def batch_get(tables: ImaginaryTables, params: Params) -> Answer:
-    responses: dict[str, list[Item]] = {}
-    charges: list[Charge] = []
-    said: list[str] = []
-    for name, asked in params["RequestItems"].items():
-        table, consistent = tables.table(name), bool(asked.get("ConsistentRead"))
-        found = [tables.look(table, key) for key in asked["Keys"]]
-        units = sum(read_units(size_of(one), consistent=consistent) for one in found)
-        responses[name] = [one.item for one in found if one is not None]
-        charges.append(Charge(table.name, None, read_units=units))
-        said += [described(table, key, one) for key, one in zip(asked["Keys"], found, strict=True)]
-    used = main_of(tables.table(name) for name in params["RequestItems"])
-    response = {"Responses": responses, "UnprocessedKeys": {}}
-    return Answer(response, used, tuple(charges), tallied(said))
-
-
-def transact_get(tables: ImaginaryTables, params: Params) -> Answer:
-    gets = [(tables.table(one["Get"]["TableName"]), one["Get"]) for one in params["TransactItems"]]
-    found = [tables.look(table, get["Key"]) for table, get in gets]
-    charges = tuple(
-        Charge(table.name, None, read_units=transactional_read_units(size_of(one)))
-        for (table, _), one in zip(gets, found, strict=True)
-    )
-    said = (
-        described(table, get["Key"], one) for (table, get), one in zip(gets, found, strict=True)
-    )
-    responses: list[Response] = [{} if one is None else {"Item": one.item} for one in found]
-    used = main_of(table for table, _ in gets)
-    return Answer({"Responses": responses}, used, charges, tallied(said))
-
-
-# Writes
-
-
-def put_change(tables: ImaginaryTables, params: Params) -> ItemChange:
-    table, item = tables.table(params["TableName"]), params["Item"]
-    old = tables.met(table, item, params, is_put=True)
-    return ItemChange(table, identity_of(table, item), old, tables.sized(table, item))
-
-
-def update_change(tables: ImaginaryTables, params: Params) -> ItemChange:
-    table, key = tables.table(params["TableName"]), params["Key"]
-    old = tables.met(table, key, params)
-    item = updated(old.item if old else key, params)
-    new: Sized | None = Sized(item, old.extra) if old else tables.sized(table, item)
-    if old is None and item == canonical_item(key) and params.get("UpdateExpression"):
-        new = None  # to take away from nothing makes nothing
-    return ItemChange(table, identity_of(table, key), old, new)
-
-
-def delete_change(tables: ImaginaryTables, params: Params) -> ItemChange:
-    table, key = tables.table(params["TableName"]), params["Key"]
-    return ItemChange(table, identity_of(table, key), tables.met(table, key, params), None)
-
-
-def check_change(tables: ImaginaryTables, params: Params) -> ItemChange:
-    table, key = tables.table(params["TableName"]), params["Key"]
-    old = tables.met(table, key, params)
-    return ItemChange(table, identity_of(table, key), old, old, is_check=True)
-
-
-def put_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, put_change(tables, params))
-
-
-def update_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, update_change(tables, params))
-
-
-def delete_item(tables: ImaginaryTables, params: Params) -> Answer:
-    return single(tables, params, delete_change(tables, params))
-
-
-def single(tables: ImaginaryTables, params: Params, change: ItemChange) -> Answer:
-    return written(tables, [change], returned(params, change), transactional=False)
-
-
-def returned(params: Params, change: ItemChange) -> Response:
-    match params.get("ReturnValues", "NONE"):
-        case "ALL_NEW" | "UPDATED_NEW":
-            shown = change.new
-        case "ALL_OLD" | "UPDATED_OLD":
-            shown = change.old
-        case _:
-            shown = None
-    return {} if shown is None else {"Attributes": shown.item}
-
-
-def batch_write(tables: ImaginaryTables, params: Params) -> Answer:
-    changes = [
-        put_change(tables, {"TableName": name, **one["PutRequest"]})
-        if "PutRequest" in one
-        else delete_change(tables, {"TableName": name, **one["DeleteRequest"]})
-        for name, writes in params["RequestItems"].items()
-        for one in writes
-    ]
-    return written(tables, changes, {"UnprocessedItems": {}}, transactional=False)
-
-
-def transact_write(tables: ImaginaryTables, params: Params) -> Answer:
-    changes: list[ItemChange] = []
-    reasons: list[Response] = []
-    for action in params["TransactItems"]:
-        ((name, given),) = action.items()
+    def run(self, steps: Steps[T]) -> T:
         try:
-            changes.append(CHANGES[name](tables, given))
-            reasons.append({"Code": "None"})
-        except ConditionalCheckFailedException as error:
-            shown = {"Item": error.item} if error.item else {}
-            reasons.append({"Code": "ConditionalCheckFailed", **shown})
-    if len(changes) < len(reasons):
-        raise TransactionCanceledException(reasons)
-    return written(tables, changes, {}, transactional=True)
+            step = next(steps)
+            while True:
+                try:
+                    result = self.perform(step)
+                except Exception as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
 
+    def perform(self, step: Step) -> Any:
+        match step:
+            case Request():
+                return self.answer(step)
+            case Together():
+                return [self.run(one) for one in step.steps]
+            case Now():
+                return MOMENT
+            case Bytes(count):
+                self.drawn += 1
+                return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
+            case Pause():
+                return None
+        raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
-def written(
-    tables: ImaginaryTables,
-    changes: Sequence[ItemChange],
-    response: Response,
-    *,
-    transactional: bool,
-) -> Answer:
-    charges: list[Charge] = []
-    for one in changes:
-        charges += write_charges(one.table, one.old, one.new, transactional=transactional)
-        tables.items[one.identity] = one.new
-    used = main_of(one.table for one in changes)
-    return Answer(response, used, tuple(charges), tallied(map(sentence_of, changes)))
+    def answer(self, request: Request) -> Response:
+        if len(self.requests) == MOST_REQUESTS:
+            raise CannotExplain(
+                f"these steps make more than {MOST_REQUESTS:,} requests on sample answers; say what"
+                " the tables hold, with holding=[...], or how many items a query finds, with found"
+            )
+        if request.operation not in READS | WRITES:
+            raise CannotExplain(
+                f"explain() knows what reads and writes of items cost, not {request.operation}"
+            )
+        self.tables.prepare(request)
+        before = self.items_named(request)
+        response = self.tables(request)
+        if request.operation in PAGED:
+            assumption = self.page_sentence(request, response)
+        else:
+            assumption = self.items_sentence(request, before, self.items_named(request))
+        charges = sum_charges(consumed_charges(request.operation, response))
+        used = tuple(one for one in charges if one.read_units or one.write_units)
+        self.requests.append(Explained(request, self.used_indexes(request), used, assumption))
+        return response
 
+    def used_indexes(self, request: Request) -> UsedIndexes:
+        name = request.params.get("IndexName", MAIN)
+        tables = [self.tables.table(one) for one in tables_in(request)]
+        return tuple((table, table.index(name)) for table in tables)
 
-# Reads of many items
+    def items_named(self, request: Request) -> list[Item | None]:
+        """The items that a request names by their keys, as they are now."""
+        return [
+            self.tables.item(self.tables.table(action.table), action.key)
+            for action in actions_of(request)
+        ]
 
+    # The assumptions, in words
 
-def page_read(tables: ImaginaryTables, params: Params) -> Answer:
-    table = tables.table(params["TableName"])
-    index = table.index(params.get("IndexName", MAIN))
-    conditions = key_conditions(params) if "KeyConditionExpression" in params else ()
-    items = tables.question(table, index, conditions, params)
-    if not params.get("ScanIndexForward", True):
-        items.reverse()
-    page = page_of(table, index, after_start(table, items, params), params.get("Limit"))
-    passed = tables.passing(page, params)
-    whole = fetches_whole(table, index, params)
-    shown = passed if whole else [view_of(table, index, one) for one in passed]
-    size = sum(view_of(table, index, one).size for one in page)
-    response: Response = {"Count": len(passed), "ScannedCount": len(page)}
-    if params.get("Select") != "COUNT":
-        response["Items"] = [one.item for one in shown]
-    if page and (len(page) == params.get("Limit") or size >= PAGE_BYTES):
-        response["LastEvaluatedKey"] = key_of(table, index, page[-1].item)
-    share = "all" if len(passed) == len(page) else f"{len(passed)}"
-    said = found_sentence(table, page, size, share if "FilterExpression" in params else None)
-    charges = page_charges(table, index, page, params, whole=whole)
-    return Answer(response, ((table, index),), charges, said)
+    def page_sentence(self, request: Request, response: Response) -> str:
+        items = self.tables.items_on_page(request.params)
+        table = self.tables.table(request.params["TableName"])
+        share = "all" if response["Count"] == len(items) else f"{response['Count']}"
+        filtered = "FilterExpression" in request.params
+        return found_sentence(table, items, share if filtered else None)
 
-
-def after_start(table: Table, items: list[Sized], params: Params) -> list[Sized]:
-    start = params.get("ExclusiveStartKey")
-    if start is None:
-        return items
-    places = [identity_of(table, one.item) for one in items]
-    after = identity_of(table, start)
-    return items[places.index(after) + 1 :] if after in places else items
-
-
-def page_of(table: Table, index: Index, items: Sequence[Sized], limit: int | None) -> list[Sized]:
-    """As many as one request reads: it stops at its limit, or with the item that fills a page."""
-    page: list[Sized] = []
-    size = 0
-    for one in items:
-        if len(page) == limit or size >= PAGE_BYTES:
-            break
-        page.append(one)
-        size += view_of(table, index, one).size
-    return page
-
-
-def page_charges(
-    table: Table, index: Index, page: Sequence[Sized], params: Params, *, whole: bool
-) -> tuple[Charge, ...]:
-    consistent = bool(params.get("ConsistentRead"))
-    size = sum(view_of(table, index, one).size for one in page)
-    name = None if index.name == MAIN else index.name
-    charges = [Charge(table.name, name, read_units=read_units(size, consistent=consistent))]
-    if whole and page:
-        blocks = sum(-(-one.size // READ_BLOCK) for one in page)
-        charges.append(Charge(table.name, None, read_units=blocks if consistent else blocks / 2))
-    return tuple(charges)
-
-
-def view_of(table: Table, index: Index, one: Sized) -> Sized:
-    return one if index.name == MAIN else one.in_index(table, index) or one
-
-
-def fetches_whole(table: Table, index: Index, params: Params) -> bool:
-    """Whether a local index is asked for more than it holds, and so fetches each item."""
-    held = None if index.name == MAIN else projected(table, index)
-    if held is None or index.is_global:
-        return False
-    if params.get("Select") == "ALL_ATTRIBUTES":
-        return True
-    names = params.get("ExpressionAttributeNames") or {}
-    asked = re.findall(r"#?[\w-]+", params.get("ProjectionExpression") or "")
-    return any(names.get(one, one) not in held for one in asked)
-
-
-def size_of(one: Sized | None) -> int:
-    return 0 if one is None else one.size
-
-
-def main_of(tables: Iterable[Table]) -> Used:
-    return tuple((table, table.main) for table in dict.fromkeys(tables))
-
-
-# What was assumed, in words
+    def items_sentence(
+        self, request: Request, before: Sequence[Item | None], after: Sequence[Item | None]
+    ) -> str:
+        return tally(
+            item_sentence(self.tables.table(action.table), action, old, new)
+            for action, old, new in zip(actions_of(request), before, after, strict=True)
+        )
 
 
 def kind_of(table: Table, key: Item) -> str:
@@ -310,56 +170,42 @@ def kind_of(table: Table, key: Item) -> str:
     return found[0].__name__ if found else f"item of {table.name}"
 
 
-def described(table: Table, key: Item, found: Sized | None) -> str:
-    kind = kind_of(table, key)
-    return f"there is no such {kind}" if found is None else f"a {kind} of {found.size:,} bytes"
+def item_sentence(table: Table, action: Action, old: Item | None, new: Item | None) -> str:
+    kind = kind_of(table, action.key)
+    if old is None and new is None:
+        is_read = action.kind == "Get"
+        return (
+            f"there is no such {kind}" if is_read else "nothing is there, and nothing comes of it"
+        )
+    if old is None or new is None:
+        size = item_size(old or new or {})
+        return f"a new {kind} of {size:,} bytes" if new else f"a {kind} of {size:,} bytes goes"
+    size = item_size(old)
+    match action.kind:
+        case "Get":
+            return f"a {kind} of {size:,} bytes"
+        case "ConditionCheck":
+            return f"a {kind} of {size:,} bytes is looked at"
+        case _:
+            return f"a {kind} of {size:,} bytes, then {item_size(new):,}"
 
 
-def sentence_of(change: ItemChange) -> str:
-    either = change.new or change.old
-    if either is None:
-        return "nothing is there, and nothing comes of it"
-    kind = kind_of(change.table, either.item)
-    if change.is_check:
-        return f"a {kind} of {either.size:,} bytes is looked at"
-    if change.old is None:
-        return f"a new {kind} of {either.size:,} bytes"
-    if change.new is None:
-        return f"a {kind} of {either.size:,} bytes goes"
-    return f"a {kind} of {change.old.size:,} bytes, then {change.new.size:,}"
-
-
-def found_sentence(table: Table, page: Sequence[Sized], size: int, share: str | None) -> str:
+def found_sentence(table: Table, items: Sequence[Item], share: str | None) -> str:
     """`share` is how many of them a filter lets through, if there is one."""
-    if not page:
+    if not items:
         return "it finds nothing"
-    kinds = Counter(kind_of(table, one.item) for one in page)
+    size = sum(map(item_size, items))
+    kinds = Counter(kind_of(table, item) for item in items)
     listed = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     passed = f", {share} of which pass the filter" if share else ""
     return f"it finds {listed}, {size:,} bytes together{passed}"
 
 
-def tallied(sentences: Iterable[str]) -> str:
+def tally(sentences: Iterable[str]) -> str:
     """The sentences, each once, with how often it was said."""
     said = Counter(sentences)
     return "; ".join(one if count == 1 else f"{count} x {one}" for one, count in said.items())
 
 
-ANSWERS: Mapping[str, Callable[[ImaginaryTables, Params], Answer]] = {
-    "GetItem": get_item,
-    "BatchGetItem": batch_get,
-    "TransactGetItems": transact_get,
-    "PutItem": put_item,
-    "UpdateItem": update_item,
-    "DeleteItem": delete_item,
-    "BatchWriteItem": batch_write,
-    "TransactWriteItems": transact_write,
-    "Query": page_read,
-    "Scan": page_read,
-}
-CHANGES: Mapping[str, Callable[[ImaginaryTables, Params], ItemChange]] = {
-    "Put": put_change,
-    "Update": update_change,
-    "Delete": delete_change,
-    "ConditionCheck": check_change,
-}
+def chart_name(index: Index) -> str:
+    return MAIN_TABLE if index.name == MAIN else index.name

@@ -9,21 +9,17 @@ though DynamoDB charges it: a failed condition costs what the item that it met w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
-from bigtime.advisor.capacity import Charge, Charged, added_up
+from bigtime.advisor.charges import READS, WRITES, Charge, Charged, consumed_charges, sum_charges
 from bigtime.advisor.prices import DEFAULT_REGION, rate
 from bigtime.model import Runnable, steps_of
-from bigtime.wire import Request, Response, Step, Steps, Together
+from bigtime.wire import Request, Step, Steps, Together
 
 T = TypeVar("T")
-
-READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
-WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ def measure(steps: Runnable[T]) -> Steps[Measured[T]]:
     """The same steps, with what they consumed beside their result."""
     meter = Meter()
     result = yield from meter.metered(steps_of(steps))
-    return Measured(result, meter.requests, added_up(tuple(meter.charges)))
+    return Measured(result, meter.requests, sum_charges(meter.charges))
 
 
 class Meter:
@@ -61,19 +57,19 @@ class Meter:
             step = next(steps)
             while True:
                 try:
-                    came = yield self.asking(step)
+                    answer = yield self.reporting(step)
                 except Exception as error:
                     step = steps.throw(error)
                 else:
-                    self.note(step, came)
-                    step = steps.send(came)
+                    self.note(step, answer)
+                    step = steps.send(answer)
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
             steps.close()
 
-    def asking(self, step: Step) -> Step:
+    def reporting(self, step: Step) -> Step:
         match step:
             case Request(operation, params) if operation in READS | WRITES:
                 return Request(operation, {**params, "ReturnConsumedCapacity": "INDEXES"})
@@ -84,23 +80,4 @@ class Meter:
     def note(self, step: Step, response: Any) -> None:
         if isinstance(step, Request):
             self.requests += 1
-            self.charges += consumed(step.operation, response)
-
-
-def consumed(operation: str, response: Response) -> Iterator[Charge]:
-    """The charges that a response reports."""
-    reported = response.get("ConsumedCapacity") or ()
-    for used in (reported,) if isinstance(reported, dict) else reported:
-        for arm in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-            for index, units in (used.get(arm) or {}).items():
-                yield charge(operation, used["TableName"], index, units)
-        yield charge(operation, used["TableName"], None, used.get("Table", used))
-
-
-def charge(operation: str, table: str, index: str | None, units: Response) -> Charge:
-    # A transaction that is repeated under its token is charged as a read, and says so.
-    is_read = operation in READS or "ReadCapacityUnits" in units
-    amount = float(units["CapacityUnits"])
-    if is_read:
-        return Charge(table, index, read_units=amount)
-    return Charge(table, index, write_units=amount)
+            self.charges += consumed_charges(step.operation, response)

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
-from bigtime.advisor.explanation import MAIN_TABLE, Explanation, explain
+from bigtime.advisor.dry_run import MAIN_TABLE
+from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.finding import Finding
+from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
+from bigtime.advisor.sample_tables import Assumed
+from bigtime.engine import Engine
 from bigtime.model import MAIN, Pattern, System
 
 TableIndex: TypeAlias = tuple[str, str]
@@ -26,21 +30,28 @@ TableIndex: TypeAlias = tuple[str, str]
 
 
 def check_patterns(system: System) -> Iterator[Finding]:
-    for pattern in system.patterns.values():
-        runs: list[Explanation[Any]] = []
-        try:
-            runs.append(dry_run(system, pattern))
-            runs.append(dry_run(system, pattern, holding=()))
-        except Exception as error:  # whatever a pattern's own code may raise
-            yield broken(pattern, error, "on empty tables" if runs else "on sample answers")
-        else:
-            yield from check_scans(pattern, runs)
-            yield from check_chart(system, pattern, runs)
+    with Engine.memory(housekeeping=False) as engine:
+        for pattern in system.patterns.values():
+            yield from check_pattern(engine, system, pattern)
 
 
-def dry_run(system: System, pattern: Pattern[..., Any], **assumed: Any) -> Explanation[Any]:
+def check_pattern(engine: Engine, system: System, pattern: Pattern[..., Any]) -> Iterator[Finding]:
+    runs: list[Explanation[Any]] = []
+    try:
+        runs.append(dry_run(engine, system, pattern))
+        runs.append(dry_run(engine, system, pattern, holding=()))
+    except Exception as error:  # whatever a pattern's own code may raise
+        yield broken(pattern, error, "on empty tables" if runs else "on sample answers")
+    else:
+        yield from check_scans(pattern, runs)
+        yield from check_chart(system, pattern, runs)
+
+
+def dry_run(
+    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumed]
+) -> Explanation[Any]:
     steps = pattern(**sample_arguments(pattern))
-    return explain(steps, tables=system.all_tables, **assumed)
+    return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)
 
 
 def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:

@@ -62,20 +62,20 @@ class PriceList:
 
 def read_price_list(path: Path) -> PriceList:
     """A list from a file of one's own, in the form of those in `price_lists`."""
-    told = json.loads(path.read_text())
-    day = date.fromisoformat(told["date"])
+    listed = json.loads(path.read_text())
+    day = date.fromisoformat(listed["date"])
     rates = {
         region: Rate(
             region,
             day,
             Decimal(prices["read"]),
             Decimal(prices["write"]),
-            prices.get("source", told["source"]),
+            prices.get("source", listed["source"]),
             estimated=prices.get("estimated", False),
         )
-        for region, prices in told["regions"].items()
+        for region, prices in listed["regions"].items()
     }
-    return PriceList(day, told["source"], rates)
+    return PriceList(day, listed["source"], rates)
 
 
 @cache

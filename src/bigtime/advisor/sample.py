@@ -1,9 +1,9 @@
-"""Plausible values of what is declared, for patterns that are run with nothing behind them.
+"""Sample values of what is declared: arguments for patterns, and items for the tables they run on.
 
-A field of a sample is, in this order: what was told of it (a key tells the fields that it is made
-of), an example that it was declared with, its default, or a value made from its type. Made values
-go through the type's own validation; of text, several shapes are tried. Text is as long as its
-name, or half as long as it may be.
+A field of a sample is, in this order: what is given (a key gives the fields that it is made of),
+an example that it was declared with, its default, or a value made from its type, or from an
+example. Values go through the type's own validation; of text, several shapes are tried. Text is as
+long as its name, or half as long as it may be.
 
 `number` tells samples apart: two numbers give two values, as far as the type has that many.
 """
@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from inspect import Parameter
+from itertools import chain
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from uuid import UUID
@@ -46,6 +48,9 @@ M = TypeVar("M", bound=BaseModel)
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """What time it is in a dry run."""
 
+EMPTY: tuple[Any, ...] = (None, [], {}, set())
+"""Defaults that stand for a field that is not there."""
+
 DIGIT_COUNTS = range(2, 14)
 """How many digits a text of digits alone may have to have."""
 
@@ -65,10 +70,12 @@ class CannotSample(DesignError):
 # Values
 
 
-def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> Any:
-    """A value of a type, under its constraints."""
-    check = checking(annotation)
-    for candidate in candidates(annotation, name, number):
+def sample_value(
+    annotation: Any, *, name: str = "sample", number: int = 0, examples: Sequence[Any] = ()
+) -> Any:
+    """A value of a type, under its constraints; `examples` are those of the field it is for."""
+    check = validator_of(annotation)
+    for candidate in chain(candidates(annotation, name, number), variants(examples, number)):
         try:
             return check(candidate)
         except (ValidationError, ValueError, DomainError):
@@ -79,8 +86,16 @@ def sample_value(annotation: Any, *, name: str = "sample", number: int = 0) -> A
     )
 
 
-def checking(annotation: Any) -> Callable[[Any], Any]:
-    """Makes a type's own validation, once for all that is tried."""
+def validator_of(annotation: Any) -> Callable[[Any], Any]:
+    """A type's own validation; pydantic takes long to compile it, so it is remembered."""
+    try:
+        return compiled_validator(annotation)
+    except TypeError:  # a mark of the type cannot be hashed
+        return compiled_validator.__wrapped__(annotation)
+
+
+@lru_cache(maxsize=1024)
+def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
     try:
         validate = TypeAdapter(annotation).validate_python
     except PydanticSchemaGenerationError:
@@ -105,8 +120,17 @@ def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
         return
     given = [one for mark in marks if isinstance(mark, FieldInfo) for one in mark.examples or ()]
     yield from given[number : number + 1]
-    yield from made(kind, tuple(constraints(marks)), name, number)
-    yield from given
+    yield from typed_candidates(kind, tuple(constraints(marks)), name, number)
+    yield from variants(given, number)
+
+
+def variants(examples: Sequence[Any], number: int) -> Iterator[Any]:
+    """Examples of text that end in a number instead of their last characters; then as they are."""
+    digits = str(number)
+    for one in examples:
+        if isinstance(one, str) and len(one) > len(digits):
+            yield one[: -len(digits)] + digits
+    yield from examples
 
 
 def constraints(marks: Iterable[Any]) -> Iterator[Any]:
@@ -119,11 +143,11 @@ def constraints(marks: Iterable[Any]) -> Iterator[Any]:
 
 def limit(marks: Iterable[Any], *names: str) -> int | None:
     """The first of these constraints that a type is under, such as `max_length`."""
-    told = (getattr(mark, name, None) for mark in marks for name in names)
-    return next((one for one in told if one is not None), None)
+    limits = (getattr(mark, name, None) for mark in marks for name in names)
+    return next((one for one in limits if one is not None), None)
 
 
-def made(kind: Any, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
+def typed_candidates(kind: Any, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
     origin = get_origin(kind)
     if origin is Literal:
         yield turn(get_args(kind), number)
@@ -221,26 +245,26 @@ def containers(
 
 def sample_model(
     kind: type[M],
-    told: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),
 ) -> M:
-    """A model with what was told, and plausible values for what has no default.
+    """A model with the given fields, and plausible values for what has no default.
 
-    `present` are fields that must be there, though None is their default; all are, where the
+    `present` are fields that must be there, though nothing is their default; all are, where the
     model is refused without them.
     """
-    fields = dict(told or {})
+    fields = dict(given or {})
     for name, field in kind.model_fields.items():
-        wanted = field.is_required() or (name in present and field.default is None)
+        wanted = field.is_required() or (name in present and field.default in EMPTY)
         if name not in fields and (wanted or field.examples):
             fields[name] = sample_field(kind, name, number)
     try:
         return kind.model_validate(fields)
     except (ValidationError, DomainError) as error:
         if lacking := kind.model_fields.keys() - fields.keys() - {*present}:
-            return sample_model(kind, told, number=number, present={*present, *lacking})
+            return sample_model(kind, given, number=number, present={*present, *lacking})
         raise CannotSample(
             f"no sample of {kind.__name__} can be made ({faults_in(error)})",
             "declare its fields with Field(examples=[...]) that go together",
@@ -259,8 +283,9 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]
+    annotation = field_annotation(kind, name)
     try:
-        return sample_value(field_annotation(kind, name), name=name, number=number)
+        return sample_value(annotation, name=name, number=number, examples=examples)
     except CannotSample as error:
         if examples:
             return turn(examples, number)
@@ -269,40 +294,40 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
 
 def sample_entity(
     entity: type[M],
-    told: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),
 ) -> M:
-    return sample_model(entity, told, number=number, present=present)
+    return sample_model(entity, given, number=number, present=present)
 
 
 def sample_item(
     entity: type[Entity],
-    told: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),
 ) -> Item:
     """A stored item of an entity."""
-    return entity.layout.to_item(sample_entity(entity, told, number=number, present=present))
+    return entity.layout.to_item(sample_entity(entity, given, number=number, present=present))
 
 
-# What keys tell
+# Fields of keys
 
 
 def entity_of(table: Table, key: Item) -> tuple[type[Entity], dict[str, Any]] | None:
-    """The entity that a main key belongs to, and the fields that the key tells."""
+    """The entity that a main key belongs to, and the fields that are in the key."""
     for entity in table.entities:
-        told = told_by(entity.layout.keys[MAIN].parts, key)
-        if told is not None:
-            return entity, told
+        fields = told_by(entity.layout.keys[MAIN].parts, key)
+        if fields is not None:
+            return entity, fields
     return None
 
 
-def told_by_beginning(template: Template, beginning: str) -> dict[str, Any] | None:
-    """The fields that the beginning of a key tells whole; None when no key begins so."""
-    told: dict[str, Any] = {}
+def fields_in_prefix(template: Template, beginning: str) -> dict[str, Any] | None:
+    """The fields that are whole in the beginning of a key; None when no key begins so."""
+    fields: dict[str, Any] = {}
     start = 0
     for part in template.parts:
         rest = beginning[start:]
@@ -313,13 +338,13 @@ def told_by_beginning(template: Template, beginning: str) -> dict[str, Any] | No
             continue
         end = start + part.width if part.width is not None else beginning.find(DELIMITER, start)
         if part.closing is None or not start <= end <= len(beginning):
-            return told
+            return fields
         try:
-            told[part.name] = part.encoding.decode(beginning[start:end])
+            fields[part.name] = part.encoding.decode(beginning[start:end])
         except ValueError:
             return None
         start = end
-    return told if start >= len(beginning) else None
+    return fields if start >= len(beginning) else None
 
 
 # Patterns

@@ -29,7 +29,7 @@ def explain(
         bool, typer.Option("--requests", help="Print each request in full, as JSON.")
     ] = False,
 ) -> None:
-    """Show a pattern's requests, indexes, capacity and price; nothing runs.
+    """Show a pattern's requests, indexes, capacity and price, on samples in memory.
 
     Its parameters are typed as options; samples stand for those that are not.
     """

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bigtime.engine.engine import Engine
+from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.storage import APPLICATION_ID, FORMAT, Faults, FileFormatError
 from bigtime.wire import lazy_names
 
@@ -19,6 +20,9 @@ __all__ = [
     "Engine",
     "Faults",
     "FileFormatError",
+    "KeyTerm",
     "NotLoopback",
+    "Update",
+    "read_expressions",
     "serve",
 ]

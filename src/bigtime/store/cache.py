@@ -38,18 +38,17 @@ from bigtime.store.cache_entries import Answers, Entries, Flight
 from bigtime.store.cache_identity import (
     MALFORMED,
     Changed,
-    Identity,
     Names,
     changed_by,
     identity_in,
-    identity_of,
     is_by_name,
     is_eventual,
     item_read,
+    key_identity,
     names_in,
 )
 from bigtime.store.retries import READS
-from bigtime.wire import Item, Request, Response, Steps
+from bigtime.wire import Identity, Item, Request, Response, Steps
 
 Answering: TypeAlias = Generator[Request | Flight, Any, Response]
 """Yields requests to be sent and flights to be waited for; ends with the response."""
@@ -305,7 +304,7 @@ class SortedOut(NamedTuple):
 
 def check_key(key: Item) -> None:
     try:
-        identity_of("", key)
+        key_identity("", key)
     except MALFORMED as error:
         raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
 

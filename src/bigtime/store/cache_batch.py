@@ -7,14 +7,13 @@ from typing import Any, Self
 
 from bigtime.store.cache_entries import Answers
 from bigtime.store.cache_identity import (
-    Identity,
     identity_in,
-    identity_of,
     is_by_name,
     is_eventual,
+    key_identity,
     names_in,
 )
-from bigtime.wire import Item, Params, Request, Response
+from bigtime.wire import Identity, Item, Params, Request, Response
 
 OPERATION = "BatchGetItem"
 MOST_KEYS = 100
@@ -26,7 +25,7 @@ class Batch:
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self.asked = asked
         self.items: dict[Identity, tuple[str, Item]] = {
-            identity_of(table, key): (table, key)
+            key_identity(table, key): (table, key)
             for table, part in asked.items()
             if is_whole(table, part)
             for key in part["Keys"]
@@ -69,7 +68,7 @@ class Batch:
                     found[identity] = {"Item": item}
         for table, part in response.get("UnprocessedKeys", {}).items():
             for key in part["Keys"] if table in names else ():
-                found.pop(identity_of(table, key), None)
+                found.pop(key_identity(table, key), None)
         return found
 
     def response(self, found: Answers, sent: Response | None) -> Response:

@@ -18,8 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from cachetools import LRUCache
 
-from bigtime.store.cache_identity import Identity
-from bigtime.wire import Response
+from bigtime.wire import Identity, Response
 
 Answers: TypeAlias = Mapping[Identity, Response]
 Flight: TypeAlias = Future[Answers]

@@ -1,46 +1,31 @@
 """Which item a request reads, and which it changes, by an identity that can be compared.
 
-An identity is the table and, in the order of their names, the name and content of each attribute
-of the key. A key has one identity however its numbers are spelt, and keys of different types never
-have the same. What is no key at all raises an error of the kinds in `MALFORMED`: the request is
-DynamoDB's to refuse.
+The attributes of a key are taken in the order of their names, because no schema is known here.
+What is no key at all raises an error of the kinds in `MALFORMED`: the request is DynamoDB's to
+refuse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from bigtime.wire import Item, Params, Request
+from bigtime.wire import Identity, Item, Params, Request, ValidationException, item_identity
 
-Identity: TypeAlias = tuple[Any, ...]
 Names: TypeAlias = tuple[str, ...]
 """The names of a table's key attributes, in order."""
 Changed: TypeAlias = tuple[str, Item]
 """A table, and an item that is changed in it: its key, or all of it."""
 
-MALFORMED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError, ValidationException)
 
 HARMLESS = {"ConsistentRead": (None, False), "ReturnConsumedCapacity": (None, "NONE")}
 """Options, and the values with which the answer is what it is without them."""
 PLAIN_GET = {"TableName", "Key", *HARMLESS}
 
 
-def identity_of(table: str, key: Item) -> Identity:
-    identity: list[Any] = [table]
-    for name in sorted(key) if len(key) > 1 else key:
-        ((tag, content),) = key[name].items()
-        identity += (name, content if tag == "S" else canonical(tag, content))
-    return tuple(identity)
-
-
-def canonical(tag: str, content: str) -> Decimal | bytes:
-    if tag == "N":
-        return Decimal(content)
-    if tag == "B":
-        return content.encode()  # base64, of which DynamoDB takes one spelling only
-    raise ValueError(f"a key attribute is never of type {tag}")
+def key_identity(table: str, key: Item) -> Identity:
+    return item_identity(table, key, sorted(key) if len(key) > 1 else key)
 
 
 def names_in(identity: Identity) -> Names:
@@ -51,7 +36,7 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
     """The identity of an item whose key has these names; None if it lacks one."""
     if any(name not in item for name in names):
         return None
-    return identity_of(table, {name: item[name] for name in names})
+    return item_identity(table, item, names)
 
 
 # Reads
@@ -72,7 +57,7 @@ def item_read(params: Params) -> Identity | None:
     if len(params) > 2 and not (params.keys() <= PLAIN_GET and is_eventual(params)):
         return None
     table = params["TableName"]
-    return identity_of(table, params["Key"]) if is_by_name(table) else None
+    return key_identity(table, params["Key"]) if is_by_name(table) else None
 
 
 # Writes

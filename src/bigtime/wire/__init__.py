@@ -1,6 +1,13 @@
-"""What every layer shares: requests and steps, errors, attribute values."""
+"""What every layer shares: requests, errors, attribute values, sizes, capacity units."""
 
 from bigtime.wire import number, values
+from bigtime.wire.capacity import (
+    READ_BLOCK,
+    index_write_units,
+    read_units,
+    transactional_read_units,
+    write_units,
+)
 from bigtime.wire.errors import (
     AccessDeniedException,
     ConditionalCheckFailedException,
@@ -21,8 +28,16 @@ from bigtime.wire.errors import (
     UnknownOperationException,
     ValidationException,
 )
+from bigtime.wire.identity import Identity, item_identity
 from bigtime.wire.lazy import lazy_names
-from bigtime.wire.number import canonical, decimal, sort_bytes
+from bigtime.wire.number import (
+    MAX_DIGITS,
+    MAX_MAGNITUDE,
+    MIN_MAGNITUDE,
+    canonical,
+    decimal,
+    sort_bytes,
+)
 from bigtime.wire.requests import (
     AttributeValue,
     Bytes,
@@ -45,6 +60,8 @@ from bigtime.wire.values import (
     check_count,
     check_item,
     check_value,
+    comparable,
+    equal,
     item_size,
     same_maps,
     value_size,
@@ -52,7 +69,11 @@ from bigtime.wire.values import (
 
 __all__ = [
     "MANY_DATATYPES",
+    "MAX_DIGITS",
     "MAX_ITEM_BYTES",
+    "MAX_MAGNITUDE",
+    "MIN_MAGNITUDE",
+    "READ_BLOCK",
     "TOO_DEEP",
     "AccessDeniedException",
     "AttributeValue",
@@ -61,6 +82,7 @@ __all__ = [
     "DynamoDBError",
     "ExpiredIteratorException",
     "IdempotentParameterMismatchException",
+    "Identity",
     "InternalServerError",
     "Item",
     "ItemCollectionSizeLimitExceededException",
@@ -88,13 +110,20 @@ __all__ = [
     "check_count",
     "check_item",
     "check_value",
+    "comparable",
     "decimal",
+    "equal",
+    "index_write_units",
+    "item_identity",
     "item_size",
     "lazy_names",
     "number",
+    "read_units",
     "same_maps",
     "sort_bytes",
     "steps_in",
+    "transactional_read_units",
     "value_size",
     "values",
+    "write_units",
 ]

@@ -319,6 +319,11 @@ def same(a: AttributeValue, b: AttributeValue) -> bool:
     return False
 
 
+def equal(a: AttributeValue, b: AttributeValue) -> bool:
+    """Equality of values that were not checked, so that numbers may be spelled in many ways."""
+    return same(check_value(a)[0], check_value(b)[0])
+
+
 def same_sets(a: list[str], b: list[str]) -> bool:
     return len(a) == len(b) and set(a) == set(b)
 
@@ -341,6 +346,12 @@ UNORDERED_WITHIN: dict[str, Callable[[Any, Any], bool]] = {
 
 SORTABLE: dict[str, Callable[[str], Any]] = {"S": str, "N": number.decimal, "B": binary}
 """The types that `<` knows. Code points order strings as their UTF-8 bytes do."""
+
+
+def comparable(value: AttributeValue) -> Any:
+    """A string, a number or a binary as what `<` compares; None of what has no order."""
+    ((tag, content),) = value.items()
+    return SORTABLE[tag](content) if tag in SORTABLE else None
 
 
 def order(a: AttributeValue, b: AttributeValue) -> int | None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bigtime.advisor import explain, measure
-from bigtime.advisor.capacity import Charge
+from bigtime.advisor.charges import Charge
 from bigtime.model import Entity, create, get, now, put_many, random_bytes, scan_all, together
 from bigtime.model.operations.op import Runnable
 from bigtime.wire import Steps

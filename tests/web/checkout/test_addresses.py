@@ -30,7 +30,7 @@ def kept(scene: Scene, username: str = "liz") -> dict[str, Address]:
 
 def test_an_address_is_added_and_its_owner_becomes_a_customer(scene: Scene, liz: Browser) -> None:
     page = liz.get(ADDRESSES)
-    assert "None yet" in page.text
+    assert "No addresses yet" in page.text
     listed = liz.follow(liz.submit(page, ADDRESSES, **TYPED, name="home", region="Western Cape"))
     assert "1 Long Street" in listed.text
     assert kept(scene) == {"home": HOME.model_copy(update={"region": "Western Cape"})}

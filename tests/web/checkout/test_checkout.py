@@ -166,7 +166,7 @@ def test_a_page_that_has_ordered_shows_that_order_whatever_it_says_now(
 def test_an_old_page_does_not_pass_off_a_new_cart_as_ordered(scene: Scene, liz: Browser) -> None:
     page = liz.get("/checkout")
     done = liz.follow(liz.submit(page, "/checkout", **TYPED))
-    assert "Your cart has other things" not in done.text
+    assert "Your cart has other items" not in done.text
     scene.run(put_in_cart("liz", deal(1).deal_id, PRICE))
     shown = liz.follow(liz.submit(page, "/checkout", **TYPED))
     assert "Your cart has other items that are not in this order" in shown.text
@@ -183,7 +183,7 @@ def test_a_used_key_with_another_cart_says_that_it_was_sent_before(
     shown = liz.follow(liz.submit(liz.get("/checkout"), "/checkout", **TYPED, key=used))
     assert "was already placed; it was not placed again." in shown.text
     assert "Thank you" not in shown.text
-    assert "Your cart has other things" in shown.text
+    assert "Your cart has other items" in shown.text
     assert unchanged_but_for_one_order(scene)
 
 

@@ -13,7 +13,7 @@ def test_tries_run_out_and_come_back() -> None:
     limits = Limits({"log in": Limit(3, 60)}, clock=lambda: now[0])
     for _ in range(3):
         limits.take("log in", "a")
-    with pytest.raises(TooManyTries, match="try again in 20 seconds") as refused:
+    with pytest.raises(TooManyTries, match="Try again in 20 seconds") as refused:
         limits.take("log in", "a")
     assert refused.value.seconds == 20
     limits.take("log in", "b")

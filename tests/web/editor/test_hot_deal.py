@@ -52,7 +52,7 @@ def test_everybody_is_told_by_the_second_process(web: Web, erin: Browser, lamp: 
     page = erin.get(path(lamp)).text
     assert "All users have the message." in page and "hx-trigger" not in page
     assert '<progress id="told" max="8" value="8">' in page
-    assert "31 users told, 8 of 8 parts done." in words(page)
+    assert "31 users notified, 8 of 8 parts done." in words(page)
     (message,) = web.run(view_messages("user7"))
     assert message.deal_id == lamp.deal_id
     assert told(web) == [("erin", "sent hot-deal message", "A lamp")]

@@ -209,7 +209,7 @@ def test_who_may_not_order_any_more_is_told_so(
     assert orders_of(web) == []
     page = buyer.get(checkout_page(product.id)).text
     assert f'action="{ORDER}"' not in page and "Ordering as" not in page
-    assert f"This account is {'closed' if close == 'archived' else close}" in words(page)
+    assert f"is {'closed' if close == 'archived' else close}" in words(page)
 
 
 # Bad input

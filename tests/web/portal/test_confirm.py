@@ -39,7 +39,7 @@ from tests.web.portal.scene import (
 
 WRONG = "This is not the code that was sent; look again."
 SPENT = "There were too many wrong tries; ask for a new code."
-OLD = "No code was sent, or it is too old; ask for new campaign."
+OLD = "No code was sent, or it is too old; ask for a new one."
 
 
 def ask(browser: Browser, email: str = EMAIL) -> str:

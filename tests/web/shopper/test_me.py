@@ -120,4 +120,4 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_changes(
 def test_where_one_is_logged_in_is_listed(web: Web, alex: Browser) -> None:
     web.session_of("alex@example.com", "phone")
     said = words(alex.get("/me").text)
-    assert said.count("Since") == 2 and said.count("UTC here") == 1
+    assert said.count("Since") == 2 and said.count("UTC this device") == 1

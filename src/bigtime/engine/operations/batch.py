@@ -13,7 +13,7 @@ import apsw
 import orjson
 
 from bigtime.engine.expressions import check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of, read_units
+from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
@@ -26,6 +26,7 @@ from bigtime.wire import (
     Response,
     ValidationException,
     check_item,
+    read_units,
 )
 
 MAX_KEYS = 100

@@ -1,10 +1,4 @@
-"""Capacity units: what an operation would have cost, by AWS's rules.
-
-Reads are counted in blocks of 4 KB, half when eventually consistent; writes in blocks of 1 KB of
-the larger of the item before and after. A query rounds its total once, a batch rounds each item.
-An index write is sized on what the index shows of the item, and costs nothing when the index
-sees no difference. In a transaction the base table costs double and the indexes do not.
-"""
+"""The capacity that a request consumed, as DynamoDB reports it; the rules are in `wire`."""
 
 from __future__ import annotations
 
@@ -12,23 +6,7 @@ from typing import Any
 
 from bigtime.engine.operations.write import Plan
 from bigtime.engine.storage import Index
-from bigtime.wire import Params, Response, same_maps
-
-READ_BLOCK = 4096
-WRITE_BLOCK = 1024
-
-
-def read_units(size: int, *, consistent: bool) -> float:
-    blocks = -(-size // READ_BLOCK) or 1
-    return float(blocks) if consistent else blocks / 2
-
-
-def transactional_read_units(size: int) -> float:
-    return 2 * read_units(size, consistent=True)
-
-
-def write_units(size: int) -> float:
-    return float(-(-size // WRITE_BLOCK) or 1)
+from bigtime.wire import Params, Response, index_write_units, same_maps, write_units
 
 
 class Consumed:
@@ -50,7 +28,7 @@ class Consumed:
         units = write_units(max(plan.old_size, plan.new_size))
         self.table += 2 * units if transactional else units
         for index in plan.write.table.indexes:
-            index_units = index_write_units(index, plan)
+            index_units = units_in_index(index, plan)
             if index_units:
                 self.add_index(index, index_units)
 
@@ -78,18 +56,17 @@ def units_shown(units: float, side: str | None) -> dict[str, float]:
     return shown
 
 
-def index_write_units(index: Index, plan: Plan) -> float:
+def units_in_index(index: Index, plan: Plan) -> float:
     """What a write costs on one index: nothing, if the index sees no difference."""
     old, new = plan.old, plan.new
     before = index.codec.blobs(old) if old is not None else None
     after = index.codec.blobs(new) if new is not None else None
-    removed = write_units(index.view_size(old, plan.old_size)) if before and old else 0.0
-    added = write_units(index.view_size(new, plan.new_size)) if after and new else 0.0
-    if before != after:
-        return removed + added
-    if before is None or old is None or new is None or same_maps(index.view(old), index.view(new)):
+    old_size = index.view_size(old, plan.old_size) if before and old else None
+    new_size = index.view_size(new, plan.new_size) if after and new else None
+    moves = before != after
+    if not moves and (not old or not new or same_maps(index.view(old), index.view(new))):
         return 0.0
-    return max(removed, added)
+    return index_write_units(old_size, new_size, moves=moves)
 
 
 def mode_of(params: Params) -> str | None:

@@ -9,11 +9,19 @@ from __future__ import annotations
 import orjson
 
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of, read_units
+from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import MAX_ITEM_BYTES, Item, Params, Response, ValidationException, check_item
+from bigtime.wire import (
+    MAX_ITEM_BYTES,
+    Item,
+    Params,
+    Response,
+    ValidationException,
+    check_item,
+    read_units,
+)
 
 # Most requests have none of these, and then need not be asked about each.
 EXPRESSIVE = frozenset(

@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from bigtime.engine.expressions import Expressions
-from bigtime.engine.operations.capacity import READ_BLOCK, Consumed, mode_of, read_units
+from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.storage import (
     Database,
     Index,
@@ -30,7 +30,15 @@ from bigtime.engine.storage import (
     base_key,
     check_key_value,
 )
-from bigtime.wire import Item, Params, Response, ValidationException, check_value
+from bigtime.wire import (
+    READ_BLOCK,
+    Item,
+    Params,
+    Response,
+    ValidationException,
+    check_value,
+    read_units,
+)
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5

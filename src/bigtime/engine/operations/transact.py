@@ -22,7 +22,7 @@ import orjson
 
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.batch import costs
-from bigtime.engine.operations.capacity import Consumed, mode_of, transactional_read_units
+from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.items import read_key
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
@@ -41,6 +41,7 @@ from bigtime.wire import (
     TransactionCanceledException,
     ValidationException,
     check_item,
+    transactional_read_units,
     value_size,
 )
 

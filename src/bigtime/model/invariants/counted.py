@@ -44,8 +44,8 @@ from bigtime.model.operations import (
     role_changes,
     unknown_fields,
 )
-from bigtime.model.schema import MAIN, Entity, Identity, Key, Path, layout_in
-from bigtime.wire import AttributeValue, Item, Steps
+from bigtime.model.schema import MAIN, Entity, Key, Path, layout_in
+from bigtime.wire import AttributeValue, Identity, Item, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.invariants.audit import Audit

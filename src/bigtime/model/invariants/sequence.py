@@ -22,8 +22,8 @@ from bigtime.model.errors import Conflict, DesignError, ValueRefused
 from bigtime.model.invariants.audit import OBSCURE, Audit, Found, Violation, looked_up, of_kind
 from bigtime.model.invariants.invariant import Reserved, declare, referred, referred_key
 from bigtime.model.operations import Add, At, ErrorLike, Fields, Set, Update, Write, update
-from bigtime.model.schema import Entity, Identity, Key, attr
-from bigtime.wire import Steps
+from bigtime.model.schema import Entity, Key, attr
+from bigtime.wire import Identity, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.invariants.audit import Audit

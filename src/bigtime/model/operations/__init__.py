@@ -23,6 +23,7 @@ from bigtime.model.operations.collection import collection, partition
 from bigtime.model.operations.create_table import (
     NotReady,
     Progress,
+    create_table_request,
     describe,
     key_attributes,
     key_schema,
@@ -36,7 +37,7 @@ from bigtime.model.operations.page import CursorError, Page, Position
 from bigtime.model.operations.put import create, put, replace
 from bigtime.model.operations.query import all_of, count, query
 from bigtime.model.operations.scan import each_page, scan, scan_all
-from bigtime.model.operations.shards import Shards, any_shard, gather, merge, shards, sort_key
+from bigtime.model.operations.shards import Shards, any_shard, gather, merge, shards
 from bigtime.model.operations.transact import Transact, get_together, transact
 from bigtime.model.operations.update import (
     Update,
@@ -87,6 +88,7 @@ __all__ = [
     "collection",
     "count",
     "create",
+    "create_table_request",
     "delete",
     "delete_many",
     "describe",
@@ -118,7 +120,6 @@ __all__ = [
     "scan_all",
     "setup",
     "shards",
-    "sort_key",
     "steps_of",
     "together",
     "transact",

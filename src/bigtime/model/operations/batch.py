@@ -19,8 +19,8 @@ from bigtime.model.operations.get import checked
 from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
 from bigtime.model.operations.write import Guard
-from bigtime.model.schema import Entity, Identity, Key, Layout, identity_of
-from bigtime.wire import Item, Request, Response, Steps
+from bigtime.model.schema import Entity, Key, Layout
+from bigtime.wire import Identity, Item, Request, Response, Steps
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
@@ -158,7 +158,7 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
 
     def keep(response: Response) -> Any:
         for name, items in response["Responses"].items():
-            found.update((identity_of(tables[name], item), item) for item in items)
+            found.update((tables[name].identity(item), item) for item in items)
         return response.get("UnprocessedKeys")
 
     yield from until_done("BatchGetItem", asked, keep)

@@ -43,11 +43,10 @@ from bigtime.model.schema import (
     Sharding,
     Within,
     check_within,
-    comparable,
     fingerprint,
     key_in,
 )
-from bigtime.wire import Item, Steps
+from bigtime.wire import Item, Steps, comparable
 
 if TYPE_CHECKING:
     from bigtime.model.schema import Entity, View

@@ -17,8 +17,8 @@ from bigtime.model.errors import Conflict, DesignError
 from bigtime.model.operations.get import checked, found
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write
-from bigtime.model.schema import Entity, Identity, Key, identity_of
-from bigtime.wire import Request, Response, Steps, TransactionCanceledException
+from bigtime.model.schema import Entity, Key
+from bigtime.wire import Identity, Request, Response, Steps, TransactionCanceledException
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -135,7 +135,7 @@ def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any
     seen: set[Identity] = set()
     for write, action in zip(writes, actions, strict=True):
         item = action.get("Key") or action["Item"]
-        place = identity_of(write.layout.table, item)
+        place = write.layout.table.identity(item)
         if place in seen:
             raise DesignError(
                 "a transaction has one action for each item, and here two are of"

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
@@ -38,6 +37,7 @@ from bigtime.wire import (
     Request,
     Response,
     Steps,
+    equal,
 )
 
 if TYPE_CHECKING:
@@ -107,10 +107,8 @@ def still(name: str, value: AttributeValue | None) -> Condition:
 
 
 def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
-    """Whether two attributes are one: a number has many spellings."""
-    if one and other and "N" in one and "N" in other:
-        return Decimal(one["N"]) == Decimal(other["N"])
-    return one == other
+    """Whether two attributes are equal, or both missing."""
+    return one == other or (one is not None and other is not None and equal(one, other))
 
 
 def check_error(given: object) -> None:

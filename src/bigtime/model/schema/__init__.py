@@ -15,7 +15,6 @@ from bigtime.model.schema.condition import (
 )
 from bigtime.model.schema.encoding import Encoding
 from bigtime.model.schema.entity import Entity, Key
-from bigtime.model.schema.identity import Identity, identity_of
 from bigtime.model.schema.key_range import (
     KeyCondition,
     Within,
@@ -49,7 +48,7 @@ from bigtime.model.schema.reader import (
 )
 from bigtime.model.schema.secret import Secret, SecretText, veiled
 from bigtime.model.schema.sharding import Sharding, sharded
-from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds, comparable
+from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds
 from bigtime.model.schema.table import (
     MAIN,
     Attribute,
@@ -76,7 +75,6 @@ __all__ = [
     "EntityKey",
     "EpochSeconds",
     "Field",
-    "Identity",
     "Index",
     "Key",
     "KeyCondition",
@@ -109,7 +107,6 @@ __all__ = [
     "camel_case",
     "check_condition",
     "check_within",
-    "comparable",
     "entity_reader",
     "every",
     "field_annotation",
@@ -117,7 +114,6 @@ __all__ = [
     "fingerprint",
     "global_index",
     "hidden_in",
-    "identity_of",
     "is_alone",
     "item_exists",
     "item_missing",

@@ -15,8 +15,8 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.layout import Layout
 from bigtime.model.schema.path import Path, Step
-from bigtime.model.schema.stored import comparable, write_any
-from bigtime.wire import AttributeValue, Item
+from bigtime.model.schema.stored import write_any
+from bigtime.wire import AttributeValue, Item, comparable
 
 AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 

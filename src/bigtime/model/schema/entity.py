@@ -18,14 +18,13 @@ from pydantic import BaseModel, ConfigDict
 
 from bigtime.model.errors import DesignError
 from bigtime.model.schema.declaration import lay_out
-from bigtime.model.schema.identity import Identity, identity_of
 from bigtime.model.schema.key_range import Within, key_in, within
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
 from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
 from bigtime.model.schema.table import Table
-from bigtime.wire import Item
+from bigtime.wire import Identity, Item
 
 __all__ = ["Entity", "Key", "Secret", "SecretText"]
 
@@ -44,7 +43,7 @@ class Key(Generic[E]):
 
     @property
     def identity(self) -> Identity:
-        return identity_of(self.entity.layout.table, self.item)
+        return self.entity.layout.table.identity(self.item)
 
     def __eq__(self, other: object) -> bool:
         """Two keys are equal that are of the same item."""

@@ -33,9 +33,9 @@ from bigtime.model.schema.layout import Layout
 from bigtime.model.schema.neighbours import is_alone
 from bigtime.model.schema.parts import fields_of
 from bigtime.model.schema.reader import Reader
-from bigtime.model.schema.stored import comparable, is_number, write_decimal
+from bigtime.model.schema.stored import is_number, write_decimal
 from bigtime.model.schema.table import Index
-from bigtime.wire import AttributeValue, Item
+from bigtime.wire import AttributeValue, Item, comparable
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -21,16 +21,13 @@ from pydantic_core import CoreSchema, core_schema
 from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.bucket import day, utc
 from bigtime.model.schema.encoding import as_int, as_text, uuid_text
-from bigtime.wire import AttributeValue
+from bigtime.wire import MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, AttributeValue
 
 WriteValue: TypeAlias = Callable[[Any], AttributeValue]
 ReadValue: TypeAlias = Callable[[AttributeValue], Any]
 
 SETS = ("SS", "NS", "BS")
 PLAIN = ("S", "N", "B", "BOOL")
-MAX_DIGITS = 38
-LEAST_MAGNITUDE = -130
-MOST_MAGNITUDE = 125
 PLAIN_LIMIT = 10**MAX_DIGITS
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -201,15 +198,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
 
 
-def comparable(value: AttributeValue) -> Any:
-    """A text, a number or bytes as what DynamoDB orders it by; None of what has no order."""
-    ((tag, text),) = value.items()
-    return COMPARED[tag](text) if tag in COMPARED else None
-
-
-COMPARED: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": b64decode}
-
-
 # Forms of one value
 
 
@@ -237,7 +225,7 @@ def write_decimal(value: Any) -> AttributeValue:
     digits = "".join(map(str, value.as_tuple().digits))
     if len(digits.rstrip("0")) > MAX_DIGITS:
         raise ValueRefused(f"is {value}, which has more than {MAX_DIGITS} digits: round it first")
-    if not LEAST_MAGNITUDE <= value.adjusted() <= MOST_MAGNITUDE:
+    if not MIN_MAGNITUDE <= value.adjusted() <= MAX_MAGNITUDE:
         raise ValueRefused(f"is {value}, which is beyond what DynamoDB can store")
     return {"N": format(value, "f")}
 

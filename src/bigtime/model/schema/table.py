@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bigtime.model.errors import DesignError
 from bigtime.model.schema.naming import Naming, snake_case
+from bigtime.wire import Identity, Item, item_identity
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -151,6 +152,10 @@ class Table:
         return Index(
             index.name, half(self.hash), index.range, False, index.keys_only, index.include
         )
+
+    def identity(self, item: Item) -> Identity:
+        """Which item of which table it is, by its main key."""
+        return item_identity(self.name, item, [one.name for one in self.main.attributes])
 
     def index(self, name: str) -> Index:
         if name == MAIN:

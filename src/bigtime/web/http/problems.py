@@ -53,7 +53,7 @@ class NotAllowed(DomainError):
 
 
 class NoSuchPage(DomainError):
-    """There is no such page."""
+    """This page does not exist."""
 
     status = HTTPStatus.NOT_FOUND
 

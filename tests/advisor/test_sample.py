@@ -25,12 +25,12 @@ from pydantic import (
 from bigtime.advisor.sample import (
     CannotSample,
     entity_of,
+    fields_in_prefix,
     sample_arguments,
     sample_entity,
     sample_item,
     sample_model,
     sample_value,
-    told_by_beginning,
 )
 from bigtime.model.pattern import pattern
 from bigtime.model.schema.entity import Entity, Key
@@ -174,19 +174,19 @@ def test_an_entity_that_cannot_be_sampled_is_named_with_its_field() -> None:
 
 def test_the_beginning_of_a_key_tells_the_fields_that_are_whole_in_it() -> None:
     template = Template("SHOP#{state}#{city}", {"state": str, "city": str}, role="sort")
-    assert told_by_beginning(template, "SHOP#NE#OMA") == {"state": "NE"}
-    assert told_by_beginning(template, "SHOP#N") == {}
-    assert told_by_beginning(template, "SH") == {}
-    assert told_by_beginning(template, "SHOP#NE#a#b") == {"state": "NE"}
-    assert told_by_beginning(template, "TEAM#") is None
+    assert fields_in_prefix(template, "SHOP#NE#OMA") == {"state": "NE"}
+    assert fields_in_prefix(template, "SHOP#N") == {}
+    assert fields_in_prefix(template, "SH") == {}
+    assert fields_in_prefix(template, "SHOP#NE#a#b") == {"state": "NE"}
+    assert fields_in_prefix(template, "TEAM#") is None
     team = Template("TEAM#{team}", {"team": str}, role="sort", continued=True)
-    assert told_by_beginning(team, "TEAM#a#MEMBER#") is None
-    assert told_by_beginning(team, "TEAM#a#") is None
+    assert fields_in_prefix(team, "TEAM#a#MEMBER#") is None
+    assert fields_in_prefix(team, "TEAM#a#") is None
     dated = Template("{at:day}#{n:04}", {"at": datetime, "n": int}, role="sort")
-    assert told_by_beginning(dated, "2026-01-01T00:00:00#00") == {
+    assert fields_in_prefix(dated, "2026-01-01T00:00:00#00") == {
         "at": datetime.fromisoformat("2026-01-01T00:00:00+00:00")
     }
-    assert told_by_beginning(dated, "not a day, you see#") is None
+    assert fields_in_prefix(dated, "not a day, you see#") is None
 
 
 # --- Arguments ----------------------------------------------------------------------------------

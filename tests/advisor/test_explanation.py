@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.advisor.capacity import Charge, Charged, canonical_item, item_size
+from bigtime.advisor.charges import Charge, Charged
 from bigtime.advisor.dry_run import CannotExplain
 from bigtime.advisor.explanation import explain
 from bigtime.advisor.measurement import measure
@@ -45,11 +45,10 @@ from bigtime.model.system import System
 from bigtime.store import Store
 from bigtime.wire import Request
 from bigtime.wire.requests import Steps
-from bigtime.wire.values import check_item
+from bigtime.wire.values import item_size
 from tests.model import deals, designs
 from tests.model.deals import SYSTEM, AlreadyLiked, Brand, BrandLike, Deal, Message
 from tests.model.designs import Measurement, TrendingDeal
-from tests.strategies import items, spelt_numbers
 
 if TYPE_CHECKING:
     from bigtime.advisor.testing import Cost
@@ -141,21 +140,6 @@ def runs_as_explained(store: Store, runnable: Any, held: Iterable[Entity]) -> No
 def again(runnable: Any) -> Any:
     """An operation can be run twice; steps are made anew each time."""
     return runnable if isinstance(runnable, Op) else runnable()
-
-
-# --- Sizes --------------------------------------------------------------------------------------
-
-
-@given(items)
-def test_the_size_of_an_item_is_the_size_in_the_engine(item: Any) -> None:
-    assert item_size(item) == check_item(item)[1]
-
-
-@given(spelt_numbers)
-def test_a_number_has_the_size_and_the_spelling_that_the_engine_gives_it(text: str) -> None:
-    stored, size = check_item({"n": {"N": text}})
-    assert item_size({"n": {"N": text}}) == size
-    assert canonical_item({"n": {"N": text}}) == stored
 
 
 # --- The estimate is the engine's report --------------------------------------------------------

@@ -1,0 +1,202 @@
+"""Sample items that a query finds.
+
+The conditions on the keys give some fields of each entity that can be in the partition: those of
+the partition key, and those at the beginning of the sort key. The others are samples. Where a
+sort key must lie beyond a bound, its last field steps away from that bound, and what does not lie
+there is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from bigtime.advisor.sample import CannotSample, fields_in_prefix, sample_item
+from bigtime.engine import KeyTerm
+from bigtime.model import Entity, EntityKey, Index, KeyPart, Ksuid, SortBounds, Table, told_by
+from bigtime.wire import Item, comparable
+
+SECONDS_OF_AN_HOUR = 3600
+DAYS_OF_ANY_MONTH = 28
+
+
+@dataclass(frozen=True, slots=True)
+class FieldHint:
+    """What the conditions say of a field: its value, its bucket, or a bound of it."""
+
+    value: Any
+    is_bucket: bool = False
+    step: int = 0
+    """1 where values lie from the bound upwards, -1 downwards, 0 where the value is no bound."""
+
+    @property
+    def is_exact(self) -> bool:
+        return not self.is_bucket and not self.step
+
+    def value_for(self, number: int) -> Any:
+        """The value; or a moment or day in the bucket; or what lies so far from the bound."""
+        if self.step:
+            return stepped(self.value, self.step * number)
+        if not self.is_bucket:
+            return self.value
+        if isinstance(self.value, datetime):
+            return self.value + timedelta(seconds=number % SECONDS_OF_AN_HOUR)
+        return self.value + timedelta(days=number % DAYS_OF_ANY_MONTH)
+
+
+def stepped(value: Any, distance: int) -> Any:
+    """A value that lies so far above or below another."""
+    match value:
+        case int() | Decimal():
+            return value + distance
+        case Ksuid():
+            return Ksuid.make(value.at + timedelta(seconds=distance), value.payload)
+        case datetime():
+            return value + timedelta(seconds=distance)
+        case date():
+            return value + timedelta(days=distance)
+        case str():
+            return f"{value}{distance:04}" if distance > 0 else value[:-1] or value
+    return value
+
+
+def matching_items(
+    table: Table,
+    index: Index,
+    terms: tuple[KeyTerm, ...],
+    accepts: Callable[[Item], bool],
+    *,
+    most_misses: int,
+) -> Iterator[Item]:
+    """Items of each entity that can be where the terms hold, in turn, as long as there are any.
+
+    `accepts` says whether the terms hold for an item, and whether it is a new one. `most_misses`
+    is how many samples in a row may be refused before no more are made.
+    """
+    asked = {term.attribute: term for term in terms}
+    keys = [(one, one.layout.keys[index.name]) for one in table.entities if is_in(one, index)]
+    holders = [
+        (entity, key, hints)
+        for entity, key in keys
+        if (hints := field_hints(key, asked)) is not None
+    ]
+    misses = 0
+    for number in count():
+        for entity, key, hints in holders:
+            item = matching_item(entity, key, hints, number, accepts)
+            misses = misses + 1 if item is None else 0
+            if item is not None:
+                yield item
+        if misses >= most_misses * len(holders):
+            return
+
+
+def is_in(entity: type[Entity], index: Index) -> bool:
+    return index.name in entity.layout.keys
+
+
+def matching_item(
+    entity: type[Entity],
+    key: EntityKey,
+    hints: Mapping[str, FieldHint],
+    number: int,
+    accepts: Callable[[Item], bool],
+) -> Item | None:
+    """A sample at its natural place, or beside the bounds; None when none is accepted."""
+    if number and is_one_item(key, hints):
+        return None
+    fields = {name: values[0] for name, values in key.only.items()}
+    fields |= {name: hint.value_for(number) for name, hint in hints.items() if not hint.step}
+    item = sample_item(entity, fields, number=number, present=key.fields)
+    if accepts(item):
+        return item
+    bounded = {name: hint.value_for(number) for name, hint in hints.items() if hint.step}
+    try:
+        item = sample_item(entity, fields | bounded, number=number, present=key.fields)
+    except CannotSample:
+        return None  # what lies beside the bound is no value of the field
+    return item if bounded and accepts(item) else None
+
+
+def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, FieldHint] | None:
+    """What the terms say of an entity's fields; None when no such entity can be there."""
+    if not asked:
+        return {}
+    values = {term.attribute: term.operands[0] for term in asked.values() if term.operator == "="}
+    partition = told_by(key.hash, values)
+    if partition is None:
+        return None
+    lossy = {name for part in key.hash for name in part.template.lossy}
+    hints = {name: FieldHint(value, name in lossy) for name, value in partition.items()}
+    for part in key.range:
+        term = asked.get(part.attribute.name)
+        if term is None:
+            break
+        exact = {name: hint.value for name, hint in hints.items() if hint.is_exact}
+        more = hints_of_term(part, term)
+        if more is None or not may_meet(part.span(exact), term):
+            return None
+        hints |= more
+    return hints
+
+
+def is_one_item(key: EntityKey, hints: Mapping[str, FieldHint]) -> bool:
+    """Whether every field of the index's key has one value, so that one item is meant."""
+    exact = (name in hints and hints[name].is_exact for name in key.fields)
+    return bool(key.range) and all(exact)
+
+
+def hints_of_term(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
+    """What a term on a sort key says of its fields; None when no sort key fulfils it."""
+    if term.operator == "=":
+        fields = told_by([part], {part.attribute.name: term.operands[0]})
+    elif part.form is None:
+        fields = fields_in_prefix(part.template, common_beginning(term))
+    else:
+        fields = {}
+    if fields is None:
+        return None
+    exact = {name: FieldHint(value) for name, value in fields.items()}
+    return exact if term.operator == "=" else bound_hints(part, term) | exact
+
+
+def bound_hints(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
+    """The fields that are whole in the bound of a term; values of the last lie beyond it."""
+    bound = comparable(term.operands[0])
+    if part.form is not None:
+        fields = {part.template.fields[0]: bound}
+    else:
+        bound = bound.rstrip("\0")
+        whole = told_by([part], {part.attribute.name: {"S": bound}})
+        fields = whole or fields_in_prefix(part.template, bound) or {}
+    if not fields or term.operator == "begins_with":
+        return {}
+    last = [name for name in part.template.fields if name in fields][-1]
+    step = -1 if term.operator in ("<", "<=") else 1
+    return {name: FieldHint(value, step=step * (name == last)) for name, value in fields.items()}
+
+
+def common_beginning(term: KeyTerm) -> str:
+    """How every text begins for which a term holds, as far as the term says."""
+    if term.operator not in ("begins_with", "BETWEEN"):
+        return ""
+    low, *high = [str(operand.get("S", "")) for operand in term.operands]
+    while high and not high[0].startswith(low):
+        low = low[:-1]
+    return low
+
+
+def may_meet(span: SortBounds, term: KeyTerm) -> bool:
+    """Whether a term may hold for some of the texts in a span."""
+    texts = [str(operand.get("S", "")) for operand in term.operands]
+    below = term.operator in ("<", "<=", "BETWEEN") and (span.low or "") > texts[-1]
+    above = (
+        term.operator in (">", ">=", "BETWEEN")
+        and span.high is not None
+        and (span.high < texts[0] or (span.high == texts[0] and not span.high_inclusive))
+    )
+    return not below and not above

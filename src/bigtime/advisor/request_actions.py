@@ -1,0 +1,81 @@
+"""The items that a request reads by their keys, or writes, and how each is written.
+
+`GetItem`, a `Get` of a transaction and a key of a batch are one thing here, and so are `PutItem`,
+a `Put` and a `PutRequest`: an `Action`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bigtime.wire import Item, Params, Request
+
+SINGLE = {
+    "GetItem": "Get",
+    "PutItem": "Put",
+    "UpdateItem": "Update",
+    "DeleteItem": "Delete",
+}
+BATCHED = {"PutRequest": "Put", "DeleteRequest": "Delete"}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What is done to one item: Get, Put, Update, Delete or ConditionCheck."""
+
+    kind: str
+    table: str
+    params: Params
+
+    @property
+    def key(self) -> Item:
+        """The item's key; of a put, the whole item."""
+        item: Item = self.params["Item" if self.kind == "Put" else "Key"]
+        return item
+
+
+def actions_of(request: Request) -> Iterator[Action]:
+    """None of a Query or a Scan."""
+    params = request.params
+    if request.operation in SINGLE:
+        yield Action(SINGLE[request.operation], params["TableName"], params)
+    for entry in params.get("TransactItems", ()):
+        for kind, given in entry.items():
+            yield Action(kind, given["TableName"], given)
+    for table, given in params.get("RequestItems", {}).items():
+        if request.operation == "BatchGetItem":
+            yield from (Action("Get", table, {"Key": key}) for key in given["Keys"])
+        else:
+            yield from (
+                Action(BATCHED[name], table, write) for one in given for name, write in one.items()
+            )
+
+
+def replace_actions(request: Request, change: Callable[[Action], Params]) -> dict[str, Any]:
+    """The parameters of a request in which every action has been changed."""
+    params = request.params
+    if request.operation in SINGLE:
+        (action,) = actions_of(request)
+        return dict(change(action))
+    if request.operation == "TransactWriteItems":
+        changed = [{one.kind: change(one)} for one in actions_of(request)]
+        return {**params, "TransactItems": changed}
+    if request.operation == "BatchWriteItem":
+        tables = {
+            table: [
+                {name: change(Action(BATCHED[name], table, write)) for name, write in one.items()}
+                for one in given
+            ]
+            for table, given in params["RequestItems"].items()
+        }
+        return {**params, "RequestItems": tables}
+    return dict(params)
+
+
+def tables_in(request: Request) -> list[str]:
+    """The names of the tables that a request reads or writes, each once."""
+    if "TableName" in request.params:
+        return [request.params["TableName"]]
+    return list(dict.fromkeys(action.table for action in actions_of(request)))

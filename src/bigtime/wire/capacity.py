@@ -1,0 +1,38 @@
+"""Capacity units: DynamoDB's rules from sizes in bytes to what a request is charged.
+
+A read is counted in blocks of 4 KB, half when it is eventually consistent and double in a
+transaction; a write in blocks of 1 KB of the larger of the item before and after, double in a
+transaction. A query rounds up once, over all that it read; a batch rounds each item. Nothing at
+all still counts as one block.
+
+An index is written to when its view of the item changes: once when the item enters it, leaves it
+or changes what it projects, twice when the item moves in it, because that is a delete and a put.
+Each is sized on the index's view. The double price of a transaction is the table's alone.
+
+(AWS: CapacityUnitCalculations.html, read-write-operations.html, GSI.html#GSI.Writes)
+"""
+
+from __future__ import annotations
+
+READ_BLOCK = 4096
+WRITE_BLOCK = 1024
+
+
+def read_units(size: int, *, consistent: bool) -> float:
+    blocks = -(-size // READ_BLOCK) or 1
+    return float(blocks) if consistent else blocks / 2
+
+
+def transactional_read_units(size: int) -> float:
+    return 2 * read_units(size, consistent=True)
+
+
+def write_units(size: int) -> float:
+    return float(-(-size // WRITE_BLOCK) or 1)
+
+
+def index_write_units(old_size: int | None, new_size: int | None, *, moves: bool) -> float:
+    """The units of a change in an index, by the sizes of its view; None where it has none."""
+    removed = 0.0 if old_size is None else write_units(old_size)
+    added = 0.0 if new_size is None else write_units(new_size)
+    return removed + added if moves else max(removed, added)
