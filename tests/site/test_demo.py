@@ -12,7 +12,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
-from bigtime.site.demo import beside, load_demo, wants_demo
+from bigtime.site.demo import copies_elsewhere, load_demo, wants_demo
 from bigtime.site.design import DEMO_DATA
 from bigtime.site.priced_cart import view_cart
 from bigtime.site.systems import SYSTEMS
@@ -37,7 +37,7 @@ def test_a_deal_that_costs_next_to_nothing_is_below_a_hundred_percent_off() -> N
     deal = old_deal(NOW, 0).model_copy(
         update={"price": Decimal("0.01"), "list_price": Decimal("999.99")}
     )
-    _, place = beside(deal, NOW, Always())
+    _, place = copies_elsewhere(deal, NOW, Always())
     assert isinstance(place, TrendingDeal)
     assert place.discount_percentage == Decimal("99.99")
 

@@ -1,12 +1,11 @@
-"""The site's demo data: what people can log in to, and what they find there.
+"""The site's demo data: accounts to sign in to, and what they find there.
 
-The catalogue has the deals of `deals`, some of which trend, instead of deals of its own; who can
-log in is a user of `deals` too; and carts and orders are those of the demo's shopper alone, for
-nobody else could log in to theirs. Passwords are drawn from the seed: everybody knows them, so
-they are for development alone.
+The catalogue has copies of the deals of `deals`, some of which trend, and no deals of its own; each
+account has a user of `deals`; only the demo's shopper has a cart and orders. Passwords are drawn
+from a fixed seed: everybody knows them, so they are for development alone.
 
-Loading takes a while, and may be cut short. That it has begun is therefore written down before, and
-that it is done after: until then it is done again, and writes the same.
+Loading takes a while, and may be interrupted. `DemoData` is written before and after it: until it
+is complete, the next start loads it again, and writes the same items.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ CHUNK: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class DemoLogin:
-    """Somebody of the demo data who can log in."""
+    """The login and password of a demo account."""
 
     login: str
     password: str
@@ -46,7 +45,7 @@ def demo_logins() -> list[DemoLogin]:
 
 
 def wants_demo(store: Store) -> bool:
-    """Whether nobody is here yet, or the demo data is not all here."""
+    """Whether there is no account yet, or the demo data is incomplete."""
     begun = store.run(DEMO_DATA.get())
     if begun.until is not None:
         return not begun.is_loaded
@@ -54,12 +53,12 @@ def wants_demo(store: Store) -> bool:
 
 
 def load_demo(store: Store, *, until: datetime) -> None:
-    """Writes all of it, as before that moment or the one that it was begun with."""
+    """Writes all of it, dated before `until`, or before the moment of an interrupted load."""
     begun = store.run(DEMO_DATA.get())
     until = begun.until or until.replace(microsecond=0)
     store.run(DEMO_DATA.update(until=until))
-    made = demo_entities(until)
-    while chunk := list(islice(made, CHUNK)):
+    entities = demo_entities(until)
+    while chunk := list(islice(entities, CHUNK)):
         store.run(load_many(chunk))
     store.run(DEMO_DATA.update(is_loaded=True))
 
@@ -71,14 +70,14 @@ def demo_entities(until: datetime) -> Iterator[Entity]:
         assert system.demo is not None
         for entity in system.demo.entities(Scale.SMALL, Random(SEED), until):
             yield entity
-            yield from beside(entity, until, random)
+            yield from copies_elsewhere(entity, until, random)
             if isinstance(entity, deals.Deal) and len(newest) < GOODS:
                 newest.append(entity)
     yield from shopper_entities(newest, until)
 
 
-def beside(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
-    """What another system has of the same."""
+def copies_elsewhere(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
+    """The copies of an entity in other systems."""
     match entity:
         case deals.Deal():
             copy = catalog_deal(entity)

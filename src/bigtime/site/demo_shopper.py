@@ -30,7 +30,7 @@ GOODS: Final = len(IN_CART) + len(ORDERS) * ITEMS_EACH
 
 
 def shopper_entities(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
-    """What the shopper has, of so many goods as `GOODS` says."""
+    """The shopper's customer, cart and orders, of `GOODS` deals."""
     email = accounts.login_of(USERNAME)
     yield shop.Customer(
         username=USERNAME, email=email, name=HOME.recipient, addresses={"home": HOME}
@@ -53,7 +53,9 @@ def orders(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
     for number, (age, status) in enumerate(ORDERS):
         deals, at = goods[number * ITEMS_EACH :][:ITEMS_EACH], until - age
         order_id = Ksuid.make(at, sha256(f"order {number}".encode()).digest()[:16])
-        whole = shop.new_order(USERNAME, order_id, [ordered(deal) for deal in deals], ship_to=HOME)
+        whole = shop.new_order(
+            USERNAME, order_id, [order_item(deal) for deal in deals], ship_to=HOME
+        )
         yield whole.order.model_copy(update={"status": status})
         yield from whole.items
         for deal in deals:
@@ -76,5 +78,5 @@ def line_of(
     )
 
 
-def ordered(deal: Deal) -> shop.Ordered:
+def order_item(deal: Deal) -> shop.Ordered:
     return shop.Ordered(item_id=deal.deal_id, price=deal.price, title=deal.title)

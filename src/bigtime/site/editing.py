@@ -18,7 +18,7 @@ from bigtime.wire import Steps
 
 
 class AlreadyAsked(DomainError):
-    """Everybody is told of this deal already."""
+    """The message of this deal was requested before."""
 
     status = HTTPStatus.CONFLICT
 

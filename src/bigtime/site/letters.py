@@ -27,12 +27,12 @@ def code_letter(code: str, link: str) -> Letter:
     return letter(
         "Your code for Bigtime Hosting",
         (
-            f"Your code is {code}. It is good for {minutes} minutes.",
+            f"Your code is {code}. It is valid for {minutes} minutes.",
             "",
-            "Type it on the page that asks for it, or open this one:",
+            "Enter it on the page that asks for it, or open this link:",
             link,
             "",
-            "If you did not ask for it, somebody has mistyped an address. Ignore this letter.",
+            "If you did not request it, you can ignore this e-mail.",
         ),
     )
 
@@ -41,10 +41,10 @@ def closed_letter() -> Letter:
     return letter(
         "Your account with Bigtime Hosting",
         (
-            "Somebody, perhaps you, wanted to order or to sign in with this address.",
+            "Someone, perhaps you, tried to order or to sign in with this address.",
             "",
-            "The account that belongs to it is closed or suspended, so no code was sent. Please"
-            " write to us if you think that this is wrong.",
+            "The account with this address is closed or suspended, so no code was sent. Please"
+            " contact us if you think this is a mistake.",
         ),
     )
 
@@ -78,13 +78,13 @@ def discount_lines(order: portal.Order) -> Sequence[str]:
 
 def password_letter(tenant: portal.Tenant) -> Letter:
     return letter(
-        "Your password with Bigtime was set anew",
+        "Your Bigtime password was reset",
         (
-            f"Somebody who gets the mail of {tenant.email} has set a new password for the account"
-            " with this address. Whoever was logged in with the old one is logged out.",
+            f"Someone with access to the mailbox {tenant.email} has set a new password for the"
+            " account with this address. All sessions with the old password were signed out.",
             "",
-            "If it was not you, somebody reads your mail: change the password of your mailbox, and"
-            " write to us.",
+            "If this was not you, someone can read your mail: change the password of your mailbox,"
+            " and contact us.",
         ),
     )
 
@@ -95,9 +95,9 @@ def reminder_letter(tenant: portal.Tenant, url: str) -> Letter:
         (
             f"You gave us the address {tenant.email} and have not confirmed it yet.",
             "",
-            "Ask for a code on this page, and type it in there:",
+            "Request a code on this page, and enter it there:",
             url,
             "",
-            "If it was not you, ignore this letter.",
+            "If this was not you, you can ignore this e-mail.",
         ),
     )

@@ -197,7 +197,7 @@ def test_who_has_shown_the_mailbox_is_let_in_and_who_has_not_is_out(
     assert squatter.get("/me").status_code == 303
     with pytest.raises(WrongCredentials):
         web.run(verify_password(EMAIL, PASSWORD))
-    assert letters(web)[0].subject == "Your password with Bigtime was set anew"
+    assert letters(web)[0].subject == "Your Bigtime password was reset"
 
 
 def test_a_customer_who_has_forgotten_the_password_sets_another(web: Web) -> None:
