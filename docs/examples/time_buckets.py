@@ -1,6 +1,6 @@
-"""A partition a day, so that none takes every write; the latest are found by walking the days."""
+"""A partition a day, so that none takes every write; the latest lie in the last listed days."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from bigtime.model import (
     Entity,
@@ -12,6 +12,7 @@ from bigtime.model import (
     Table,
     buckets,
     global_index,
+    list_buckets,
     newest_first,
     pattern,
     put,
@@ -20,23 +21,28 @@ from bigtime.model import (
 from bigtime.store import open_store
 from bigtime.wire import Steps
 
-DEALS = Table("Deals", "PK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])
-OPENED = date(2026, 3, 1)
+DEALS = Table("Deals", "PK", "SK", indexes=[global_index("GSI2", "GSI2PK", "GSI2SK")])
 
 
 class Deal(Entity, table=DEALS):
-    keys = Keys(main="DEAL#{deal_id}", GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"))
+    keys = Keys(
+        main=("DEAL#{deal_id}", "DEAL"),
+        GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"),
+    )
     deal_id: Ksuid
     brand: str
     title: str
     created_at: datetime
 
 
+list_buckets(Deal, "GSI2")
+
+
 @pattern("Fetch Latest Deals for Brand", index="GSI2")
 def latest_deals(brand: str, after: Position | None = None) -> Steps[Page[Deal]]:
-    """Walks the days, newest first, to the day we opened; five empty days end a page."""
+    """Walks the days that have deals, newest first."""
     days = buckets(Deal, "GSI2", brand=brand)
-    return (yield from newest_first(days, limit=3, after=after, since=OPENED))
+    return (yield from newest_first(days, limit=3, after=after))
 
 
 today = datetime(2026, 3, 10, 12, tzinfo=UTC)
