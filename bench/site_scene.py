@@ -15,13 +15,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bigtime.model import create, load_many, put_many
-from bigtime.site.checkout import Checkout, check_out, draw_key, keep_address
+from bigtime.site.checkout import Checkout, check_out, draw_checkout_key, save_new_address
 from bigtime.site.design import WORKER, EditorAction, Worker
 from bigtime.site.editor_changes import new_change
-from bigtime.site.engagement import VIEW, activity_of
-from bigtime.site.mailbox_check import remember, session_holder
+from bigtime.site.engagement import VIEW, new_activity
+from bigtime.site.mailbox_check import remember_mailbox, session_holder
 from bigtime.site.priced_cart import view_cart
-from bigtime.site.visitor import Visitor
 from bigtime.store import Store
 from bigtime.systems.accounts.demo import login_of
 from bigtime.systems.cart.line import put_in_cart
@@ -75,7 +74,7 @@ def furnish(store: Store) -> None:
     deals = newest_deals(store, 2 * PAGE)
     store.run(load_many([message_for(one, MessageKind.HOT, SHOPPER) for one in deals[:PAGE]]))
     moment = datetime.now(UTC)
-    store.run(put_many(activity_of(VIEW, SHOPPER, one, moment) for one in deals[:PAGE]))
+    store.run(put_many(new_activity(VIEW, SHOPPER, one, moment) for one in deals[:PAGE]))
     for deal in deals[:LINES]:
         with suppress(AlreadyLiked, AlreadyWatched):
             store.run(like_brand(deal.brand, SHOPPER))
@@ -122,17 +121,16 @@ def order(store: Store, deals: list[Deal]) -> None:
     """Orders some deals, as the checkout does."""
     fill_cart(store, deals)
     login = login_of(SHOPPER)
-    who = Visitor("", "", login, SHOPPER, frozenset())
-    store.run(keep_address(who, "Home", HOME))
+    store.run(save_new_address(SHOPPER, login, "Home", HOME))
     reviewed = store.run(view_cart(SHOPPER)).mark
-    key = store.run(draw_key())
+    key = store.run(draw_checkout_key())
     store.run(check_out(Checkout(SHOPPER, login, key, HOME, reviewed, "http://127.0.0.1/orders")))
 
 
 def make_customer(store: Store, read: Read, session: str) -> None:
     """The shopper has shown whose mailbox is theirs: that of a tenant with orders."""
     for tenant in records_of(read, "tenants"):
-        store.run(remember(session_holder(session), tenant))
+        store.run(remember_mailbox(session_holder(session), tenant))
         if b"/portal/orders/" in read("/portal/orders", SHOPPER):
             return
     raise AssertionError("no tenant of the first page has an order")

@@ -139,9 +139,10 @@ def system_text(name: str) -> str:
     """A system's charts under headings of this guide, what it reacts to, and what it refuses."""
     from bigtime.advisor.charts import chart as charts
     from bigtime.advisor.charts import markdown
+    from bigtime.cli.systems import address_of
 
-    package = "bigtime.site" if name == "site" else f"bigtime.systems.{name}"
-    system: System = import_module(package).SYSTEM
+    package, attribute = address_of(name)
+    system: System = getattr(import_module(package), attribute)
     _, _, body = charts(system).partition("\n\n")
     parts = [re.sub("^#", "##", body.strip(), flags=re.MULTILINE)]
     reactions = [

@@ -36,7 +36,6 @@ from pydantic import SecretStr
 from bigtime.engine import Engine
 from bigtime.model import UNTIL, Ksuid, setup
 from bigtime.site.demo import demo_logins, load_demo
-from bigtime.site.design import SITE
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Exchange
@@ -108,7 +107,7 @@ class Stage:
         self.engine = Engine.memory(clock=self.clock.seconds)
         self.store = Store(self.engine, clock=self.clock, randomness=self.chance)
         self.settings = Settings(data=folder, secret=SecretStr("the same for every picture"))
-        self.store.run(setup(*SYSTEMS, SITE))
+        self.store.run(setup(*SYSTEMS))
         self.store.run(create_categories())
         load_demo(self.store, until=UNTIL)
         self.worker = Worker(self.store, self.settings)

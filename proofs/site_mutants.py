@@ -91,9 +91,9 @@ def answer_early() -> None:
         await run(store, steps)
 
     async def answering(store: AsyncStore, steps: Any) -> Any:
-        if getattr(steps, "__name__", "") != checkout.check_out.__name__:
+        if getattr(steps, "__name__", "") != checkout.check_out.name:
             return await run(store, steps)
-        order_id = steps.gi_frame.f_locals["asked"].order_id
+        order_id = steps.gi_frame.f_locals["checkout"].order_id
         late.add(asyncio.create_task(write_later(store, steps)))
         return order_id
 

@@ -30,7 +30,7 @@ def explanations() -> dict[str, dict[str, Any]]:
 
 def explanation_of(engine: Engine, system: System, pattern: Pattern[..., Any]) -> dict[str, Any]:
     steps = pattern(**sample_arguments(pattern))
-    explained = explain_on(engine, steps, tables=system.tables, rate=rate())
+    explained = explain_on(engine, steps, tables=system.all_tables, rate=rate())
     return {
         "requests": [
             f"{len(list(alike))} x {line}"

@@ -14,7 +14,6 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
-from bigtime.site.design import SITE
 from bigtime.site.members import join
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
@@ -144,7 +143,7 @@ def make_web(
 ) -> tuple[Front, Store]:
     """A site over an engine with the tables of all systems, two brands and the categories."""
     store = Store(engine)
-    store.run(setup(*SYSTEMS, SITE))
+    store.run(setup(*SYSTEMS))
     store.run(create_categories())
     for name in ("Apple", "Cast & Crumb"):
         store.run(create_brand(name))

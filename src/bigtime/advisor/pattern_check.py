@@ -51,7 +51,7 @@ def dry_run(
     engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumed]
 ) -> Explanation[Any]:
     steps = pattern(**sample_arguments(pattern))
-    return explain_on(engine, steps, tables=system.tables, rate=rate(), **assumed)
+    return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)
 
 
 def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
@@ -114,7 +114,7 @@ def charted(text: str) -> list[str]:
 
 
 def places(system: System) -> Iterator[TableIndex]:
-    for table in system.tables:
+    for table in system.all_tables:
         yield from ((table.name, index.name) for index in (table.main, *table.indexes))
 
 

@@ -44,7 +44,7 @@ def explain(
         typed = typed_arguments(meant, context.args)
         try:
             steps = meant(**{**sample_arguments(meant), **typed})
-            explanation = explained(steps, tables=system.tables, region=region)
+            explanation = explained(steps, tables=system.all_tables, region=region)
         except (DesignError, UnknownPrice) as error:
             refuse(str(error), code=2)
     show(explanation, with_requests=requests)

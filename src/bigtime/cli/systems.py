@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PACKAGE = "bigtime.systems"
 ATTRIBUTE = "SYSTEM"
+SITE = "site"
+"""The system that is made of the others, in a package of its own."""
 
 SystemName = Annotated[
     str,
@@ -62,11 +64,11 @@ def system_named(name: str) -> System:
     """The system, or the end of the program with a sentence."""
     from bigtime.model import DesignError, System
 
-    module, _, attribute = name.partition(":") if ":" in name else (f"{PACKAGE}.{name}", "", "")
+    module, attribute = address_of(name)
     if "" not in sys.path:
         sys.path.insert(0, "")  # one's own system is in the directory one is in
     try:
-        found = getattr(import_module(module), attribute or ATTRIBUTE, None)
+        found = getattr(import_module(module), attribute, None)
     except DesignError as error:
         refuse(f"{name} cannot work as it is declared: {error}")
     except ModuleNotFoundError as error:
@@ -74,8 +76,18 @@ def system_named(name: str) -> System:
             refuse(f"There is no system {name!r}. {choices()}", code=2)
         refuse(f"{module} cannot be imported: {error}.")
     if not isinstance(found, System):
-        refuse(f"{module} has no System called {attribute or ATTRIBUTE}. {choices()}", code=2)
+        refuse(f"{module} has no System called {attribute}. {choices()}", code=2)
     return found
+
+
+def address_of(name: str) -> tuple[str, str]:
+    """The module and the attribute of a system."""
+    if name == SITE:
+        return "bigtime.site", "SITE"
+    if ":" not in name:
+        return f"{PACKAGE}.{name}", ATTRIBUTE
+    module, _, attribute = name.partition(":")
+    return module, attribute or ATTRIBUTE
 
 
 def all_systems() -> list[System]:
@@ -86,11 +98,8 @@ def names() -> list[str]:
     """The names of the systems that come with Bigtime."""
     package = import_module(PACKAGE)
     modules = (import_module(f"{PACKAGE}.{one.name}") for one in iter_modules(package.__path__))
-    return [
-        module.__name__.removeprefix(f"{PACKAGE}.")
-        for module in modules
-        if hasattr(module, ATTRIBUTE)
-    ]
+    found = (module for module in modules if hasattr(module, ATTRIBUTE))
+    return [*(module.__name__.removeprefix(f"{PACKAGE}.") for module in found), SITE]
 
 
 def choices() -> str:

@@ -23,7 +23,8 @@ class System:
     """What charts, checks, the command line and the cost report read.
 
     `accepted` are findings of `bigtime check` about its tables that are as they should be, and
-    why: `{"hot-partition FrontPage": "one item, read from a cache"}`.
+    why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
+    tables its patterns read and write beside its own.
     """
 
     name: str
@@ -31,6 +32,7 @@ class System:
     modules: tuple[ModuleType, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
     demo: Demo | None = None
+    uses: tuple[System, ...] = ()
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -38,6 +40,12 @@ class System:
             check_mapped(table)
         self.named(Pattern)
         self.named(Reaction)
+
+    @property
+    def all_tables(self) -> tuple[Table, ...]:
+        """Its own tables, then those of the systems it uses."""
+        used = (table for system in self.uses for table in system.all_tables)
+        return tuple(dict.fromkeys((*self.tables, *used)))
 
     @property
     def entities(self) -> tuple[type[Entity], ...]:

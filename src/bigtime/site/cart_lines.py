@@ -1,13 +1,12 @@
-"""A shopper's cart over the deals: what may be put in it, and at which price."""
+"""A shopper's cart over the deals: a deal's id is the SKU, and the deal says the price."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator
 
-from bigtime.model import DomainError
-from bigtime.site.visitor import Visitor
+from bigtime.model import DomainError, pattern
 from bigtime.systems.cart import (
     CartLine,
     Count,
@@ -18,10 +17,11 @@ from bigtime.systems.cart import (
     put_in_cart_noting,
     set_price,
 )
-from bigtime.systems.deals import deal_id_of, fetch_deal
+from bigtime.systems.deals import Username, deal_id_of, fetch_deal
 from bigtime.wire import Steps
 
-MOST_DIGITS = 9
+MOST_DIGITS: Final = 9
+SAMPLE_SKU: Final = "0" * 27
 
 
 class NotForSale(DomainError):
@@ -43,25 +43,34 @@ def whole_number(text: Any) -> Any:
 WholeCount = Annotated[Count, BeforeValidator(whole_number)]
 
 
-class Adding(BaseModel):
-    """Some of a deal's product."""
+class CartAddition(BaseModel):
+    """A deal to put in the cart, and how many of it."""
 
     deal_id: str
     count: WholeCount = 1
 
 
-def adding(visitor: Visitor, wanted: Adding, noting: Noting | None = None) -> Steps[CartLine]:
-    """Puts a deal's product in the cart, with what notes it in the same transaction."""
-    deal = yield from fetch_deal(deal_id_of(wanted.deal_id))
-    told = (visitor.username, deal.deal_id, deal.price, wanted.count)
+@pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
+def put_deal_in_cart(
+    username: Username, deal_id: str, count: Count = 1, *, noting: Noting | None = None
+) -> Steps[CartLine]:
+    """At the deal's price; more of the same deal is added to its line.
+
+    `noting` gives writes that go into the same transaction as the line.
+    """
+    deal = yield from fetch_deal(deal_id_of(deal_id))
     try:
         if noting is None:
-            return (yield from put_in_cart(*told))
-        return (yield from put_in_cart_noting(*told, noting=noting))
+            return (yield from put_in_cart(username, deal.deal_id, deal.price, count))
+        return (
+            yield from put_in_cart_noting(username, deal.deal_id, deal.price, count, noting=noting)
+        )
     except InvalidPrice:
         raise NotForSale from None
 
 
-def repricing(visitor: Visitor, item_sku: str) -> Steps[CartLine]:
+@pattern("Take new Price of Deal in Cart", index="Main table", sample={"item_sku": SAMPLE_SKU})
+def take_new_price(username: Username, item_sku: str) -> Steps[CartLine]:
+    """Gives a line the price that its deal has now."""
     deal = yield from fetch_deal(deal_id_of(item_sku))
-    return (yield from set_price(visitor.username, deal.deal_id, deal.price))
+    return (yield from set_price(username, deal.deal_id, deal.price))

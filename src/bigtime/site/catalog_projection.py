@@ -1,22 +1,22 @@
-"""Deals as the catalogue has them: deals, brands and users of `deals` are those of `catalog` too.
+"""Deals, brands and users of `deals`, copied into `catalog` under the same ids.
 
-The two systems are two designs of one domain, and do not know each other. This reaction carries
-over what the one has to the other, under the same ids: a deal's, a brand's name as keys have it,
-a username.
+The two systems are two designs of one domain, and do not know each other. This reaction copies a
+deal, a brand (its id is the name as keys have it) or a user from the one to the other.
 
-1. A change only says what to look at. What is carried over is what there is now. So a stream that
-   tells everything again, or tells it late, changes nothing, not even for a moment.
-2. The catalogue has things of its own: whether a deal is still on, what a brand says of itself,
-   when a user was last here. These stay.
-3. A deal that is gone is not on any more. The copy of a brand or a user goes with it. A user of
-   whom no e-mail address is known is no user of the catalogue, which wants one.
+1. A change only says which item to read. What is copied is the item as it is now. So a stream that
+   is read again, or late, changes nothing, not even for a moment.
+2. The catalogue has attributes of its own: whether a deal is active, a brand's description, when a
+   user was last here. The copy leaves them alone.
+3. A deleted deal expires in the catalogue. The copy of a deleted brand or user is deleted. A user
+   without an e-mail address is not copied: the catalogue requires one.
 
-Watches are not carried over. Whoever watches something is told of its deals by a message, and the
-catalogue would tell them a second time.
+Watches are not copied. `deals` sends watchers a message of new deals, and the catalogue would tell
+them a second time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -29,20 +29,20 @@ from bigtime.wire import Steps
 
 @reaction(BIG_TIME_DEALS, of=[Deal, Brand, User])
 def project_deals(change: Change[Any]) -> Steps[None]:
-    """Writes a deal, a brand or a user as the catalogue has it."""
+    """Copies a changed deal, brand or user into the catalogue."""
     if change.of(Deal):
         yield from project_deal(change)
-    elif change.of(Brand) and is_news(change, catalog_brand):
+    elif change.of(Brand) and changes_copy(change, catalog_brand):
         yield from project_brand(change)
     elif change.of(User):
         yield from project_user(change)
 
 
-def is_news(change: Change[Any], carried: Any) -> bool:
-    """Whether what is carried over has changed; a brand changes with every like."""
+def changes_copy(change: Change[Any], copy_of: Callable[[Any, datetime], Any]) -> bool:
+    """Whether the copy would differ; a brand changes with every like, its copy does not."""
     if change.before is None or change.after is None:
         return True
-    return bool(carried(change.before, change.at) != carried(change.after, change.at))
+    return bool(copy_of(change.before, change.at) != copy_of(change.after, change.at))
 
 
 # Deals
@@ -69,7 +69,7 @@ def project_deal(change: Change[Deal]) -> Steps[None]:
 
 
 def catalog_deal(deal: Deal) -> catalog.Deal:
-    """The same deal, as new in the catalogue."""
+    """The copy of a deal, active."""
     return catalog.Deal(
         deal_id=deal.deal_id,
         title=deal.title,

@@ -1,21 +1,18 @@
-"""Checking out: an order of the shop and a purchase of the cart, made together.
+"""Checkout: an order of the shop and a purchase of the cart, in one transaction.
 
-The two systems do not know each other; what they do at one moment is put together here.
+1. A checkout is named by a key, a KSUID that is drawn when its page is rendered and that comes back
+   with the form. The order's id follows from the customer and the key. So a form that is sent
+   again, or twice at once, makes one order, and gets that order every time.
+2. The order, its items, the mail that confirms it, the new address if it is to be saved and the
+   purchase are one transaction. A cart of up to 24 products moves with it. For a larger cart the
+   transaction has everything but the moves of its lines: it decides what is bought. The moves
+   follow in chunks, and the next to find them undone completes them: this checkout, the next
+   request for the cart, or the worker, by the cart's stream.
+3. What is ordered is what was shown. The form has a digest of the lines on its page; if the lines
+   differ by now, nothing is ordered, and the shopper has to review the page again.
 
-1. A checkout is named by a key, a KSUID that is drawn when its page is shown and that comes back
-   with the form. The order's id follows from the customer and the key. So a page that is sent
-   again, or twice at once, makes one order, and gives that order every time.
-2. The order, its items, the letter that confirms it, the address if it is to be kept and the
-   purchase are one transaction. A cart of up to 24 products moves with it. Of a larger one
-   everything but the moves is in it: what is bought, and that it is, is decided then. The moves
-   follow in chunks, and whoever finds them undone goes on with them: this checkout, the next look
-   at the cart, or the second process, which hears of it from the cart's stream.
-3. What is ordered is what was shown. The form brings a mark of the lines that its page had; if
-   they are others by now, nothing is ordered, and the page has to be looked at again.
-
-A transaction has a hundred actions, which is why there are these numbers: 24 lines of four, the
-order, the letter, the address and the purchase are 100; without the moves, 96 items and those four
-are.
+A transaction takes a hundred actions, hence the limits: 24 lines of four, the order, the mail, the
+address and the purchase are 100; without the moves, 96 items and those four are.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -36,17 +33,17 @@ from bigtime.model import (
     create,
     get,
     now,
+    pattern,
     random_bytes,
     reaction,
     transact,
 )
 from bigtime.site.design import Mail
 from bigtime.site.formatting import money
-from bigtime.site.mail import letter
-from bigtime.site.priced_cart import deals_of, mark_of, mark_of_order
-from bigtime.site.visitor import Visitor
-from bigtime.systems import cart, shop
-from bigtime.systems.deals import Deal, User
+from bigtime.site.mail import draft_mail
+from bigtime.site.priced_cart import digest_of_lines, digest_of_order, fetch_deals_of
+from bigtime.systems import accounts, cart, shop
+from bigtime.systems.deals import Deal, User, Username
 from bigtime.wire import Steps
 
 MOST_AT_ONCE: Final = 24
@@ -75,17 +72,17 @@ class AddressNameTaken(DomainError):
 
 
 class AddressesChanged(Conflict):
-    """Somebody has kept another address at the same time."""
+    """Another address was saved at the same time; try again."""
 
     status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """What somebody sent off: who, with which key, where to, and the mark of what they saw.
+    """What a checkout form says: who orders, its key, the address, the digest of what was shown.
 
-    `orders_url` is the address of the site's page of orders, for the letter; `keep_as` is the name
-    under which they want to keep where it goes, if they do.
+    `orders_url` is the URL of the page of orders, for the mail; `keep_as` is the name to save the
+    address under, if it is to be saved.
     """
 
     username: str
@@ -101,59 +98,76 @@ class Checkout:
         return shop.order_id_for(self.username, self.key)
 
 
-def draw_key() -> Steps[Ksuid]:
-    """The key of a checkout, for the page that it is sent from."""
+SAMPLE: Final = Checkout(
+    username="alex",
+    email="alex@example.com",
+    key=Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
+    ship_to=shop.Address(
+        recipient="Alex", street="1 Main St", city="Cape Town", postal_code="8001", country="ZA"
+    ),
+    reviewed="0" * 32,
+    orders_url="https://example.com/orders",
+)
+
+
+@pattern("Draw Checkout Key", index="N/A")
+def draw_checkout_key() -> Steps[Ksuid]:
+    """For the checkout page, which sends it back."""
     moment = yield from now()
     return Ksuid.make(moment, (yield from random_bytes(16)))
 
 
-def check_out(asked: Checkout) -> Steps[Ksuid]:
-    """One order for one key, whoever sends it, and however often; gives its id."""
-    yield from customer_of(asked.username, asked.email)
+@pattern("Check out Cart", index="Main table", sample={"checkout": SAMPLE})
+def check_out(checkout: Checkout) -> Steps[Ksuid]:
+    """One transaction: order, purchase, mail, address. One order for one key, however often sent.
+
+    Gives the order's id.
+    """
+    yield from ensure_customer(checkout.username, checkout.email)
     for _ in range(TRIES):
-        prepared = yield from cart.prepare(asked.username, asked.order_id)
+        prepared = yield from cart.prepare(checkout.username, checkout.order_id)
         try:
             if not prepared.has_begun:
-                yield from order(asked, prepared)
+                yield from place_order(checkout, prepared)
         except (Conflict, shop.OrderExists):
             continue
-        yield from cart.complete_purchase(asked.username)
-        return asked.order_id
+        yield from cart.complete_purchase(checkout.username)
+        return checkout.order_id
     raise cart.CartChanged
 
 
-def order(asked: Checkout, prepared: cart.Prepared) -> Steps[None]:
-    """Everything that is decided at one moment."""
+def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
+    """The transaction that decides what is bought."""
     moment = yield from now()
-    if not moment - KEY_LASTS < asked.key.at < moment + CLOCKS_DIFFER:
+    if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
         raise OldCheckout
-    if mark_of(prepared.lines) != asked.reviewed:
+    if digest_of_lines(prepared.lines) != checkout.reviewed:
         raise NotAsReviewed
     if len(prepared.lines) > MOST_PRODUCTS:
         raise TooManyProducts
-    keeping = yield from keeping_address(asked)
-    whole = yield from order_of(asked, prepared.lines)
+    address_writes = yield from new_address_writes(checkout)
+    whole = yield from new_order(checkout, prepared.lines)
     is_small = len(prepared.lines) <= MOST_AT_ONCE
-    # With a token, an answer that was lost on the way is asked for again.
+    # With a token, a retry after a lost response is not carried out twice.
     token = (yield from random_bytes(16)).hex()
     yield from transact(
         *shop.saving(whole),
-        create((yield from confirmation(asked, whole)), unless_exists=shop.OrderExists),
-        *keeping,
+        create((yield from confirmation(checkout, whole)), unless_exists=shop.OrderExists),
+        *address_writes,
         *(cart.purchasing(prepared) if is_small else (cart.opening(prepared),)),
         token=token,
     )
 
 
-def order_of(asked: Checkout, lines: Iterable[cart.CartLine]) -> Steps[shop.WholeOrder]:
-    """The order of some lines; an item has the title that its deal has now."""
+def new_order(checkout: Checkout, lines: Iterable[cart.CartLine]) -> Steps[shop.WholeOrder]:
+    """An order of lines; an item has the title that its deal has now."""
     lines = list(lines)
-    deals = yield from deals_of(lines)
-    wanted = [ordered(line, deals.get(line.item_sku)) for line in lines]
-    return shop.new_order(asked.username, asked.order_id, wanted, ship_to=asked.ship_to)
+    deals = yield from fetch_deals_of(lines)
+    items = [order_item(line, deals.get(line.item_sku)) for line in lines]
+    return shop.new_order(checkout.username, checkout.order_id, items, ship_to=checkout.ship_to)
 
 
-def ordered(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
+def order_item(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
     return shop.Ordered(
         item_id=line.item_sku,
         price=line.price,
@@ -162,19 +176,24 @@ def ordered(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
     )
 
 
-# What was ordered before
+# A form that was sent before
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedBefore:
-    """The order that a page has made, and whether it is of what that page says it is."""
+class PlacedOrder:
+    """The order that a checkout form has made, and whether it holds what the form says."""
 
     order_id: Ksuid
     is_as_reviewed: bool
 
 
-def ordered_before(username: str, key: Ksuid, reviewed: str) -> Steps[OrderedBefore | None]:
-    """What came of a page that was sent before; None if it was not, or nothing came of it."""
+@pattern(
+    "Find Order of Checkout",
+    index="Main table, GSI1",
+    sample={"key": SAMPLE.key, "reviewed": SAMPLE.reviewed},
+)
+def find_placed_order(username: Username, key: Ksuid, reviewed: str) -> Steps[PlacedOrder | None]:
+    """The order that a checkout key has made; None if there is none."""
     order_id = shop.order_id_for(username, key)
     order = yield from get(shop.Order.key(username, order_id), consistent=True)
     if order is None:
@@ -182,16 +201,17 @@ def ordered_before(username: str, key: Ksuid, reviewed: str) -> Steps[OrderedBef
     items: tuple[shop.OrderItem, ...] = ()
     with suppress(shop.UnknownOrder):
         items = (yield from shop.view_order(order_id)).items
-    # While the index lags, there are fewer items to be seen than were ordered.
-    is_same = len(items) < order.item_count or mark_of_order(items) == reviewed
-    return OrderedBefore(order_id, is_same)
+    # While the index lags, the query finds fewer items than were ordered.
+    is_same = len(items) < order.item_count or digest_of_order(items) == reviewed
+    return PlacedOrder(order_id, is_same)
 
 
 # Customers
 
 
-def customer_of(username: str, email: str) -> Steps[shop.Customer]:
-    """The shop's customer that a visitor is; one who never needed to be is made one."""
+@pattern("Ensure Customer of User", index="Main table")
+def ensure_customer(username: Username, email: accounts.Login) -> Steps[shop.Customer]:
+    """The shop's customer of that name, created if there is none."""
     known = yield from get(shop.Customer.key(username), consistent=True)
     if known is not None:
         return known
@@ -204,72 +224,82 @@ def customer_of(username: str, email: str) -> Steps[shop.Customer]:
         )
 
 
-def keep_address(visitor: Visitor, name: str, address: shop.Address) -> Steps[None]:
-    """Keeps an address under a new name; the same one again is fine."""
-    customer = yield from customer_of(visitor.username, visitor.login)
-    there = customer.addresses.get(name)
-    if there is None:
-        yield from shop.save_address(visitor.username, name, address)
-    elif there != address:
+@pattern(
+    "Save new Address",
+    index="Main table",
+    sample={"name": "work", "address": SAMPLE.ship_to},
+)
+def save_new_address(
+    username: Username, email: accounts.Login, name: str, address: shop.Address
+) -> Steps[None]:
+    """Under a name that is free; the same address under the same name changes nothing."""
+    customer = yield from ensure_customer(username, email)
+    known = customer.addresses.get(name)
+    if known is None:
+        yield from shop.save_address(username, name, address)
+    elif known != address:
         raise AddressNameTaken
 
 
-def keeping_address(asked: Checkout) -> Steps[tuple[Write[shop.Customer], ...]]:
-    """The write that keeps where an order goes; none where it is kept, or is not to be."""
-    if asked.keep_as is None:
+def new_address_writes(checkout: Checkout) -> Steps[tuple[Write[shop.Customer], ...]]:
+    """The write that saves the address; none if it is saved already, or not to be saved."""
+    if checkout.keep_as is None:
         return ()
-    name = shop.ADDRESS_NAME(asked.keep_as)
+    name = shop.ADDRESS_NAME(checkout.keep_as)
     customer = yield from get(
-        shop.Customer.key(asked.username), missing=shop.UnknownCustomer, consistent=True
+        shop.Customer.key(checkout.username), missing=shop.UnknownCustomer, consistent=True
     )
-    there = customer.addresses.get(name)
-    if there == asked.ship_to:
+    known = customer.addresses.get(name)
+    if known == checkout.ship_to:
         return ()
-    if there is not None:
+    if known is not None:
         raise AddressNameTaken
     if len(customer.addresses) >= shop.MOST_ADDRESSES:
         raise shop.TooManyAddresses
-    return (shop.adding_address(customer, name, asked.ship_to, otherwise=AddressesChanged),)
+    return (shop.adding_address(customer, name, checkout.ship_to, otherwise=AddressesChanged),)
 
 
-# The letter
+# Mail
 
 
-def confirmation(asked: Checkout, whole: shop.WholeOrder) -> Steps[Mail]:
-    """The letter that confirms an order: there is one for each."""
+def confirmation(checkout: Checkout, whole: shop.WholeOrder) -> Steps[Mail]:
+    """The mail that confirms an order; its id makes it one for each order."""
     return (
-        yield from letter(
+        yield from draft_mail(
             f"order-confirmation {whole.order.order_id}",
-            asked.email,
+            checkout.email,
             "Your order with Big Time Deals",
-            "\n".join(lines_of_letter(asked, whole)),
+            "\n".join(confirmation_lines(checkout, whole)),
         )
     )
 
 
-def lines_of_letter(asked: Checkout, whole: shop.WholeOrder) -> list[str]:
-    to = asked.ship_to
-    place = (to.recipient, to.street, to.city, to.region, to.postal_code, to.country)
+def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
+    to = checkout.ship_to
+    address = (to.recipient, to.street, to.city, to.region, to.postal_code, to.country)
     return [
         "Thank you for your order.",
         "",
-        *(f"{one.count} x {one.title or one.item_id}, {money(one.price)}" for one in whole.items),
+        *(
+            f"{item.count} x {item.title or item.item_id}, {money(item.price)}"
+            for item in whole.items
+        ),
         "",
         f"Total: {money(whole.order.total)}",
         "",
         "It goes to:",
-        *(line for line in place if line),
+        *(line for line in address if line),
         "",
-        f"See how it is doing at {asked.orders_url}/{whole.order.order_id}",
+        f"See how it is doing at {checkout.orders_url}/{whole.order.order_id}",
     ]
 
 
-# What a crash left undone
+# After a crash
 
 
-@reaction(cart.CART)
+@reaction(cart.CART, of=[cart.Purchases])
 def resume_purchases(change: Change[Any]) -> Steps[None]:
-    """Goes on with a large purchase, in case the one who began it does not."""
-    begun = change.of(cart.Purchases)
-    if begun is not None and begun.after is not None and begun.after.is_open:
-        yield from cart.complete_purchase(begun.after.account_id)
+    """Completes a large purchase that its checkout has left open."""
+    purchases = change.of(cart.Purchases)
+    if purchases is not None and purchases.after is not None and purchases.after.is_open:
+        yield from cart.complete_purchase(purchases.after.account_id)

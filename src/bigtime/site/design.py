@@ -1,12 +1,12 @@
-"""The site's own table: mail on its way, work for the second process, who changed what.
+"""The site's own table: outgoing mail, work for the worker, mailbox checks, editors' changes.
 
-Everything here is the site's and no system's. Mail and work that is done goes by itself after a
-while.
+Its items belong to the site and to none of the systems it is made of. Items with `expires_at` are
+deleted by their time to live.
 """
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated
@@ -26,8 +26,9 @@ from bigtime.model import (
     pascal_case,
     singleton,
 )
+from bigtime.systems.portal import example_of
 
-SITE = Table(
+SITE_TABLE = Table(
     "Site",
     "PK",
     "SK",
@@ -38,19 +39,20 @@ SITE = Table(
     stream="NEW_AND_OLD_IMAGES",
 )
 
-Expiry = Annotated[datetime, EpochSeconds]
+Expiry = Annotated[datetime, EpochSeconds, Field(examples=[datetime(2100, 1, 1, tzinfo=UTC)])]
+Fingerprint = Annotated[str, Field(max_length=64)]
 
 
-class Mail(Entity, table=SITE):
-    """A letter to one person. Its id follows from what it is about, so it is sent once.
+class Mail(Entity, table=SITE_TABLE):
+    """A mail to one person. Its id follows from what it is about, so it is sent once.
 
-    `seed` is what its one-time code is made of, which stands nowhere. A letter that could not be
-    sent says when it is tried again, or why it never is.
+    `seed` is what its one-time code is derived from; the code itself is not stored. Of a mail that
+    could not be sent, `try_at` is when to try again, `refused` why it is never tried again.
     """
 
     keys = Keys(
         main=("MAIL#{mail_id}", "MAIL"),
-        GSI1=("OUTBOX", "{written_at}#{mail_id}"),
+        GSI1=("OUTBOX#{written_at:day}", "{written_at}#{mail_id}"),
     )
     mail_id: str
     to: str = Field(max_length=254)
@@ -64,17 +66,20 @@ class Mail(Entity, table=SITE):
     refused: str | None = Field(default=None, max_length=300)
 
 
-class Task(Entity, table=SITE):
-    """Work for the second process: to tell everyone of a hot deal."""
+list_buckets(Mail, "GSI1")
 
-    keys = Keys(main=("TASK#{deal_id}", "TASK"))
+
+class HotDealTask(Entity, table=SITE_TABLE):
+    """An order to the worker: send every user the message of a hot deal."""
+
+    keys = Keys(main=("HOTDEAL#{deal_id}", "HOTDEAL"))
     deal_id: Ksuid
     asked_by: str
     asked_at: datetime
 
 
 class EditorAction(StrEnum):
-    """What an editor did."""
+    """What an editor did to a deal, a brand or a page."""
 
     CREATED_DEAL = "created deal"
     CHANGED_DEAL = "changed deal"
@@ -85,8 +90,8 @@ class EditorAction(StrEnum):
     SENT_TO_WATCHERS = "sent message to watchers"
 
 
-class EditorChange(Entity, table=SITE):
-    """That an editor changed something."""
+class EditorChange(Entity, table=SITE_TABLE):
+    """An entry in the log of what editors changed."""
 
     keys = Keys(main=("CHANGES#{at:month}", "{change_id}"))
     change_id: Ksuid
@@ -100,17 +105,17 @@ class EditorChange(Entity, table=SITE):
 list_buckets(EditorChange, "main")
 
 
-class Once(Entity, table=SITE):
-    """That a request with this key was made, and how it was answered.
+class IdempotencyRecord(Entity, table=SITE_TABLE):
+    """A request that was made under an idempotency key, and its response once there is one.
 
-    `seed` is what its randomness is drawn from, each time that it is tried; until `held_until`
-    somebody tries.
+    Every attempt draws its randomness from `seed`. One attempt at a time holds the record, until
+    `held_until` at the latest. `request` is the request's fingerprint.
     """
 
-    keys = Keys(main=("ONCE#{who}#{idempotency_key}", "ONCE"))
+    keys = Keys(main=("IDEMPOTENCY#{who}#{idempotency_key}", "IDEMPOTENCY"))
     who: str = Field(max_length=300)
     idempotency_key: str = Field(max_length=200)
-    request: str = Field(max_length=64)
+    request: Fingerprint
     seed: Annotated[bytes, Field(max_length=32), Secret]
     begun_at: datetime
     held_until: datetime
@@ -119,42 +124,42 @@ class Once(Entity, table=SITE):
     expires_at: Expiry
 
 
-class Proving(Entity, table=SITE):
-    """That somebody was asked for the code in a mail; where it was no customer's, for none."""
+class PendingCheck(Entity, table=SITE_TABLE):
+    """A page that asks for the code sent to an address; `tenant_id` is None if none was sent."""
 
-    keys = Keys(main=("PROVING#{proving_id}", "PROVING"))
-    proving_id: str = Field(max_length=64)
-    email: str = Field(max_length=254)
+    keys = Keys(main=("CHECK#{check_id}", "CHECK"))
+    check_id: str = Field(max_length=64)
+    email: str = Field(max_length=254, examples=["customer@example.com"])
     tenant_id: str | None = None
-    next: str = Field(max_length=2_000)
+    next: str = Field(max_length=2_000, examples=["/portal"])
     sent_at: datetime
     tries: int = 0
     expires_at: Expiry
 
 
-class Proof(Entity, table=SITE):
-    """That whoever has a cookie, kept as its hash, has shown whose mailbox it is."""
+class VerifiedMailbox(Entity, table=SITE_TABLE):
+    """The tenant whose mailbox a session or a visit has verified; `holder` is its cookie's hash."""
 
-    keys = Keys(main=("PROOF#{holder}", "PROOF"))
+    keys = Keys(main=("MAILBOX#{holder}", "MAILBOX"))
     holder: str = Field(max_length=64)
-    tenant_id: str
+    tenant_id: str = Field(examples=[example_of("tenant")])
     expires_at: Expiry
 
 
-class Reminder(Entity, table=SITE):
-    """That a tenant was reminded on a day, and by whom."""
+class Reminder(Entity, table=SITE_TABLE):
+    """The reminder a tenant was sent on a day, and who sent it."""
 
     keys = Keys(main=("REMINDER#{tenant_id}", "{day}"))
-    tenant_id: str
+    tenant_id: str = Field(examples=[example_of("tenant")])
     day: date
     by: str = Field(max_length=254)
     expires_at: Expiry
 
 
-class DealPlace(Entity, table=SITE, version="version"):
-    """Which place a deal has among the trending ones, for whoever moves it."""
+class DealRank(Entity, table=SITE_TABLE, version="version"):
+    """The rank of a deal among the trending ones: the key of its trending item, to move it by."""
 
-    keys = Keys(main=("PLACE#{deal_id}", "PLACE"))
+    keys = Keys(main=("RANK#{deal_id}", "RANK"))
     deal_id: Ksuid
     category_id: str
     rank: Decimal
@@ -163,8 +168,8 @@ class DealPlace(Entity, table=SITE, version="version"):
     version: int | None = None
 
 
-class Worker(Entity, table=SITE):
-    """How the second process is doing: how far behind each of its consumers is, and its costs."""
+class Worker(Entity, table=SITE_TABLE):
+    """The worker's last report: how far behind each consumer is, and what patterns have cost."""
 
     keys = Keys(main=("WORKER", "WORKER"))
     seen_at: datetime | None = None
@@ -176,8 +181,8 @@ class Worker(Entity, table=SITE):
 WORKER = singleton(Worker)
 
 
-class DemoData(Entity, table=SITE):
-    """Whether the demo data is there: before which moment it happened, and whether it is all."""
+class DemoData(Entity, table=SITE_TABLE):
+    """Whether the demo data is loaded, and the moment that all of it lies before."""
 
     keys = Keys(main=("DEMO", "DEMO"))
     until: datetime | None = None

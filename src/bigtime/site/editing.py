@@ -1,59 +1,106 @@
-"""What editors do, each noted in the transaction that does it: for the desk, and for the API."""
+"""What editors do, each in one transaction with its entry in the log of changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 
-from bigtime.model import Write, create
-from bigtime.site.design import EditorAction
-from bigtime.site.editor_changes import new_change, noted
-from bigtime.site.featured_slots import Featuring, Place, choosing
-from bigtime.site.hot_deal_tasks import ask_for_hot_deal
+from bigtime.model import Change, DomainError, Write, create, get, pattern, reaction
+from bigtime.site.design import SITE_TABLE, EditorAction, HotDealTask
+from bigtime.site.editor_changes import new_change, write_with_change
+from bigtime.site.featured_slots import FRONT_SLOT, FeaturedSlot, Featuring, feature_write
 from bigtime.systems import deals
-from bigtime.systems.deals import FACTS, Brand, Deal, DealExists, DealId, brand_key, rewriting
+from bigtime.systems.deals import FACTS, Brand, Deal, DealExists, DealId, Username, brand_key
 from bigtime.wire import Steps
 
 
-def post_deal(who: str, deal: Deal, *also: Write[Any]) -> Steps[Deal]:
-    """Makes a deal, and writes whatever has to be written with it."""
-    change = yield from new_change(who, EditorAction.CREATED_DEAL, deal.title, shown_at(deal))
-    yield from noted(change, *also, create(deal, unless_exists=DealExists))
+class AlreadyAsked(DomainError):
+    """Everybody is told of this deal already."""
+
+    status = HTTPStatus.CONFLICT
+
+
+@pattern("Post Deal", index="N/A")
+def post_deal(who: Username, deal: Deal, *also: Write[Any]) -> Steps[Deal]:
+    """One transaction: the deal, its entry in the log, and `also` other writes."""
+    change = yield from new_change(who, EditorAction.CREATED_DEAL, deal.title, deal_path(deal))
+    yield from write_with_change(change, *also, create(deal, unless_exists=DealExists))
     return deal
 
 
-def change_deal(who: str, seen: Deal, facts: Mapping[str, Any]) -> Steps[Deal]:
-    """Gives a deal these facts and no others, if it is still as it was seen."""
+@pattern(
+    "Change Deal",
+    index="N/A",
+    sample={"facts": {"title": "A lamp", "link": "https://example.com", "price": Decimal(5)}},
+)
+def change_deal(who: Username, seen: Deal, facts: Mapping[str, Any]) -> Steps[Deal]:
+    """One transaction: these facts and no others, if the deal is still as it was seen."""
     changed = [name for name in FACTS if facts.get(name) != getattr(seen, name)]
-    writing = rewriting(seen, facts)
+    write = deals.rewriting(seen, facts)
     if changed:
-        words = ", ".join(name.replace("_", " ") for name in changed)
-        what = f"{facts['title']}: {words}"
-        change = yield from new_change(who, EditorAction.CHANGED_DEAL, what, shown_at(seen))
-        yield from noted(change, writing)
+        names = ", ".join(name.replace("_", " ") for name in changed)
+        what = f"{facts['title']}: {names}"
+        change = yield from new_change(who, EditorAction.CHANGED_DEAL, what, deal_path(seen))
+        yield from write_with_change(change, write)
     return seen.model_copy(update={**dict.fromkeys(FACTS), **facts})
 
 
-def make_brand(who: str, name: str, logo: str | None) -> Steps[Brand]:
+@pattern("Create Brand by Editor", index="N/A")
+def create_brand(who: Username, name: str, logo: str | None = None) -> Steps[Brand]:
+    """One transaction: the brand, its name among all brands, and its entry in the log."""
     link = f"/brands/{brand_key(name)}"
     change = yield from new_change(who, EditorAction.CREATED_BRAND, name, link)
     return (yield from deals.make_brand(name, create(change), logo=logo))
 
 
-def feature(who: str, place: Place, deal_ids: Sequence[DealId], seen: Featuring) -> Steps[None]:
-    """Features deals in a place instead of those that were seen there."""
-    chosen = yield from choosing(place, deal_ids, seen)
+@pattern(
+    "Feature Deals",
+    index="Main table",
+    sample={"slot": FRONT_SLOT, "seen": deals.FrontPage()},
+)
+def feature_deals(
+    who: Username, slot: FeaturedSlot, deal_ids: Sequence[DealId], seen: Featuring
+) -> Steps[None]:
+    """One transaction: deals in a slot instead of the ones seen there, and an entry in the log."""
+    write = yield from feature_write(slot, deal_ids, seen)
     count = "1 deal" if len(deal_ids) == 1 else f"{len(deal_ids)} deals"
-    what = f"{place.name}: {count}"
-    change = yield from new_change(who, EditorAction.FEATURED, what, place.shown_at)
-    yield from noted(change, chosen)
+    what = f"{slot.name}: {count}"
+    change = yield from new_change(who, EditorAction.FEATURED, what, slot.public_path)
+    yield from write_with_change(change, write)
 
 
-def tell_everybody(who: str, deal: Deal) -> Steps[None]:
-    """Asks for a message to every user; again, it changes nothing."""
-    change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, shown_at(deal))
-    yield from ask_for_hot_deal(deal.deal_id, who, create(change))
-
-
-def shown_at(deal: Deal) -> str:
+def deal_path(deal: Deal) -> str:
     return f"/deals/{deal.deal_id}"
+
+
+# Hot deals: an editor asks for the message, the worker sends it
+
+
+@pattern("Request Hot Deal Message", index="Main table")
+def request_hot_deal(who: Username, deal_id: DealId) -> Steps[Deal]:
+    """One transaction: the task and an entry in the log; a second request changes nothing."""
+    deal = yield from deals.fetch_deal(deal_id)
+    change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
+    task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=change.at)
+    with suppress(AlreadyAsked):
+        yield from write_with_change(change, create(task, unless_exists=AlreadyAsked))
+    return deal
+
+
+@pattern("Fetch Hot Deal Task", index="Main table")
+def fetch_hot_deal_task(deal_id: DealId) -> Steps[HotDealTask | None]:
+    """None if the message was not requested."""
+    return (yield from get(HotDealTask.key(deal_id), consistent=True))
+
+
+@reaction(SITE_TABLE, of=[HotDealTask])
+def send_hot_deals(change: Change[Any]) -> Steps[None]:
+    """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
+    task = change.of(HotDealTask)
+    if task is None or task.kind != "insert" or task.after is None:
+        return
+    with suppress(deals.UnknownDeal):
+        yield from deals.send_hot_deal_message(task.after.deal_id)

@@ -1,7 +1,7 @@
 """The log of what editors changed: by whom, and when.
 
-A change is noted in the transaction that makes it: what happened is in the list, and what is in
-the list has happened. The two tables are one transaction's, so no crash comes between them.
+A change is recorded in the transaction that makes it: what happened is in the log, and what is in
+the log has happened.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bigtime.model import (
     create,
     newest_first,
     now,
+    pattern,
     random_bytes,
     transact,
 )
@@ -26,39 +27,38 @@ from bigtime.site.design import EditorAction, EditorChange
 from bigtime.wire import Steps
 
 PAGE: Final = 25
-
-
-MOST_WORDS: Final = 400
+MOST_CHARACTERS: Final = 400
 
 
 def new_change(who: str, action: EditorAction, what: str, link: str) -> Steps[EditorChange]:
-    """That somebody changes something now; `link` is the path of a page that shows it."""
+    """An entry for the log, as of now; `link` is the path of a page that shows what changed."""
     moment = yield from now()
-    drawn = yield from random_bytes(12)
+    randomness = yield from random_bytes(12)
     return EditorChange(
-        # An id sorts by its second; what comes first in the rest sorts within that.
-        change_id=Ksuid.make(moment, moment.microsecond.to_bytes(4) + drawn),
+        # A KSUID sorts by its second; microseconds first in its payload sort within that.
+        change_id=Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness),
         at=moment,
         who=who,
         action=action,
-        what=shortened(what),
+        what=shorten(what),
         link=link,
     )
 
 
-def shortened(words: str) -> str:
-    return words if len(words) <= MOST_WORDS else words[: MOST_WORDS - 1] + "…"
+def shorten(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def noted(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
-    """The writes and the note of them, or nothing."""
-    # With a token, an answer that was lost on the way is asked for again.
+def write_with_change(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
+    """One transaction: the writes, and the entry in the log."""
+    # With a token, a retry after a lost response is not carried out twice.
     token = (yield from random_bytes(16)).hex()
     yield from transact(*writes, create(change), token=token, at=change.at)
 
 
+@pattern("View Editor Changes", index="Main table")
 def view_changes(*, after: Position | None = None, limit: int = PAGE) -> Steps[Page[EditorChange]]:
-    """Newest first; those of a month lie together."""
+    """A query for each month that has changes, newest first, paged."""
     return (yield from newest_first(months(), limit=limit, after=after))
 
 

@@ -1,33 +1,33 @@
-"""What people look at and go to: activities of theirs, and places of deals among the trending.
+"""Engagement: views of deals and clicks to their offers, as activities and as trending ranks.
 
 A deal's engagement score is its views, and five for each click to its offer. Both are counted on
-this site alone, and both move the deal's place.
+this site alone, and both move the deal to a new rank among the trending deals of its category.
 
 1. A view is counted in memory, for most deal pages are answered from memory too. Every few seconds
-   what was counted is written, all deals together. A crash loses the views of the last seconds,
-   and nothing else; that is what a view is worth.
-2. A click is written before its visitor is sent on: the activity and the place in one transaction.
-   Its activity is named by the user, the deal and the hour. So a click that comes twice counts
-   once, and so do all clicks of one user on one deal in one hour. Whoever is not signed in has no
-   activities, and each of their clicks counts.
-3. A view of somebody who is signed in is an activity as well, one for each deal and hour. Its time
-   is the beginning of the hour, which makes its key, and `at` in its details is when it was last.
-4. `DealPlace` tells which place a deal has, and moves with it in one transaction. It saves the
-   search through the category; and since no two can make it, no two can give a deal a first place.
-   A place that somebody else has moved is searched for.
+   the counts are written, all deals together. A crash loses the views of the last seconds, and
+   nothing else; that is what a view is worth.
+2. A click is written before its visitor is redirected: the activity and the rank in one
+   transaction. The activity's key is the user, the deal and the hour. So a click that comes twice
+   counts once, and so do all clicks of one user on one deal in one hour. A visitor who is not
+   signed in has no activities, and each of their clicks counts.
+3. A view by a signed-in user is an activity as well, one for each deal and hour. Its time is the
+   beginning of the hour, which is in its key; `at` in its details is the time of the last view.
+4. A trending deal's key holds its rank, so to move it takes its present key. `DealRank` has that
+   key by deal id, and moves with it in one transaction. It saves a search through the category;
+   and since it is created once, a deal cannot enter the ranks twice. A rank that another request
+   has moved is searched for.
 
-Whoever looks or clicks all the time is answered all the time, and not counted: there is a limit
-by user, or by address where nobody is signed in. Else one program could make a deal trend.
+Each user, or each address where nobody is signed in, has a limit of views and clicks that count.
+Else one program could make a deal trend.
 
-Places are moved for many deals in one transaction. If one of them was overtaken, each is moved by
-itself.
+Many deals are moved in one transaction. If one of them was overtaken, each is moved by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
 
@@ -39,28 +39,29 @@ from bigtime.model import (
     get,
     get_many,
     now,
+    pattern,
     put,
     put_many,
     random_bytes,
     transact,
 )
 from bigtime.site.catalog_projection import catalog_deal
-from bigtime.site.design import DealPlace
+from bigtime.site.design import DealRank
 from bigtime.systems import catalog
-from bigtime.systems.deals import Deal, fetch_deals
+from bigtime.systems.deals import Deal, Username
 from bigtime.wire import Steps
 
 VIEW: Final = "deal_view"
 CLICK: Final = "deal_click"
 DEALS_AT_ONCE: Final = 33
-"""A transaction has a hundred actions: two for each place, and one for what tells it."""
+"""A transaction takes a hundred actions: two for a trending deal, and one for its `DealRank`."""
 TRIES: Final = 10
 PERCENT: Final = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Engaged:
-    """How often a deal was looked at and gone to."""
+class DealEngagement:
+    """New views of a deal and clicks to its offer."""
 
     deal: Deal
     views: int = 0
@@ -68,63 +69,84 @@ class Engaged:
 
 
 @dataclass(slots=True)
-class Counted:
-    """What has not been written yet."""
+class EngagementCounts:
+    """Views and clicks by deal id that are not written yet, and who viewed which deal."""
 
     views: dict[str, int] = field(default_factory=dict)
     clicks: dict[str, int] = field(default_factory=dict)
-    lookers: set[tuple[str, str]] = field(default_factory=set)
+    viewers: set[tuple[str, str]] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         return bool(self.views or self.clicks)
 
+    def of(self, deal: Deal) -> DealEngagement:
+        deal_id = deal.deal_id
+        return DealEngagement(deal, self.views.get(deal_id, 0), self.clicks.get(deal_id, 0))
 
-# Steps
-
-
-def deals_counted(counted: Counted) -> Steps[dict[str, Deal]]:
-    """The deals that were engaged with, by id."""
-    ids: list[Any] = [*counted.views.keys() | counted.clicks.keys()]
-    found = yield from fetch_deals(sorted(ids))
-    return {str(deal.deal_id): deal for deal in found}
+    @property
+    def deal_ids(self) -> list[str]:
+        return sorted(self.views.keys() | self.clicks.keys())
 
 
-def engaged(deal: Deal, counted: Counted) -> Engaged:
-    deal_id = deal.deal_id
-    return Engaged(deal, counted.views.get(deal_id, 0), counted.clicks.get(deal_id, 0))
+SAMPLE_DEAL: Final = Deal(
+    deal_id=Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
+    title="A lamp",
+    link="https://example.com/lamp",
+    price=Decimal("19.99"),
+    brand="Apple",
+    brand_name="Apple",
+    category="Home",
+    category_name="Home",
+    created_at=datetime(2026, 1, 1, 12, tzinfo=UTC),
+)
+SAMPLE: Final = DealEngagement(SAMPLE_DEAL, views=1)
 
 
-def record_click(deal: Deal, username: str | None) -> Steps[None]:
-    """Counts a click; of one user, one in an hour."""
+# Activities
+
+
+@pattern("Record Click to Offer", index="Main table", sample={"deal": SAMPLE_DEAL})
+def record_click(deal: Deal, username: Username | None) -> Steps[None]:
+    """One transaction: the activity and the deal's new rank; one click of a user in an hour."""
     activities: list[Write[Any]] = []
     if username is not None:
-        activity = activity_of(CLICK, username, deal, (yield from now()))
+        activity = new_activity(CLICK, username, deal, (yield from now()))
         activities.append(create(activity, unless_exists=catalog.ActivityExists))
     try:
-        yield from record(Engaged(deal, clicks=1), with_=activities)
+        yield from move_to_new_rank(DealEngagement(deal, clicks=1), also=activities)
     except catalog.ActivityExists:
         return
 
 
-def is_new_click(deal: Deal, username: str) -> Steps[bool]:
+@pattern("Record Click Activity", index="Main table", sample={"deal": SAMPLE_DEAL})
+def record_click_activity(deal: Deal, username: Username) -> Steps[bool]:
+    """Without a rank, which the caller moves later; gives whether it is new in its hour."""
     try:
-        yield from catalog.record_activity(activity_of(CLICK, username, deal, (yield from now())))
+        yield from catalog.record_activity(new_activity(CLICK, username, deal, (yield from now())))
     except catalog.ActivityExists:
         return False
     return True
 
 
-def record_looks(deals: Mapping[str, Deal], lookers: Iterable[tuple[str, str]]) -> Steps[None]:
-    """The activities of those who looked at deals."""
+@pattern(
+    "Record Views",
+    index="Main table",
+    sample={
+        "deals": {SAMPLE_DEAL.deal_id: SAMPLE_DEAL},
+        "viewers": [("alex", SAMPLE_DEAL.deal_id)],
+    },
+)
+def record_views(deals: Mapping[str, Deal], viewers: Iterable[tuple[str, str]]) -> Steps[None]:
+    """BatchWriteItem of the activities of users who viewed deals."""
     moment = yield from now()
     yield from put_many(
-        activity_of(VIEW, username, deals[deal_id], moment)
-        for username, deal_id in sorted(lookers)
+        new_activity(VIEW, username, deals[deal_id], moment)
+        for username, deal_id in sorted(viewers)
         if deal_id in deals
     )
 
 
-def activity_of(kind: str, username: str, deal: Deal, moment: datetime) -> catalog.UserActivity:
+def new_activity(kind: str, username: str, deal: Deal, moment: datetime) -> catalog.UserActivity:
     hour = moment.replace(minute=0, second=0, microsecond=0)
     return catalog.UserActivity(
         user_id=username,
@@ -139,38 +161,47 @@ def activity_of(kind: str, username: str, deal: Deal, moment: datetime) -> catal
     )
 
 
-def record_all(many: Sequence[Engaged]) -> Steps[None]:
-    """Moves the places of up to 33 deals at once, or each by itself where that does not go."""
-    places = yield from get_many([DealPlace.key(one.deal.deal_id) for one in many], consistent=True)
-    told = dict(zip(many, places, strict=True))
-    found = yield from searched([one.deal for one, place in told.items() if place is None])
+# Ranks
+
+
+@pattern("Move Deals to new Ranks", index="Main table", sample={"engagements": [SAMPLE]})
+def move_to_new_ranks(engagements: Sequence[DealEngagement]) -> Steps[None]:
+    """Up to 33 deals in one transaction, or each by itself if one was overtaken."""
+    keys = [DealRank.key(engagement.deal.deal_id) for engagement in engagements]
+    ranks = yield from get_many(keys, consistent=True)
+    pairs = [*zip(engagements, ranks, strict=True)]
+    found = yield from find_trending([pair[0].deal for pair in pairs if pair[1] is None])
     writes = [
         write
-        for one, place in told.items()
-        for write in writes_of(
-            one, place, seen_at(one, place) if place else found.get(one.deal.deal_id)
+        for engagement, rank in pairs
+        for write in rank_writes(
+            engagement,
+            rank,
+            trending_at(engagement.deal, rank) if rank else found.get(engagement.deal.deal_id),
         )
     ]
     token = (yield from random_bytes(16)).hex()
     try:
         yield from transact(*writes, token=token)
     except (catalog.EngagementMoved, Conflict):
-        for one in many:
-            yield from record(one)
+        for engagement in engagements:
+            yield from move_to_new_rank(engagement)
 
 
-def record(one: Engaged, *, with_: Sequence[Write[Any]] = ()) -> Steps[None]:
-    """Gives a deal the place of its new score, together with other writes."""
+@pattern("Move Deal to new Rank", index="Main table", sample={"engagement": SAMPLE})
+def move_to_new_rank(engagement: DealEngagement, *, also: Sequence[Write[Any]] = ()) -> Steps[None]:
+    """One transaction: the trending deal, its `DealRank`, and `also` other writes."""
+    deal = engagement.deal
     is_overtaken = False
     for _ in range(TRIES):
-        place = yield from get(DealPlace.key(one.deal.deal_id), consistent=True)
-        if place is None or is_overtaken:
-            seen = (yield from searched([one.deal])).get(one.deal.deal_id)
+        rank = yield from get(DealRank.key(deal.deal_id), consistent=True)
+        if rank is None or is_overtaken:
+            trending = (yield from find_trending([deal])).get(deal.deal_id)
         else:
-            seen = seen_at(one, place)
+            trending = trending_at(deal, rank)
         token = (yield from random_bytes(16)).hex()
         try:
-            yield from transact(*with_, *writes_of(one, place, seen), token=token)
+            yield from transact(*also, *rank_writes(engagement, rank, trending), token=token)
             return
         except catalog.EngagementMoved:
             is_overtaken = True
@@ -179,41 +210,38 @@ def record(one: Engaged, *, with_: Sequence[Write[Any]] = ()) -> Steps[None]:
     raise catalog.EngagementMoved
 
 
-def searched(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal]]:
-    """The places of deals of which nothing is told, by deal: one search for each category."""
+def find_trending(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal]]:
+    """The trending deals of deals without a `DealRank`, by id: a search for each category."""
     found: dict[str, catalog.TrendingDeal] = {}
     wanted: dict[str, list[str]] = {}
     for deal in deals:
         wanted.setdefault(deal.category, []).append(deal.deal_id)
     for category, deal_ids in wanted.items():
-        there = yield from catalog.places_of(category, *deal_ids)
-        found |= {one.deal_id: one for one in there}
+        trending = yield from catalog.places_of(category, *deal_ids)
+        found |= {deal.deal_id: deal for deal in trending}
     return found
 
 
-# Places
-
-
-def writes_of(
-    one: Engaged, place: DealPlace | None, seen: catalog.TrendingDeal | None
+def rank_writes(
+    engagement: DealEngagement, rank: DealRank | None, before: catalog.TrendingDeal | None
 ) -> tuple[Write[Any], ...]:
-    """From the place that was seen, or none, to that of the new score."""
+    """Moves a deal from the rank it had, or none, to the rank of its new score."""
     after = catalog.place_of(
-        catalog_deal(one.deal),
-        discount(one.deal),
-        views=one.views + (seen.views if seen else 0),
-        clicks=one.clicks + (seen.clicks if seen else 0),
+        catalog_deal(engagement.deal),
+        discount(engagement.deal),
+        views=engagement.views + (before.views if before else 0),
+        clicks=engagement.clicks + (before.clicks if before else 0),
     )
-    taking = (
-        catalog.moving(seen, after)
-        if seen
+    moves = (
+        catalog.moving(before, after)
+        if before
         else (create(after, unless_exists=catalog.EngagementMoved),)
     )
-    return put(telling(after, place)), *taking
+    return put(rank_note(after, rank)), *moves
 
 
-def telling(after: catalog.TrendingDeal, before: DealPlace | None) -> DealPlace:
-    return DealPlace(
+def rank_note(after: catalog.TrendingDeal, before: DealRank | None) -> DealRank:
+    return DealRank(
         deal_id=Ksuid(after.deal_id),
         category_id=after.category_id,
         rank=after.rank,
@@ -223,12 +251,12 @@ def telling(after: catalog.TrendingDeal, before: DealPlace | None) -> DealPlace:
     )
 
 
-def seen_at(one: Engaged, place: DealPlace) -> catalog.TrendingDeal:
-    """The trending deal that a place tells of; its title may be another by now, its key not."""
-    there = catalog.place_of(
-        catalog_deal(one.deal), discount(one.deal), views=place.views, clicks=place.clicks
+def trending_at(deal: Deal, rank: DealRank) -> catalog.TrendingDeal:
+    """The trending deal at a rank: its key is exact, its title may have changed."""
+    trending = catalog.place_of(
+        catalog_deal(deal), discount(deal), views=rank.views, clicks=rank.clicks
     )
-    return there.model_copy(update={"category_id": place.category_id, "rank": place.rank})
+    return trending.model_copy(update={"category_id": rank.category_id, "rank": rank.rank})
 
 
 def discount(deal: Deal) -> Decimal:

@@ -1,4 +1,4 @@
-"""Where deals are featured: the front page, the editors' choice, and each category."""
+"""The slots for featured deals: the front page, the editors' choice, and each category."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Page, Position, Write, get, together
+from bigtime.model import Page, Position, Write, get, pattern, together
 from bigtime.site.cache_tags import (
     EDITORS_CHOICE,
     FRONT_PAGE,
@@ -18,17 +18,17 @@ from bigtime.systems import deals
 from bigtime.wire import Steps
 
 Featuring: TypeAlias = deals.FrontPage | deals.EditorsChoice | deals.Category
-"""What keeps featured deals."""
+"""An item that holds featured deals."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place for featured deals: `path` leads to its form, `shown_at` to what everybody sees."""
+class FeaturedSlot:
+    """A list of featured deals: `path` is that of its form, `public_path` that of its page."""
 
     name: str
     of: deals.PageName | str
     path: str
-    shown_at: str
+    public_path: str
     tag: str
     limits: deals.Limits
 
@@ -38,11 +38,11 @@ class Place:
 
     @property
     def listed(self) -> str:
-        """The tag of the deals that could be featured there."""
+        """The cache tag of the deals that could be featured in it."""
         return LATEST if self.category is None else category_deals_tag(self.category)
 
 
-FRONT: Final = Place(
+FRONT_SLOT: Final = FeaturedSlot(
     "Front page",
     deals.PageName.FRONT_PAGE,
     "/editor/featured/front-page",
@@ -50,7 +50,7 @@ FRONT: Final = Place(
     FRONT_PAGE,
     deals.ON_A_PAGE,
 )
-CHOICE: Final = Place(
+CHOICE_SLOT: Final = FeaturedSlot(
     "Editor's choice",
     deals.PageName.EDITORS_CHOICE,
     "/editor/featured/editors-choice",
@@ -60,9 +60,9 @@ CHOICE: Final = Place(
 )
 
 
-def place_of_category(name: str) -> Place:
+def category_slot(name: str) -> FeaturedSlot:
     key = deals.category_key(name)
-    return Place(
+    return FeaturedSlot(
         name,
         key,
         f"/editor/featured/categories/{key}",
@@ -72,46 +72,56 @@ def place_of_category(name: str) -> Place:
     )
 
 
-PLACES: Final = (FRONT, CHOICE, *map(place_of_category, deals.CATEGORIES))
+SLOTS: Final = (FRONT_SLOT, CHOICE_SLOT, *map(category_slot, deals.CATEGORIES))
 
 
-def featuring(place: Place) -> Steps[Featuring]:
-    """What features deals there, as it is now."""
-    if isinstance(place.of, deals.PageName):
-        page: Featuring = yield from deals.PAGES[place.of].get(consistent=True)
+SAMPLE_SLOT: Final = {"slot": FRONT_SLOT}
+
+
+@pattern("Fetch Featured Deals of Slot", index="Main table", sample=SAMPLE_SLOT)
+def fetch_featuring(slot: FeaturedSlot) -> Steps[Featuring]:
+    """The item that holds them, strongly consistent."""
+    if isinstance(slot.of, deals.PageName):
+        page: Featuring = yield from deals.PAGES[slot.of].get(consistent=True)
         return page
     return (
-        yield from get(deals.Category.key(place.of), missing=deals.UnknownCategory, consistent=True)
+        yield from get(deals.Category.key(slot.of), missing=deals.UnknownCategory, consistent=True)
     )
 
 
-def outdated(chosen: Sequence[deals.Deal], stored: Featuring) -> set[str]:
-    """Deals that have changed since they were published there."""
-    copies = {one.deal_id: one for one in stored.featured_deals}
-    there = (deal for deal in chosen if deal.deal_id in copies)
-    return {deal.deal_id for deal in there if deals.copy_of(deal) != copies[deal.deal_id]}
+def outdated_ids(chosen: Sequence[deals.Deal], stored: Featuring) -> set[str]:
+    """The ids of deals that have changed since they were featured."""
+    copies = {copy.deal_id: copy for copy in stored.featured_deals}
+    featured = (deal for deal in chosen if deal.deal_id in copies)
+    return {deal.deal_id for deal in featured if deals.copy_of(deal) != copies[deal.deal_id]}
 
 
-def outdated_places(deal: deals.Deal) -> Steps[list[Place]]:
-    """Where a deal is featured as it was before it was changed."""
-    places = [place for place in PLACES if place.category in (None, deal.category)]
-    found = yield from together(*(featuring(place) for place in places))
-    return [place for place, one in zip(places, found, strict=True) if outdated([deal], one)]
+@pattern("Fetch Slots with outdated Copy of Deal", index="Main table")
+def fetch_outdated_slots(deal: deals.Deal) -> Steps[list[FeaturedSlot]]:
+    """Those that feature the deal as it was before it was changed."""
+    slots = [slot for slot in SLOTS if slot.category in (None, deal.category)]
+    found = yield from together(*(fetch_featuring(slot) for slot in slots))
+    return [slot for slot, stored in zip(slots, found, strict=True) if outdated_ids([deal], stored)]
 
 
-def choosing(place: Place, deal_ids: Sequence[deals.DealId], seen: Featuring) -> Steps[Write[Any]]:
-    """The write that features deals there instead of those that were seen."""
+def feature_write(
+    slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: Featuring
+) -> Steps[Write[Any]]:
+    """The write that features deals in a slot, if it still holds the ones that were seen."""
     if isinstance(seen, deals.Category):
-        return (yield from deals.choosing_for_category(seen, deal_ids, limits=place.limits))
-    assert isinstance(place.of, deals.PageName)
+        return (yield from deals.choosing_for_category(seen, deal_ids, limits=slot.limits))
+    assert isinstance(slot.of, deals.PageName)
     return (
         yield from deals.choosing_for_page(
-            place.of, deal_ids, seen.featured_deals, limits=place.limits
+            slot.of, deal_ids, seen.featured_deals, limits=slot.limits
         )
     )
 
 
-def latest_for(place: Place, after: Position | None) -> Steps[Page[deals.Deal]]:
-    """The latest deals that could be featured there."""
-    days = deals.all_days() if place.category is None else deals.category_days(place.category)
+@pattern("Fetch latest Deals for Slot", index="GSI1", sample=SAMPLE_SLOT)
+def fetch_latest_for_slot(
+    slot: FeaturedSlot, *, after: Position | None = None
+) -> Steps[Page[deals.Deal]]:
+    """The deals that could be featured in it: all, or those of its category by GSI3."""
+    days = deals.all_days() if slot.category is None else deals.category_days(slot.category)
     return (yield from deals.latest(days, after=after))

@@ -1,10 +1,9 @@
-"""The letters of the portal: a code, a confirmation, a reminder, what happened to an account."""
+"""Texts of the portal's mails: a code, a confirmation, a reminder, a change of an account."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from bigtime.site.formatting import money
 from bigtime.systems import portal
@@ -12,21 +11,20 @@ from bigtime.systems import portal
 RAND: Final = "R "
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """What is written to somebody."""
+class Letter(NamedTuple):
+    """The subject and the text of a mail."""
 
     subject: str
-    lines: Sequence[str]
+    text: str
 
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
+
+def letter(subject: str, lines: Iterable[str]) -> Letter:
+    return Letter(subject, "\n".join(lines))
 
 
 def code_letter(code: str, link: str) -> Letter:
     minutes = int(portal.VALID_FOR.total_seconds()) // 60
-    return Letter(
+    return letter(
         "Your code for Bigtime Hosting",
         (
             f"Your code is {code}. It is good for {minutes} minutes.",
@@ -40,7 +38,7 @@ def code_letter(code: str, link: str) -> Letter:
 
 
 def closed_letter() -> Letter:
-    return Letter(
+    return letter(
         "Your account with Bigtime Hosting",
         (
             "Somebody, perhaps you, wanted to order or to sign in with this address.",
@@ -52,13 +50,13 @@ def closed_letter() -> Letter:
 
 
 def order_letter(order: portal.Order, url: str) -> Letter:
-    return Letter(
+    return letter(
         "Your order with Bigtime Hosting",
         (
             "Thank you for your order.",
             "",
-            *map(ordered, order.items),
-            *saved(order),
+            *map(item_line, order.items),
+            *discount_lines(order),
             "",
             f"Total: {money(order.total, RAND)}",
             "",
@@ -67,11 +65,11 @@ def order_letter(order: portal.Order, url: str) -> Letter:
     )
 
 
-def ordered(item: portal.OrderItem) -> str:
+def item_line(item: portal.OrderItem) -> str:
     return f"{item.quantity} x {item.product_name}, {money(item.unit_price, RAND)} each"
 
 
-def saved(order: portal.Order) -> Sequence[str]:
+def discount_lines(order: portal.Order) -> Sequence[str]:
     if order.campaign is None:
         return ()
     percent = order.campaign.discount_percentage.normalize()
@@ -79,7 +77,7 @@ def saved(order: portal.Order) -> Sequence[str]:
 
 
 def password_letter(tenant: portal.Tenant) -> Letter:
-    return Letter(
+    return letter(
         "Your password with Bigtime was set anew",
         (
             f"Somebody who gets the mail of {tenant.email} has set a new password for the account"
@@ -92,7 +90,7 @@ def password_letter(tenant: portal.Tenant) -> Letter:
 
 
 def reminder_letter(tenant: portal.Tenant, url: str) -> Letter:
-    return Letter(
+    return letter(
         "Please confirm your address",
         (
             f"You gave us the address {tenant.email} and have not confirmed it yet.",

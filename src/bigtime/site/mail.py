@@ -1,18 +1,18 @@
-"""Mail: written into the site's table in one step, sent by the second process in another.
+"""Mail: written to the site's table, sent by the worker.
 
-A letter's id follows from what it is about (`order-confirmation 2f...`), so that whoever writes it
-twice sends it once. In development letters stay in the outbox, a page that shows them. Where a
-mail server is set, the second process sends each and then takes it out of the table:
+A mail's id follows from what it is about (`order-confirmation 2f...`), so that a mail written twice
+is sent once. In development mails stay in the outbox, a page that shows them. Where a mail server
+is set, the worker sends each mail and then deletes it:
 
-1. A letter is tried when it is written, and taken out before the next is tried. Whatever happens
-   to another, it is not sent again.
-2. One that is refused for good stays, with the reason, until it goes by itself. One that is not
-   taken now is noted to be tried again, later and later. The others go on meanwhile.
-3. If the server cannot be used at all, the letter waits where it is, and all behind it.
+1. A mail is tried when it is written, and deleted before the next is tried. Whatever happens to
+   another, it is not sent again.
+2. One that the server refuses for good stays, with the reason, until it expires. One that the
+   server does not take now is tried again, after longer and longer pauses. The others go on.
+3. If the server cannot be used at all, the mail waits where it is, and all behind it.
 
-A letter with a one-time code does not hold it, nor does anything else that is stored, streamed or
-backed up. It has a seed, of which the code is made with a key that is in no table, once when its
-hash is stored and once more when the letter is sent or shown.
+A mail with a one-time code does not hold the code, nor does anything else that is stored, streamed
+or backed up. It has a seed, from which the code is derived with a key that is in no table: once
+when the code's hash is stored, and again when the mail is sent or shown.
 """
 
 from __future__ import annotations
@@ -23,60 +23,69 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.message import EmailMessage
+from functools import cache
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from bigtime.model import (
+    Buckets,
     Change,
     ItemExists,
     ItemMissing,
     Page,
     Position,
+    Reaction,
     attr,
+    buckets,
     create,
     delete,
     get,
+    newest_first,
     now,
-    query,
+    oldest_first,
+    pattern,
+    reaction,
     update,
 )
-from bigtime.site.design import Mail
+from bigtime.site.design import SITE_TABLE, Mail
 from bigtime.site.mail_server import NotNow, Refused, mailbox_of
 from bigtime.systems import portal
 from bigtime.wire import Steps
 
 log = logging.getLogger("bigtime.worker")
 
-KEPT: Final = timedelta(days=2)
+EXPIRES_AFTER: Final = timedelta(days=2)
+PAGE: Final = 25
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(hours=1)
 CODE: Final = "{code}"
-"""What stands in a letter for the code that it is sent with."""
+"""Stands in a mail's text for the code."""
 MOST_REASON: Final = 300
 
-Sending: TypeAlias = Callable[[EmailMessage], None]
-"""Hands in a letter, or raises what `mail_server` tells of."""
+SendMessage: TypeAlias = Callable[[EmailMessage], None]
+"""Hands a message to a mail server; raises the errors of `mail_server`."""
 
 
 # Writing
 
 
-def write_mail(written: Steps[Mail]) -> Steps[None]:
-    """Puts a letter in the outbox, unless it has been there."""
+@pattern("Write Mail", index="Main table")
+def write_mail(mail: Mail) -> Steps[None]:
+    """Put in the outbox; a mail of that id that is there already stays."""
     with suppress(ItemExists):
-        yield from create((yield from written))
+        yield from create(mail)
 
 
-def letter(
+def draft_mail(
     mail_id: str,
     to: str,
     subject: str,
     text: str,
     *,
     seed: bytes | None = None,
-    kept: timedelta = KEPT,
+    expires_after: timedelta = EXPIRES_AFTER,
 ) -> Steps[Mail]:
-    """A letter that is not stored yet, for whoever stores it together with something else."""
+    """A mail as of now, not stored yet: a transaction may store it together with its cause."""
     moment = yield from now()
     return Mail(
         mail_id=mail_id,
@@ -85,53 +94,98 @@ def letter(
         text=text,
         seed=seed,
         written_at=moment,
-        expires_at=moment + kept,
+        expires_at=moment + expires_after,
     )
 
 
+@pattern("View Outbox", index="GSI1")
 def view_outbox(*, after: Position | None = None) -> Steps[Page[Mail]]:
-    """What was written, newest first."""
-    return (yield from query(Mail.within("GSI1"), newest_first=True, limit=25, after=after))
+    """A query for each day, newest first, paged; mails expire after two days."""
+    oldest = (yield from now()) - EXPIRES_AFTER
+    return (yield from newest_first(outbox(), limit=PAGE, after=after, since=oldest))
 
 
-def text_of(mail: Mail, pepper: bytes) -> str:
-    """What a letter says, with its code if it has one."""
-    return (
-        mail.text
-        if mail.seed is None
-        else mail.text.replace(CODE, portal.code_from(mail.seed, pepper))
-    )
+@cache
+def outbox() -> Buckets[Mail]:
+    return buckets(Mail, "GSI1")
+
+
+def mail_text(mail: Mail, pepper: bytes) -> str:
+    """The text of a mail, with its code if it has one."""
+    if mail.seed is None:
+        return mail.text
+    return mail.text.replace(CODE, portal.code_from(mail.seed, pepper))
 
 
 # Sending
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """Sends letters: by whom, from whom, and with the key of their codes."""
+@pattern("Fetch Mail", index="Main table")
+def fetch_mail(mail_id: str) -> Steps[Mail | None]:
+    """Strongly consistent, before it is sent."""
+    return (yield from get(Mail.key(mail_id), consistent=True))
 
-    send: Sending
+
+@pattern("View Mail to send again", index="GSI1")
+def view_mail_to_send_again(*, after: Position | None = None) -> Steps[Page[Mail]]:
+    """The mails of the outbox whose next try is due, oldest first, paged."""
+    moment = yield from now()
+    return (
+        yield from oldest_first(
+            outbox(),
+            since=moment - EXPIRES_AFTER,
+            limit=PAGE,
+            after=after,
+            filter=attr("try_at") <= moment,
+        )
+    )
+
+
+@pattern("Delete sent Mail", index="Main table")
+def delete_sent_mail(mail_id: str) -> Steps[None]:
+    """Before the next mail is tried, so that it is not sent again."""
+    yield from delete(Mail.key(mail_id))
+
+
+@pattern("Record failed Try of Mail", index="Main table", sample={"tries": 1})
+def record_failed_try(
+    mail_id: str, tries: int, *, try_at: datetime | None = None, refused: str | None = None
+) -> Steps[None]:
+    """With the time of the next try, or the reason why there is none; not if it has expired."""
+    with suppress(ItemMissing):
+        yield from update(Mail.key(mail_id), tries=tries, try_at=try_at, refused=refused)
+
+
+@dataclass(frozen=True, slots=True)
+class MailSender:
+    """Sends mails with `send`, from the address `sender`; codes are derived with `pepper`."""
+
+    send: SendMessage
     sender: str
     pepper: bytes
 
-    def deliver(self, change: Change[Any]) -> Steps[None]:
-        """Sends a letter that was written, unless that was done or tried before."""
+    @property
+    def reaction(self) -> Reaction:
+        """Sends each mail as it is written."""
+        return reaction(SITE_TABLE, of=[Mail])(self.send_new)
+
+    def send_new(self, change: Change[Any]) -> Steps[None]:
+        """Sends a new mail, unless it was sent or tried before."""
         written = change.of(Mail)
         if written is None or written.kind != "insert" or written.after is None:
             return
-        mail = yield from get(written.key, consistent=True)
+        mail = yield from fetch_mail(written.after.mail_id)
         if mail is not None and mail.tries == 0:
             yield from self.try_to_send(mail)
 
-    def deliver_again(self) -> Steps[None]:
-        """Sends what was not taken before, and is due."""
+    def send_again(self) -> Steps[None]:
+        """Sends the mails whose next try is due."""
         position: Position | None = None
         while True:
-            due = attr("try_at") <= (yield from now())
-            page = yield from query(Mail.within("GSI1"), filter=due, limit=25, after=position)
-            for listed in page:
-                mail = yield from get(listed.own_key(), consistent=True)
-                if mail is not None and mail.try_at == listed.try_at:
+            page = yield from view_mail_to_send_again(after=position)
+            for due in page:
+                mail = yield from fetch_mail(due.mail_id)
+                if mail is not None and mail.try_at == due.try_at:
                     yield from self.try_to_send(mail)
             position = page.position
             if position is None:
@@ -141,24 +195,27 @@ class Post:
         moment = yield from now()
         if mail.expires_at <= moment:
             return
+        tries = mail.tries + 1
         try:
             self.send(self.message_of(mail))
         except Refused as error:
-            yield from note(mail, refused=reason_of(error), try_at=None)
+            log.error("mail %s is refused: %s", mail.mail_id, reason_of(error))
+            yield from record_failed_try(mail.mail_id, tries, refused=reason_of(error))
         except NotNow as error:
-            log.warning("letter %s was not taken: %s", mail.mail_id, reason_of(error))
-            yield from note(mail, try_at=moment + pause_after(mail.tries))
+            log.warning("mail %s was not taken: %s", mail.mail_id, reason_of(error))
+            try_at = moment + pause_after(mail.tries)
+            yield from record_failed_try(mail.mail_id, tries, try_at=try_at)
         else:
-            yield from delete(mail.own_key())
+            yield from delete_sent_mail(mail.mail_id)
 
     def message_of(self, mail: Mail) -> EmailMessage:
         try:
-            return made_of(mail, text_of(mail, self.pepper), self.sender)
+            return new_message(mail, mail_text(mail, self.pepper), self.sender)
         except Exception as error:
-            raise Refused(f"no letter can be made of it: {error!r}") from error
+            raise Refused(f"no message can be made of it: {error!r}") from error
 
 
-def made_of(mail: Mail, text: str, sender: str) -> EmailMessage:
+def new_message(mail: Mail, text: str, sender: str) -> EmailMessage:
     message = EmailMessage()
     message["From"] = sender
     message["To"] = mailbox_of(mail.to)
@@ -168,14 +225,6 @@ def made_of(mail: Mail, text: str, sender: str) -> EmailMessage:
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(text)
     return message
-
-
-def note(mail: Mail, *, try_at: datetime | None, refused: str | None = None) -> Steps[None]:
-    """Notes that a letter was tried; it may have gone by itself meanwhile."""
-    if refused is not None:
-        log.error("letter %s is refused: %s", mail.mail_id, refused)
-    with suppress(ItemMissing):
-        yield from update(mail.own_key(), tries=mail.tries + 1, try_at=try_at, refused=refused)
 
 
 def pause_after(tries: int) -> timedelta:

@@ -1,9 +1,9 @@
-"""The mail server that letters are handed to, and what it says of one that it does not take.
+"""The mail server that mails are handed to, and its reasons not to take one.
 
-What goes wrong before a letter is begun is the server's: it cannot be reached, does not let us in,
-or takes no mail from this sender. That is `Unreachable`, and every letter waits. What goes wrong
-with a letter is that letter's alone: a reply of 5xx, or an address that the server has no words
-for, is final (`Refused`), all else may be well another time (`NotNow`). RFC 5321, 4.2.1.
+An error before the message is begun is the server's: it cannot be reached, does not let us in, or
+takes no mail from this sender. That is `Unreachable`, and every mail waits. An error with a message
+is that message's alone: a reply of 5xx, or an address that the server cannot encode, is final
+(`Refused`), all others may pass another time (`NotNow`). RFC 5321, section 4.2.1.
 
 A password is sent over TLS or not at all.
 """
@@ -27,20 +27,20 @@ SHAPE: Final = "host:port, or smtp://user:password@host:587, or smtps:// for TLS
 
 
 class Unreachable(Exception):
-    """The mail server cannot be used now, by any letter."""
+    """The mail server cannot be used now, for any mail."""
 
 
 class Refused(Exception):
-    """The mail server will never take this letter."""
+    """The mail server will never take this mail."""
 
 
 class NotNow(Exception):
-    """The mail server did not take this letter; it may another time."""
+    """The mail server did not take this mail; it may another time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Where letters are handed in, and as whom."""
+    """The host, port and login of a mail server."""
 
     host: str
     port: int
@@ -50,7 +50,7 @@ class MailServer:
 
     @classmethod
     def named(cls, text: str) -> Self:
-        """The server that a setting names; a ValueError says how to name one."""
+        """The server of a URL in the settings; a ValueError says what the URL looks like."""
         parts = urlsplit(text if "://" in text else f"smtp://{text}")
         if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/"):
             raise ValueError(f"a mail server is named as {SHAPE}")
@@ -63,7 +63,7 @@ class MailServer:
         )
 
     def __call__(self, message: EmailMessage) -> None:
-        """Hands in one letter."""
+        """Hands in a message."""
         with self.connected() as connection:
             try:
                 connection.send_message(message)
@@ -71,7 +71,7 @@ class MailServer:
                 raise Unreachable(f"it takes nothing from this sender: {error}") from error
             except Exception as error:
                 kind = Refused if is_final(error) else NotNow
-                raise kind(said_in(error)) from error
+                raise kind(reason_in(error)) from error
 
     @contextmanager
     def connected(self) -> Iterator[smtplib.SMTP]:
@@ -82,7 +82,7 @@ class MailServer:
         try:
             yield connection
         finally:
-            # A letter that was taken is taken, whatever the server says to goodbye.
+            # A message that was taken is taken, whatever the server replies to QUIT.
             with suppress(OSError, smtplib.SMTPException):
                 connection.quit()
             connection.close()
@@ -110,7 +110,7 @@ class MailServer:
 
 
 def is_final(error: Exception) -> bool:
-    """Whether a letter would be refused in the same way another time."""
+    """Whether the server would refuse the message in the same way another time."""
     match error:
         case smtplib.SMTPRecipientsRefused():
             return all(code >= FINAL for code, _ in error.recipients.values())
@@ -121,8 +121,8 @@ def is_final(error: Exception) -> bool:
     return not isinstance(error, OSError | smtplib.SMTPException)
 
 
-def said_in(error: Exception) -> str:
-    """What the server said of a letter, or what went wrong."""
+def reason_in(error: Exception) -> str:
+    """The server's replies, or the error."""
     match error:
         case smtplib.SMTPRecipientsRefused():
             replies: list[tuple[int, bytes | str]] = [*error.recipients.values()]
@@ -133,18 +133,18 @@ def said_in(error: Exception) -> str:
     return "; ".join(f"{code} {as_text(text)}" for code, text in replies)
 
 
-def as_text(said: bytes | str) -> str:
-    return said.decode(errors="replace") if isinstance(said, bytes) else said
+def as_text(reply: bytes | str) -> str:
+    return reply.decode(errors="replace") if isinstance(reply, bytes) else reply
 
 
 def mailbox_of(text: str) -> Address:
-    """An address in a header, its host as name servers know it; a ValueError if it is none."""
+    """An address for a header, its host in IDNA; a ValueError if it is malformed."""
     mailbox, _, host = text.rpartition("@")
     return Address(username=mailbox, domain=host.encode("idna").decode())
 
 
 def check_sender(text: str) -> str:
-    """Who letters come from, if it can stand in a letter; else every letter would be refused."""
+    """The sender's address, checked: with a malformed one every mail would be refused."""
     message = EmailMessage()
     try:
         message["From"] = text

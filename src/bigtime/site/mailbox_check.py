@@ -1,18 +1,17 @@
-"""Showing whose a mailbox is: a code is mailed, and typed in again.
+"""Mailbox checks: a code is mailed to an address, and typed in on a page.
 
-Whoever asks learns nothing of who is a customer here:
+Nobody learns from the answers who is a customer here:
 
-1. For every address there is a page that asks for the code, and it answers in the same words
-   whether one was sent or not. How many tries are left, and how old the code is, it tells from
-   what it has noted itself.
-2. The page is answered before anybody looks whose the address is; that, and the letter, come
-   after. And where there is no code to try, as much is done as if there were.
-3. Who orders is made a tenant by that; who only wants to see their orders is not.
-4. To whom no code can be sent, because their account is closed, that is written instead.
+1. For every address there is a page that asks for the code, and it gives the same answers whether
+   one was sent or not. The tries left and the age of the code come from the check's own item.
+2. The page is answered before the address is looked up; that, and the mail, come after. Where
+   there is no code to compare with, the same amount of work is done.
+3. An address that orders becomes a tenant; an address that only asks to see its orders does not.
+4. Where no code can be sent because the account is closed, the mail says so instead.
 
-What was shown is remembered for an hour as a proof. It belongs to a session, and counts while that
+A verified mailbox is remembered for an hour. It belongs to a session, and counts while the session
 lives; or to a visit, whose cookie is drawn anew at that moment, so that nobody can have planted it.
-The one is never taken for the other: the cookie of a session that is over proves nothing.
+The one is never taken for the other: the cookie of an ended session verifies nothing.
 """
 
 from __future__ import annotations
@@ -23,17 +22,29 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
-from bigtime.model import Add, DomainError, create, delete, get, now, put, random_bytes, update
-from bigtime.site.design import Proof, Proving
+from bigtime.model import (
+    Add,
+    DomainError,
+    create,
+    delete,
+    get,
+    now,
+    pattern,
+    put,
+    random_bytes,
+    update,
+)
+from bigtime.site.design import PendingCheck, VerifiedMailbox
 from bigtime.site.letters import closed_letter, code_letter
-from bigtime.site.mail import CODE, letter, write_mail
+from bigtime.site.mail import CODE, draft_mail, write_mail
 from bigtime.systems import portal
+from bigtime.systems.accounts import Login
 from bigtime.wire import Steps
 
 LASTS: Final = timedelta(hours=1)
-CODE_REFUSED: Final = (
+CODE_ERRORS: Final = (
     portal.UnknownCode,
     portal.CodeWrong,
     portal.CodeSpent,
@@ -43,7 +54,7 @@ CODE_REFUSED: Final = (
 CLOSED: Final = (portal.TenantDeleted, portal.TenantSuspended)
 
 
-class UnknownProving(DomainError):
+class UnknownCheck(DomainError):
     """This page is no longer good; give your e-mail address once more."""
 
     status = HTTPStatus.NOT_FOUND
@@ -55,188 +66,219 @@ class CodeRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """What making and checking codes takes: a key of the site's own, and its address."""
+    """The key that codes are derived with, and the site's address for the links in mails."""
 
     pepper: bytes
     base_url: str
 
-    def link(self, proving: Proving, code: str) -> str:
-        return f"{self.base_url}/portal/confirm/{proving.proving_id}?code={code}"
+    def link(self, check: PendingCheck, code: str) -> str:
+        return f"{self.base_url}/portal/confirm/{check.check_id}?code={code}"
+
+
+SAMPLE_CODES: Final = Codes(b"pepper", "https://example.com")
 
 
 # Asking for a code
 
 
-def begin_proving(email: str, then: str) -> Steps[Proving]:
-    """The page that asks for the code of an address; it goes on to another."""
+@pattern("Begin Mailbox Check", index="Main table", sample={"then": "/portal"})
+def begin_check(email: portal.Email, then: str) -> Steps[PendingCheck]:
+    """A page that asks for the code of an address; `then` is the page after it."""
     moment = yield from now()
-    proving = Proving(
-        proving_id=urlsafe_b64encode((yield from random_bytes(24))).decode(),
+    check = PendingCheck(
+        check_id=urlsafe_b64encode((yield from random_bytes(24))).decode(),
         email=portal.checked_email(email),
         next=then,
         sent_at=moment,
         expires_at=moment + LASTS,
     )
-    return (yield from create(proving))
+    return (yield from create(check))
 
 
-def begin_again(proving_id: str) -> Steps[Proving]:
-    """The same page, for a new code: all tries are there again."""
-    proving = yield from open_proving(proving_id)
+@pattern("Restart Mailbox Check", index="Main table")
+def restart_check(check_id: str) -> Steps[PendingCheck]:
+    """For a new code, with all tries."""
+    check = yield from fetch_check(check_id)
     moment = yield from now()
-    return (yield from update(proving, sent_at=moment, tries=0, if_exists=UnknownProving))
+    return (yield from update(check, sent_at=moment, tries=0, if_exists=UnknownCheck))
 
 
-def send_code(codes: Codes, proving: Proving, *, ordering: bool = False) -> Steps[None]:
-    """Mails a code to whom the address belongs; who is `ordering` is a tenant from now on."""
-    tenant = yield from customer_at(proving.email, ordering=ordering)
+@pattern("Fetch Mailbox Check", index="Main table")
+def fetch_check(check_id: str) -> Steps[PendingCheck]:
+    """Unless it has expired."""
+    check = yield from get(PendingCheck.key(check_id), consistent=True, missing=UnknownCheck)
+    if check.expires_at <= (yield from now()):
+        raise UnknownCheck
+    return check
+
+
+@pattern("Send Code to Mailbox", index="Main table", sample={"codes": SAMPLE_CODES})
+def send_code(codes: Codes, check: PendingCheck, *, ordering: bool = False) -> Steps[None]:
+    """Stores a code's hash and a mail with its seed, if the address is a tenant's.
+
+    An address that is `ordering` becomes a tenant.
+    """
+    tenant = yield from find_tenant(check.email, ordering=ordering)
     if tenant is None:
         return
-    yield from update(proving.own_key(), tenant_id=tenant.id, if_exists=UnknownProving)
-    yield from mail_code(codes, proving, tenant)
+    yield from update(check.own_key(), tenant_id=tenant.id, if_exists=UnknownCheck)
+    yield from mail_code(codes, check, tenant)
 
 
-def customer_at(address: str, *, ordering: bool) -> Steps[portal.Tenant | None]:
-    """Whose an address is, also if the account is closed."""
+def find_tenant(email: str, *, ordering: bool) -> Steps[portal.Tenant | None]:
+    """The tenant of an address, also if the account is closed."""
     if ordering:
         with suppress(*CLOSED):
-            return (yield from portal.tenant_at_checkout(address))
-    return (yield from portal.tenant_of(address))
+            return (yield from portal.tenant_at_checkout(email))
+    return (yield from portal.tenant_of(email))
 
 
-def mail_code(codes: Codes, proving: Proving, tenant: portal.Tenant) -> Steps[None]:
-    """Stores the hash of a code, and a letter with what the code is made of, not the code."""
-    drawn = (yield from random_bytes(16)).hex()
+def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps[None]:
+    """Stores the hash of a code, and a mail with the seed of the code, not the code."""
+    mail_id = f"code {(yield from random_bytes(16)).hex()}"
     seed = yield from random_bytes(portal.SEED_BYTES)
     try:
-        yield from issue(codes, portal.orderly(tenant), seed)
+        yield from issue_code(codes, portal.orderly(tenant), seed)
     except CLOSED:
-        told, mail_id = closed_letter(), f"closed {tenant.id} {proving.sent_at:%Y-%m-%d}"
-        yield from write_mail(letter(mail_id, tenant.email, told.subject, told.text))
+        mail_id = f"closed {tenant.id} {check.sent_at:%Y-%m-%d}"
+        yield from write_mail((yield from draft_mail(mail_id, tenant.email, *closed_letter())))
         return
-    told = code_letter(CODE, codes.link(proving, CODE))
-    mail_id = f"code {drawn}"
-    yield from write_mail(
-        letter(mail_id, tenant.email, told.subject, told.text, seed=seed, kept=portal.VALID_FOR)
+    letter = code_letter(CODE, codes.link(check, CODE))
+    mail = yield from draft_mail(
+        mail_id, tenant.email, *letter, seed=seed, expires_after=portal.VALID_FOR
     )
+    yield from write_mail(mail)
 
 
-def issue(codes: Codes, tenant: portal.Tenant, seed: bytes) -> Steps[None]:
-    """A code for what it will prove: that an address is a tenant's, or who wants to come in."""
-    made: dict[str, bytes] = {"pepper": codes.pepper, "seed": seed}
+def issue_code(codes: Codes, tenant: portal.Tenant, seed: bytes) -> Steps[None]:
+    """A code that validates a tenant's address, or one that signs a validated tenant in."""
+    options: dict[str, Any] = {"pepper": codes.pepper, "seed": seed}
     if tenant.status == portal.Status.UNVALIDATED:
-        with suppress(portal.MoveRefused):  # somebody else has validated it just now
-            yield from portal.issue_code(portal.Purpose.VALIDATE, tenant.id, **made)
+        with suppress(portal.MoveRefused):  # validated by another request just now
+            yield from portal.issue_code(portal.Purpose.VALIDATE, tenant.id, **options)
             return
-    yield from portal.issue_code(portal.Purpose.SIGN_IN, tenant.id, **made)
+    yield from portal.issue_code(portal.Purpose.SIGN_IN, tenant.id, **options)
 
 
 # Typing it in
 
 
-def prove(codes: Codes, proving_id: str, code: str) -> Steps[str]:
-    """The id of the tenant whose code this is."""
-    proving = yield from open_proving(proving_id)
-    proving = yield from update(proving.own_key(), tries=Add(1), if_exists=UnknownProving)
+@pattern(
+    "Redeem Code of Mailbox Check",
+    index="Main table",
+    sample={"codes": SAMPLE_CODES, "code": "123456"},
+)
+def redeem_code(codes: Codes, check_id: str, code: str) -> Steps[str]:
+    """Uses the code up, or counts a try; gives the id of the tenant.
+
+    The error is the same whether a code was sent or not.
+    """
+    check = yield from fetch_check(check_id)
+    check = yield from update(check.own_key(), tries=Add(1), if_exists=UnknownCheck)
     moment = yield from now()
-    if proving.tenant_id is None or proving.tries > portal.MOST_TRIES:
-        yield from pretend()
-        raise why_refused(proving, moment)
+    if check.tenant_id is None or check.tries > portal.MOST_TRIES:
+        yield from burn_equal_time()
+        raise refusal(check, moment)
     try:
-        yield from show_mailbox(codes, proving.tenant_id, code)
-    except CODE_REFUSED:
-        raise why_refused(proving, moment) from None
-    return proving.tenant_id
+        yield from redeem(codes, check.tenant_id, code)
+    except CODE_ERRORS:
+        raise refusal(check, moment) from None
+    return check.tenant_id
 
 
-def open_proving(proving_id: str) -> Steps[Proving]:
-    proving = yield from get(Proving.key(proving_id), consistent=True, missing=UnknownProving)
-    if proving.expires_at <= (yield from now()):
-        raise UnknownProving
-    return proving
-
-
-def why_refused(proving: Proving, moment: datetime) -> DomainError:
-    """What is told of a code that will not do: the same, whether there is a customer or not."""
-    if proving.tries >= portal.MOST_TRIES:
+def refusal(check: PendingCheck, moment: datetime) -> DomainError:
+    """The error for a wrong code, from the check alone: it says nothing of who is a customer."""
+    if check.tries >= portal.MOST_TRIES:
         return portal.CodeSpent()
-    return (
-        portal.UnknownCode() if proving.sent_at + portal.VALID_FOR <= moment else portal.CodeWrong()
-    )
+    is_old = check.sent_at + portal.VALID_FOR <= moment
+    return portal.UnknownCode() if is_old else portal.CodeWrong()
 
 
-def prove_by_email(codes: Codes, email: str, code: str) -> Steps[str]:
-    """The same for a program, which knows an address and no page; whatever is wrong is one error.
+@pattern(
+    "Redeem Code by E-Mail",
+    index="Main table",
+    sample={"codes": SAMPLE_CODES, "code": "123456"},
+)
+def redeem_code_by_email(codes: Codes, email: portal.Email, code: str) -> Steps[str]:
+    """For a program, which knows an address and no page; there is one error for every reason.
 
     Gives the id of the tenant.
     """
     tenant = yield from portal.tenant_of(portal.checked_email(email))
     if tenant is None:
-        yield from pretend()
+        yield from burn_equal_time()
         raise CodeRefused
     try:
-        yield from show_mailbox(codes, tenant.id, code)
-    except CODE_REFUSED:
+        yield from redeem(codes, tenant.id, code)
+    except CODE_ERRORS:
         raise CodeRefused from None
     return tenant.id
 
 
-def pretend() -> Steps[None]:
-    """As much work as trying a code, where there is none: the time it takes tells nothing."""
-    decoy = yield from begin_proving("nobody@nowhere.invalid", "")
+def burn_equal_time() -> Steps[None]:
+    """A write and a read, as trying a code takes: the response time tells nothing."""
+    decoy = yield from begin_check("nobody@nowhere.invalid", "")
     yield from get(decoy.own_key(), consistent=True)
 
 
-def show_mailbox(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
-    """Uses a code up. One that validates also does for a tenant that was validated since."""
-    given = "".join(code.split())
+def redeem(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
+    """Uses a code up. One for validation also serves a tenant that was validated since."""
+    digits = "".join(code.split())
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     if tenant.status == portal.Status.UNVALIDATED:
         with suppress(portal.MoveRefused):  # another request has validated it just now
-            yield from portal.validate_tenant(tenant_id, given, pepper=codes.pepper)
+            yield from portal.validate_tenant(tenant_id, digits, pepper=codes.pepper)
             return
         tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     try:
-        yield from portal.redeem_code(portal.Purpose.SIGN_IN, tenant_id, given, pepper=codes.pepper)
+        yield from portal.redeem_code(
+            portal.Purpose.SIGN_IN, tenant_id, digits, pepper=codes.pepper
+        )
     except (portal.UnknownCode, portal.CodeUsed):
         yield from portal.redeem_code(
-            portal.Purpose.VALIDATE, tenant_id, given, pepper=codes.pepper
+            portal.Purpose.VALIDATE, tenant_id, digits, pepper=codes.pepper
         )
     portal.orderly(tenant)
 
 
-# What was shown
+# Verified mailboxes
 
 
-def remember(holder: str, tenant_id: str) -> Steps[None]:
-    """Notes that a session or a visit has shown whose mailbox it is."""
+@pattern("Remember verified Mailbox", index="Main table")
+def remember_mailbox(holder: str, tenant_id: str) -> Steps[None]:
+    """For a session or a visit, for an hour."""
     until = (yield from now()) + LASTS
-    yield from put(Proof(holder=holder, tenant_id=tenant_id, expires_at=until))
+    yield from put(VerifiedMailbox(holder=holder, tenant_id=tenant_id, expires_at=until))
 
 
-def proven(holder: str) -> Steps[str | None]:
-    """The tenant whose mailbox a session or a visit has shown to be theirs."""
-    proof = yield from living_proof(holder)
-    return None if proof is None else proof.tenant_id
+@pattern("Forget verified Mailbox", index="Main table")
+def forget_mailbox(holder: str) -> Steps[None]:
+    """When a customer leaves."""
+    yield from delete(VerifiedMailbox.key(holder))
 
 
-def carry_over(visit: str, session: str, login: str) -> Steps[None]:
-    """What a visit has shown counts for the session that it becomes, if the login is that address.
+@pattern("Fetch Tenant of verified Mailbox", index="Main table")
+def fetch_verified_tenant(holder: str) -> Steps[str | None]:
+    """The id of the tenant that a session or a visit has verified itself as."""
+    mailbox = yield from fetch_mailbox(holder)
+    return None if mailbox is None else mailbox.tenant_id
 
-    Who logs in as somebody else goes on as somebody else.
-    """
-    proof = yield from living_proof(visit_holder(visit))
-    if proof is None:
+
+@pattern("Move verified Mailbox to Session", index="Main table")
+def move_to_session(visit: str, session: str, login: Login) -> Steps[None]:
+    """From the visit that signs in, if the login is the mailbox's address; else it is deleted."""
+    mailbox = yield from fetch_mailbox(visit_holder(visit))
+    if mailbox is None:
         return
-    tenant = yield from get(portal.Tenant.key(proof.tenant_id), consistent=True)
+    tenant = yield from get(portal.Tenant.key(mailbox.tenant_id), consistent=True)
     if tenant is not None and tenant.email == login:
-        yield from put(proof.model_copy(update={"holder": session_holder(session)}))
-    yield from delete(proof.own_key())
+        yield from put(mailbox.model_copy(update={"holder": session_holder(session)}))
+    yield from delete(mailbox.own_key())
 
 
-def living_proof(holder: str) -> Steps[Proof | None]:
-    proof = yield from get(Proof.key(holder), consistent=True)
-    return None if proof is None or proof.expires_at <= (yield from now()) else proof
+def fetch_mailbox(holder: str) -> Steps[VerifiedMailbox | None]:
+    mailbox = yield from get(VerifiedMailbox.key(holder), consistent=True)
+    return None if mailbox is None or mailbox.expires_at <= (yield from now()) else mailbox
 
 
 def session_holder(cookie: str) -> str:
@@ -248,4 +290,4 @@ def visit_holder(cookie: str) -> str:
 
 
 def holder_of(kind: str, cookie: str) -> str:
-    return sha256(f"proof of a {kind}\0{cookie}".encode()).hexdigest()
+    return sha256(f"verified mailbox of a {kind}\0{cookie}".encode()).hexdigest()

@@ -1,11 +1,11 @@
-"""A cart as its pages show it: each line with the deal that it is of.
+"""A cart with the deals behind its lines.
 
-A line costs what the deal cost when it was put in the cart, and stays so, also when it is saved for
-later, or removed and put back: nobody is asked for a price that they have not seen. Where the deal
-costs something else by now, that is said beside the line, and whoever wants the new price takes it.
-To put more of a product in the cart takes the new price for all of it.
+A line keeps the price that the deal had when it was put in the cart, also when it is saved for
+later, or removed and put back: a shopper pays no price they have not seen. Where the deal has
+another price by now, the page says so beside the line, and the shopper may take the new price. To
+put more of a deal in the cart takes the new price for all of it.
 
-Pages show deals as the site keeps them, which may be a moment old; whoever orders asks the store.
+Pages may read deals from a cache (`deals_by_id`); a checkout reads them from the table.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import TypeAlias
 
-from bigtime.model import Page, Position
+from bigtime.model import Page, Position, pattern
 from bigtime.systems import cart, shop
-from bigtime.systems.deals import Deal, fetch_deals
+from bigtime.systems.deals import Deal, Username, fetch_deals
 from bigtime.wire import Steps
 
 DealsById: TypeAlias = Callable[[Sequence[str]], Steps[list[Deal]]]
-"""Gives those deals that there are."""
+"""Reads deals by their ids; the ones that do not exist are left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
-    """A line, and its deal if there is one."""
+class PricedLine:
+    """A line of the cart and its deal; None if the deal is gone."""
 
     line: cart.CartLine
     deal: Deal | None
@@ -38,7 +38,7 @@ class ShownLine:
 
     @property
     def category(self) -> str:
-        """That of the deal; what is no deal has none."""
+        """The deal's category; empty if the deal is gone."""
         return self.deal.category if self.deal else ""
 
     @property
@@ -47,77 +47,85 @@ class ShownLine:
 
     @property
     def new_price(self) -> Decimal | None:
-        """What the deal costs now, where that is something else, and can be paid here."""
+        """What the deal costs now, if that differs and can be paid here."""
         if self.deal is None or self.deal.price == self.line.price:
             return None
         return self.deal.price if self.deal.price <= cart.MOST_PRICE else None
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCart:
-    """What somebody wants to buy, newest first, and what they saved for later."""
+class PricedCart:
+    """The lines to buy and the lines saved for later, newest first."""
 
-    lines: Sequence[ShownLine]
-    saved: Sequence[ShownLine] = ()
+    lines: Sequence[PricedLine]
+    saved: Sequence[PricedLine] = ()
     more_saved: Position | None = None
 
     @property
     def total(self) -> Decimal:
-        return sum((one.amount for one in self.lines), start=Decimal(0))
+        return sum((line.amount for line in self.lines), start=Decimal(0))
 
     def has(self, item_sku: str | None) -> bool:
-        """Whether a product is in the cart; what is saved for later is not."""
-        return any(one.line.item_sku == item_sku for one in self.lines)
+        """Whether a product is among the lines to buy."""
+        return any(priced.line.item_sku == item_sku for priced in self.lines)
 
     @property
     def mark(self) -> str:
-        return mark_of(one.line for one in self.lines)
+        """A digest of what would be bought, and for how much."""
+        return digest_of_lines(priced.line for priced in self.lines)
 
 
+@pattern("View Cart with Deals", index="Main table")
 def view_cart(
-    username: str, *, after: Position | None = None, deals_by_id: DealsById = fetch_deals
-) -> Steps[ShownCart]:
-    """The cart; of what is saved a page, that after a position."""
-    active = yield from active_lines(username)
+    username: Username, *, after: Position | None = None, deals_by_id: DealsById = fetch_deals
+) -> Steps[PricedCart]:
+    """All lines to buy, and a page of the saved ones, each with its deal.
+
+    A purchase that a crash left open is completed first.
+    """
+    active = yield from view_active_lines(username)
     saved = yield from cart.view_products(username, cart.Status.SAVED, after=after)
-    deals = yield from deals_of([*active, *saved], deals_by_id)
-    return ShownCart(beside(active, deals), beside(saved, deals), saved.position)
+    deals = yield from fetch_deals_of([*active, *saved], deals_by_id)
+    return PricedCart(priced_lines(active, deals), priced_lines(saved, deals), saved.position)
 
 
-def view_order_to_place(username: str, *, deals_by_id: DealsById = fetch_deals) -> Steps[ShownCart]:
-    """The cart without what is saved for later, which nobody orders."""
-    active = yield from active_lines(username)
-    return ShownCart(beside(active, (yield from deals_of(active, deals_by_id))))
+@pattern("View Order to place", index="Main table")
+def view_order_to_place(
+    username: Username, *, deals_by_id: DealsById = fetch_deals
+) -> Steps[PricedCart]:
+    """The lines to buy with their deals, for a checkout page."""
+    active = yield from view_active_lines(username)
+    return PricedCart(priced_lines(active, (yield from fetch_deals_of(active, deals_by_id))))
 
 
-def active_lines(username: str) -> Steps[Page[cart.CartLine]]:
-    """What is in the cart, after whatever a checkout has left undone is done."""
+def view_active_lines(username: str) -> Steps[Page[cart.CartLine]]:
+    """The lines to buy, after an open purchase is completed."""
     yield from cart.complete_purchase(username)
     return (yield from cart.view_products(username, cart.Status.ACTIVE, limit=cart.MOST_LINES))
 
 
-def deals_of(
+def fetch_deals_of(
     lines: Iterable[cart.CartLine], deals_by_id: DealsById = fetch_deals
 ) -> Steps[dict[str, Deal]]:
-    """The deals that lines are of, by SKU, which is the deal's id."""
+    """The deals of lines, by SKU, which is the deal's id."""
     found = yield from deals_by_id([line.item_sku for line in lines])
     return {deal.deal_id: deal for deal in found}
 
 
-def beside(lines: Iterable[cart.CartLine], deals: Mapping[str, Deal]) -> list[ShownLine]:
-    return [ShownLine(one, deals.get(one.item_sku)) for one in lines]
+def priced_lines(lines: Iterable[cart.CartLine], deals: Mapping[str, Deal]) -> list[PricedLine]:
+    return [PricedLine(line, deals.get(line.item_sku)) for line in lines]
 
 
-def mark_of(lines: Iterable[cart.CartLine]) -> str:
-    """A mark of what would be bought, and for how much: other lines have another mark."""
-    return mark((line.item_sku, line.count, line.price) for line in lines)
+def digest_of_lines(lines: Iterable[cart.CartLine]) -> str:
+    """A digest of SKUs, counts and prices, in any order."""
+    return digest((line.item_sku, line.count, line.price) for line in lines)
 
 
-def mark_of_order(items: Iterable[shop.OrderItem]) -> str:
-    """The mark of the lines that an order was made of."""
-    return mark((item.item_id, item.count, item.price) for item in items)
+def digest_of_order(items: Iterable[shop.OrderItem]) -> str:
+    """The digest of the lines that an order was made from."""
+    return digest((item.item_id, item.count, item.price) for item in items)
 
 
-def mark(products: Iterable[tuple[str, int, Decimal]]) -> str:
-    told = sorted(f"{sku}#{count}#{price.normalize():f}" for sku, count, price in products)
-    return sha256("\n".join(told).encode()).hexdigest()[:32]
+def digest(products: Iterable[tuple[str, int, Decimal]]) -> str:
+    texts = sorted(f"{sku}#{count}#{price.normalize():f}" for sku, count, price in products)
+    return sha256("\n".join(texts).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Reminding tenants who have not shown yet that their address is theirs: once a day each."""
+"""Reminders to tenants who have not confirmed their address: at most one a day each."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-from bigtime.model import DomainError, Position, create, get_many, now, transact
+from bigtime.model import DomainError, Position, create, get_many, now, pattern, transact
 from bigtime.site.design import Reminder
 from bigtime.site.letters import reminder_letter
-from bigtime.site.mail import letter
+from bigtime.site.mail import draft_mail
 from bigtime.systems import portal
 from bigtime.wire import Steps
 
-KEPT: Final = timedelta(days=30)
+EXPIRES_AFTER: Final = timedelta(days=30)
+SAMPLE: Final = {"by": "admin@example.com", "base_url": "https://example.com"}
 
 
 class RemindedAlready(DomainError):
@@ -30,42 +31,49 @@ class NothingToRemind(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ToRemind:
-    """A tenant, and who has reminded it today, if somebody has."""
+    """A tenant to remind, and the reminder it was sent today, if any."""
 
     tenant: portal.Tenant
     reminder: Reminder | None
 
 
-def to_remind(after: Position | None) -> Steps[tuple[list[ToRemind], Position | None]]:
+@pattern("View Tenants to remind", index="TenantStatusIndex, Main table")
+def view_tenants_to_remind(
+    *, after: Position | None = None
+) -> Steps[tuple[list[ToRemind], Position | None]]:
+    """Unvalidated tenants of the last day, paged, each with today's reminder."""
     page = yield from portal.list_tenants_to_remind(after=after)
     day = (yield from now()).date()
-    found = yield from get_many([Reminder.key(one.id, day) for one in page], consistent=True)
-    pairs = zip(page.items, found, strict=True)
-    return [ToRemind(tenant, reminder) for tenant, reminder in pairs], page.position
+    keys = [Reminder.key(tenant.id, day) for tenant in page]
+    reminders = yield from get_many(keys, consistent=True)
+    return [*map(ToRemind, page.items, reminders)], page.position
 
 
-def remind(tenant_id: str, *, by: str, base_url: str) -> Steps[None]:
-    """Writes to a tenant, and notes that it was done today: both, or neither."""
+@pattern("Remind Tenant", index="Main table", sample=SAMPLE)
+def remind_tenant(tenant_id: portal.TenantId, *, by: str, base_url: str) -> Steps[None]:
+    """One transaction: the mail, and today's reminder, of which there is one."""
     tenant = yield from portal.get_tenant(tenant_id)
     if tenant.status != portal.Status.UNVALIDATED:
         raise NothingToRemind
     moment = yield from now()
-    note = Reminder(tenant_id=tenant.id, day=moment.date(), by=by, expires_at=moment + KEPT)
-    told = reminder_letter(tenant, f"{base_url}/portal/confirm")
-    mail = yield from letter(
-        f"reminder {tenant.id} {note.day}", tenant.email, told.subject, told.text
+    reminder = Reminder(
+        tenant_id=tenant.id, day=moment.date(), by=by, expires_at=moment + EXPIRES_AFTER
     )
+    letter = reminder_letter(tenant, f"{base_url}/portal/confirm")
+    mail = yield from draft_mail(f"reminder {tenant.id} {reminder.day}", tenant.email, *letter)
     yield from transact(
-        create(note, unless_exists=RemindedAlready), create(mail, unless_exists=RemindedAlready)
+        create(reminder, unless_exists=RemindedAlready),
+        create(mail, unless_exists=RemindedAlready),
     )
 
 
-def remind_each(tenant_ids: Sequence[str], *, by: str, base_url: str) -> Steps[int]:
-    """Reminds those who still need it; tells how many."""
+@pattern("Remind Tenants", index="Main table", sample=SAMPLE)
+def remind_tenants(tenant_ids: Sequence[portal.TenantId], *, by: str, base_url: str) -> Steps[int]:
+    """Those who still need it; gives how many."""
     count = 0
     for tenant_id in tenant_ids:
         try:
-            yield from remind(tenant_id, by=by, base_url=base_url)
+            yield from remind_tenant(tenant_id, by=by, base_url=base_url)
         except (RemindedAlready, NothingToRemind):
             continue
         count += 1

@@ -1,8 +1,30 @@
-"""The systems that the site is made of."""
+"""The systems that the site is made of, and the site itself as one."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from bigtime.model import System
+from bigtime.site import (
+    cart_lines,
+    catalog_projection,
+    checkout,
+    editing,
+    editor_changes,
+    engagement,
+    featured_slots,
+    idempotency,
+    mail,
+    mailbox_check,
+    members,
+    plan_orders,
+    priced_cart,
+    registration,
+    reminders,
+    visitor,
+    worker_report,
+)
+from bigtime.site.design import SITE_TABLE
 from bigtime.systems.accounts import SYSTEM as ACCOUNTS
 from bigtime.systems.cart import SYSTEM as CART
 from bigtime.systems.catalog import SYSTEM as CATALOG
@@ -11,6 +33,36 @@ from bigtime.systems.portal import SYSTEM as PORTAL
 from bigtime.systems.sessions import SYSTEM as SESSIONS
 from bigtime.systems.shop import SYSTEM as SHOP
 
-__all__ = ["ACCOUNTS", "CART", "CATALOG", "DEALS", "PORTAL", "SESSIONS", "SHOP", "SYSTEMS"]
+PARTS: Final[tuple[System, ...]] = (DEALS, CATALOG, CART, SHOP, SESSIONS, ACCOUNTS, PORTAL)
 
-SYSTEMS: tuple[System, ...] = (DEALS, CATALOG, CART, SHOP, SESSIONS, ACCOUNTS, PORTAL)
+SITE: Final = System(
+    "site",
+    (SITE_TABLE,),
+    modules=(
+        visitor,
+        members,
+        cart_lines,
+        priced_cart,
+        checkout,
+        engagement,
+        catalog_projection,
+        editing,
+        featured_slots,
+        editor_changes,
+        mailbox_check,
+        registration,
+        plan_orders,
+        reminders,
+        mail,
+        idempotency,
+        worker_report,
+    ),
+    accepted={
+        "hot-partition Worker": "one item, written every five seconds by one process",
+        "hot-partition DemoData": "one item, written twice when the demo data is loaded",
+    },
+    uses=PARTS,
+)
+
+SYSTEMS: Final[tuple[System, ...]] = (*PARTS, SITE)
+"""All systems of the site, and the site itself."""

@@ -1,11 +1,12 @@
-"""Visitors: who is behind a request, by the session in its cookie.
+"""Visitors: the signed-in user behind a request, by the session in its cookie.
 
-A session is kept under the hash of its token; the account says who that is and what they may do.
-Both are read for every request, but not twice in one second: a role that is taken away is gone a
-second later, and a session that ends here ends at once.
+A session is stored under the hash of its token; the account says who that is, and its roles. Both
+are read for every request, but at most once a second: a role that is taken away is gone a second
+later, and a session that ends in this process ends at once.
 
-A session ends when the password is changed, and not when somebody gets to delete it: it knows the
-version of the password that it began with, and the account knows that of its own."""
+A session knows the version of the password that it began with. After the password is changed, the
+account has another version, and the session is over, before anybody deletes it.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +16,20 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
+from bigtime.model import pattern
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts, sessions
 from bigtime.wire import Steps
 
 SECONDS_KEPT = 1.0
-
-
 MOST_KEPT = 20_000
-
-
 LONGEST_TOKEN = 200
-"""Characters. Ours have 43; a longer one is nobody's, and is not worth keeping."""
+"""Characters. Ours have 43; a longer one is not looked up, nor remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody who is signed in; `cookie` is their token, `session` what it is kept under."""
+    """A signed-in user; `cookie` is the session's token, `session` its hash."""
 
     cookie: str
     session: str
@@ -56,7 +54,7 @@ class Visitors:
         self._kept: TTLCache[str, Visitor | None] = TTLCache(MOST_KEPT, SECONDS_KEPT, timer=clock)
 
     async def of(self, cookie: str | None) -> Visitor | None:
-        """Who is signed in with that cookie; None if nobody is."""
+        """The user of that session; None if it is unknown or over."""
         if not cookie or len(cookie) > LONGEST_TOKEN:
             return None
         try:
@@ -64,7 +62,7 @@ class Visitors:
         except KeyError:
             pass
         # A session may end here while it is being read: then `forget` was first.
-        return self._kept.setdefault(cookie, await self.store.run(visitor_of(cookie)))
+        return self._kept.setdefault(cookie, await self.store.run(fetch_visitor(cookie)))
 
     def forget(self, cookie: str) -> None:
         """Ends a session here and now."""
@@ -74,7 +72,9 @@ class Visitors:
         self._kept.clear()
 
 
-def visitor_of(cookie: str) -> Steps[Visitor | None]:
+@pattern("Fetch Visitor by Session", index="Main table")
+def fetch_visitor(cookie: str) -> Steps[Visitor | None]:
+    """Session and account; None if the session is unknown, or its password has changed."""
     session = sessions.hash_token(cookie)
     try:
         found = yield from sessions.get_session(session)

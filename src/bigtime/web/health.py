@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from bigtime.site import WORKER
+from bigtime.site import view_worker_report
 from bigtime.store import TransportError
 from bigtime.systems import deals
 from bigtime.web.http import Meters, json_answer, problem_body
@@ -49,7 +49,7 @@ async def metrics(request: Request) -> Response:
     """Counters for Prometheus; while the store is away, what this process knows."""
     meters: Meters = request.app.state.meters
     try:
-        meters.note_worker(await site_of(request).store.run(WORKER.get()))
+        meters.note_worker(await site_of(request).store.run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

@@ -29,7 +29,7 @@ import uvloop
 
 from bigtime.engine import Engine
 from bigtime.model import DomainError, setup
-from bigtime.site import SITE, SYSTEMS, demo_logins, load_demo, wants_demo
+from bigtime.site import SYSTEMS, demo_logins, load_demo, wants_demo
 from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
@@ -60,7 +60,7 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
     if read_setting(settings.store).kind == "memory":
         raise NotKept()
     with open_store(settings.store) as store:
-        store.run(setup(*SYSTEMS, SITE))
+        store.run(setup(*SYSTEMS))
         store.run(deals.create_categories())
         if settings.mode == "development" and wants_demo(store):
             tell("First start: making the tables and some demo data ...")

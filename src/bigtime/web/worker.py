@@ -25,24 +25,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
-from bigtime.model import Change, Table, decode, now
-from bigtime.site import (
-    SITE,
-    SYSTEMS,
-    WORKER,
-    MailServer,
-    Post,
-    do_task,
-    project_deals,
-    resume_purchases,
-)
+from bigtime.model import Table, now
+from bigtime.site import SYSTEMS, MailSender, MailServer, write_worker_report
 from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
 from bigtime.web.metered_store import metering
-from bigtime.wire import Response, Steps
+from bigtime.wire import Steps
 
 log = logging.getLogger("bigtime.worker")
 
@@ -98,10 +89,10 @@ class Worker:
     def __init__(self, store: Store, settings: Settings, spending: Spending | None = None) -> None:
         self.store = store
         self.spending = spending or Spending()
-        post = post_of(settings)
+        sender = mail_sender(settings)
         self.consuming = [
             Consuming(store, name, table.name, handle)
-            for name, (table, handle) in handlers(post).items()
+            for name, (table, handle) in handlers(sender).items()
         ]
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
@@ -109,8 +100,8 @@ class Worker:
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
         ]
-        if post is not None:
-            again = Chore("mail", MAIL_SECONDS, lambda: store.run(post.deliver_again()))
+        if sender is not None:
+            again = Chore("mail", MAIL_SECONDS, lambda: store.run(sender.send_again()))
             self.chores.append(again)
 
     def run(self, stop: threading.Event) -> None:
@@ -125,8 +116,8 @@ class Worker:
     def tell(self) -> Steps[None]:
         """Writes down how far behind each consumer is."""
         moment = yield from now()
-        yield from WORKER.update(
-            seen_at=moment,
+        yield from write_worker_report(
+            moment,
             lag_seconds={one.name: one.lag_seconds(moment) for one in self.consuming},
             handled={one.name: one.handled for one in self.consuming},
             spent=self.spending.so_far(),
@@ -170,33 +161,23 @@ class Chore:
             log.exception("%s failed; tried again in %.0f s", self.name, self.seconds)
 
 
-def post_of(settings: Settings) -> Post | None:
-    """Who sends letters; nobody, where no mail server is set."""
+def mail_sender(settings: Settings) -> MailSender | None:
+    """Sends mails; None where no mail server is set."""
     if not settings.smtp:
         return None
     server = MailServer.named(settings.smtp.get_secret_value())
-    return Post(server, settings.mail_from, pepper_of(settings))
+    return MailSender(server, settings.mail_from, pepper_of(settings))
 
 
-def handlers(post: Post | None) -> dict[str, tuple[Table, Handler]]:
-    """Every reaction by its name: those of the systems, and those of the site."""
+def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
+    """Every reaction of the systems and the site by its name, and the one that sends mail."""
     found: dict[str, tuple[Table, Handler]] = {}
     for system in SYSTEMS:
         for reaction in system.reactions.values():
             found[f"{system.name}.{reaction.name}"] = reaction.table, reaction.handle
-    for reaction in (project_deals, resume_purchases):
-        found[f"site.{reaction.name}"] = reaction.table, reaction.handle
-    found["site.tasks"] = SITE, on_site(do_task)
-    if post is not None:
-        found["site.mail"] = SITE, on_site(post.deliver)
+    if sender is not None:
+        found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found
-
-
-def on_site(react: Callable[[Change[Any]], Steps[None]]) -> Handler:
-    def handle(record: Response) -> Steps[None]:
-        yield from react(decode(record, (SITE,)))
-
-    return handle
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bigtime.model import load_many, verify
 from bigtime.store.driver import Exchange
-from bigtime.systems.deals import MERGED, SYSTEM
+from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.announcement import announce_deal
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.delivery import deliver, message_for
@@ -19,7 +19,6 @@ from bigtime.systems.deals.design import BrandWatch, MessageKind
 from bigtime.systems.deals.errors import UnknownDeal
 from bigtime.systems.deals.front_page import keep_deals_cache
 from bigtime.systems.deals.messages import mark_message_as_read, view_messages
-from bigtime.systems.deals.single import announce_deal_once
 from bigtime.systems.deals.watchers import send_brand_deal_message, send_category_deal_message
 from bigtime.systems.deals.watches import watch_brand, watch_category
 from tests.store.places import START, Place
@@ -61,16 +60,7 @@ def test_who_watches_brand_or_category_is_told_of_a_new_deal(place: Place) -> No
     assert place.run(verify(SYSTEM)) == []
 
 
-def test_merged_who_watches_both_is_told_once(place: Place) -> None:
-    """B33, the other way."""
-    watch(place)
-    post_deal(place)
-
-    react(place, announce_deal_once)
-
-    news = ["New from Apple in Home: A lamp"]
-    assert told(place) == {"alex": news, "bo": news, "cleo": news, "dan": []}
-    assert list(MERGED.reactions) == ["keep_deals_cache", "announce_deal_once"]
+def test_the_reactions_are_these() -> None:
     assert list(SYSTEM.reactions) == ["keep_deals_cache", "announce_deal"]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bigtime.model import verify
+from bigtime.site import record_answer
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal import SYSTEM as PORTAL
 from bigtime.systems.portal.campaigns import list_campaigns
@@ -141,7 +142,7 @@ class Dies:
 @pytest.fixture
 def forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever carries out the first request dies before its answer is noted."""
-    monkeypatch.setattr(once, "answering", Dies(once.answering, after=False))
+    monkeypatch.setattr(once, "record_answer", Dies(record_answer, after=False))
 
 
 def test_who_dies_before_the_answer_is_noted_is_repeated_exactly(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from bigtime.model import get, scan_all
-from bigtime.site.design import Task
+from bigtime.site.design import HotDealTask
 from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal
 from bigtime.systems.deals.design import Deal, DealsCache
 from tests.web.api_v1.calling import Caller, faulty, problem
@@ -273,7 +273,7 @@ def test_an_editor_sends_a_hot_message_once(web: Web, edith: Caller, post_deal: 
     for _ in range(2):
         answer = edith.post(path)
         assert (answer.status_code, answer.json()["done"]) == (202, False)
-    assert len(web.run(scan_all(Task))) == 1
+    assert len(web.run(scan_all(HotDealTask))) == 1
     assert told(web) == [("edith", "sent hot-deal message", "A lamp")]
     assert problem(edith.post(f"/deals/{NOBODY}/hot-message")) == (404, "unknown-deal")
     assert problem(edith.get(f"/deals/{NOBODY}/hot-message")) == (404, "unknown-deal")

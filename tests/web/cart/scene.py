@@ -14,7 +14,6 @@ from pydantic import SecretStr
 
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, create, load_many, setup
-from bigtime.site.design import SITE
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore
 from bigtime.store.driver import Exchange, Runnable
@@ -156,7 +155,7 @@ def scene() -> Iterator[Scene]:
         asyncio.Runner() as runner,
     ):
         made = Scene(engine, time, runner)
-        made.run(setup(*SYSTEMS, SITE))
+        made.run(setup(*SYSTEMS))
         made.run(create_categories())
         made.run(load_many([Brand(brand="APPLE", name="Apple", created_at=START)]))
         yield made

@@ -10,7 +10,7 @@ from typing import Any
 from bigtime.model import Ksuid, System, get, verify
 from bigtime.site.checkout import Checkout
 from bigtime.site.design import Mail
-from bigtime.site.priced_cart import mark_of
+from bigtime.site.priced_cart import digest_of_lines
 from bigtime.store.driver import Runnable
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine, Status
@@ -46,7 +46,7 @@ def checkout(lines: list[CartLine], *, number: int = 1, at: datetime = START) ->
         email="liz@example.com",
         key=key(number, at),
         ship_to=HOME,
-        reviewed=mark_of(lines),
+        reviewed=digest_of_lines(lines),
         orders_url="http://site.example/orders",
     )
 

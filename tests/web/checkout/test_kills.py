@@ -16,8 +16,7 @@ import pytest
 
 from bigtime.model import Page, create, load_many, setup
 from bigtime.site.checkout import check_out
-from bigtime.site.design import SITE
-from bigtime.site.priced_cart import mark_of, view_cart
+from bigtime.site.priced_cart import digest_of_lines, view_cart
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, open_store
 from bigtime.systems.accounts.design import Account
@@ -49,7 +48,7 @@ def opened(file: Path) -> Iterator[Store]:
 
 def fill_carts(file: Path, usernames: list[str], size: int) -> None:
     with opened(file) as store:
-        store.run(setup(*SYSTEMS, SITE))
+        store.run(setup(*SYSTEMS))
         store.run(load_many([deal(number) for number in range(size)]))
         for username in usernames:
             for number in range(size):
@@ -105,7 +104,7 @@ def test_a_server_killed_under_load_loses_no_order_it_acknowledged(tmp_path: Pat
         store.clock = lambda: datetime.now(UTC)
         for username in usernames:
             sign_in(store, username)
-        marks = {one: mark_of(store.run(lines_of(one)).items) for one in usernames}
+        marks = {one: digest_of_lines(store.run(lines_of(one)).items) for one in usernames}
     told = asyncio.run(checked_out_and_killed(file, marks, after=8))
     assert 8 <= len(told) <= 8 + AT_ONCE
     with opened(file) as store:

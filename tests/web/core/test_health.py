@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
-from bigtime.site.design import SITE, WORKER
+from bigtime.site.design import WORKER
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
@@ -38,7 +38,7 @@ class Scene:
         self.now = datetime.now(UTC)
         self.meters = Meters(clock=lambda: self.now)
         self.store = Store(engine)
-        self.store.run(setup(*SYSTEMS, SITE))
+        self.store.run(setup(*SYSTEMS))
         self.store.run(create_categories())
         settings = Settings(data=folder, secret=SECRET)  # type: ignore[arg-type]
         store = AsyncStore(self.ask, retries=Retries(attempts=1), **metering(self.meters.spent))

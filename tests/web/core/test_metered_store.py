@@ -10,7 +10,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import get, setup, together
-from bigtime.site.design import SITE, WORKER
+from bigtime.site.design import WORKER
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
@@ -44,7 +44,7 @@ class Metered:
 @pytest.fixture
 def metered(engine: Engine) -> Metered:
     store = Store(engine)
-    store.run(setup(*SYSTEMS, SITE))
+    store.run(setup(*SYSTEMS))
     store.run(create_categories())
     store.run(create_brand("Voltaic"))
     return Metered(engine)

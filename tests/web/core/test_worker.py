@@ -10,8 +10,8 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
-from bigtime.site.design import SITE, WORKER
-from bigtime.site.hot_deal_tasks import ask_for_hot_deal
+from bigtime.site.design import WORKER
+from bigtime.site.editing import request_hot_deal
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Retries, Store
 from bigtime.store.errors import unreachable
@@ -55,7 +55,7 @@ def wait_for(what: Callable[[], object]) -> None:
 def store() -> Iterator[Store]:
     with Engine.memory() as engine:
         store = Store(engine)
-        store.run(setup(*SYSTEMS, SITE))
+        store.run(setup(*SYSTEMS))
         store.run(create_categories())
         yield store
 
@@ -74,7 +74,7 @@ def test_what_takes_long_holds_up_no_other_and_is_left_when_told_to_stop(store: 
     thread.start()
     try:
         hot = post(store, "A hot radio")
-        store.run(ask_for_hot_deal(hot.deal_id, "erin"))
+        store.run(request_hot_deal("erin", hot.deal_id))
         assert held.reached.wait(SECONDS)
 
         another = post(store, "Another radio")
@@ -111,7 +111,7 @@ def test_it_tells_how_it_is_doing(store: Store) -> None:
     finally:
         stop.set()
         thread.join(SECONDS)
-    assert "site.tasks" in store.run(WORKER.get()).lag_seconds
+    assert "site.send_hot_deals" in store.run(WORKER.get()).lag_seconds
 
 
 def test_while_one_is_stuck_its_lag_grows_and_the_signs_of_life_go_on(
@@ -125,11 +125,11 @@ def test_while_one_is_stuck_its_lag_grows_and_the_signs_of_life_go_on(
     thread = threading.Thread(target=Worker(working, Settings()).run, args=(stop,))
     thread.start()
     try:
-        store.run(ask_for_hot_deal(post(store, "A hot radio").deal_id, "erin"))
+        store.run(request_hot_deal("erin", post(store, "A hot radio").deal_id))
         assert held.reached.wait(SECONDS)
-        wait_for(lambda: store.run(WORKER.get()).lag_seconds.get("site.tasks", 0) > 2)
+        wait_for(lambda: store.run(WORKER.get()).lag_seconds.get("site.send_hot_deals", 0) > 2)
         told = store.run(WORKER.get())
-        assert told.lag_seconds["site.tasks"] > told.lag_seconds["deals.keep_deals_cache"]
+        assert told.lag_seconds["site.send_hot_deals"] > told.lag_seconds["deals.keep_deals_cache"]
     finally:
         stop.set()
         held.go.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bigtime.model import get, load_many
-from bigtime.site.design import Task
+from bigtime.site.design import HotDealTask
 from bigtime.systems.deals.design import Deal, User
 from bigtime.systems.deals.messages import view_messages
 from bigtime.web.http.settings import Settings
@@ -35,7 +35,7 @@ def work(web: Web) -> None:
 def test_nothing_is_sent_before_the_second_step(web: Web, erin: Browser, lamp: Deal) -> None:
     page = erin.get(path(lamp)).text
     assert "cannot be undone" in page and "<progress" not in page
-    assert web.run(get(Task.key(lamp.deal_id))) is None
+    assert web.run(get(HotDealTask.key(lamp.deal_id))) is None
 
 
 def test_everybody_is_told_by_the_second_process(web: Web, erin: Browser, lamp: Deal) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bigtime.model import scan_all
-from bigtime.site.design import Once
+from bigtime.site.design import IdempotencyRecord
 from bigtime.systems.deals.deals import fetch_brand_deals
 from bigtime.systems.deals.design import Deal
 from tests.web.browsing import Browser, Reader, Web, titles, words
@@ -198,5 +198,5 @@ def test_the_form_offers_the_brands_and_the_categories(erin: Browser) -> None:
 
 def test_what_a_form_has_made_is_forgotten_by_itself(web: Web, erin: Browser) -> None:
     send(erin)
-    (once,) = web.run(scan_all(Once))
+    (once,) = web.run(scan_all(IdempotencyRecord))
     assert once.expires_at > once.begun_at

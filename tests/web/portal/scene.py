@@ -8,7 +8,7 @@ from typing import Any
 
 from bigtime.model import Page
 from bigtime.site.design import Mail
-from bigtime.site.mail import text_of, view_outbox
+from bigtime.site.mail import mail_text, view_outbox
 from bigtime.site.members import join
 from bigtime.systems.portal.checkout import tenant_of
 from bigtime.systems.portal.design import Campaign, Order, Tenant
@@ -34,7 +34,7 @@ def letters(web: Web, to: str = EMAIL) -> list[Mail]:
 
 def as_sent(web: Web, mail: Mail) -> Mail:
     """A letter as somebody gets it, with its code."""
-    return mail.model_copy(update={"text": text_of(mail, web.site.pepper)})
+    return mail.model_copy(update={"text": mail_text(mail, web.site.pepper)})
 
 
 def code_for(web: Web, email: str = EMAIL) -> str:

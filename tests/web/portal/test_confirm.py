@@ -12,9 +12,8 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import get
-from bigtime.site.design import Proving
-from bigtime.site.mailbox_check import CodeRefused, prove_by_email
-from bigtime.site.mailbox_check import prove as prove_steps
+from bigtime.site.design import PendingCheck
+from bigtime.site.mailbox_check import CodeRefused, redeem_code, redeem_code_by_email
 from bigtime.store import Exchange, Store
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.errors import CodeWrong, TenantSuspended
@@ -158,7 +157,7 @@ def test_a_code_that_can_be_none_is_a_wrong_field_and_no_try(
 ) -> None:
     page = give_address(visitor, checkout_page(product.id))
     assert visitor.submit(page, page, code=code).status_code == 422
-    found = web.run(get(Proving.key(page.rpartition("/")[2])))
+    found = web.run(get(PendingCheck.key(page.rpartition("/")[2])))
     assert found.tries == 0
 
 
@@ -192,9 +191,9 @@ def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engi
         seen: list[Exchange] = []
         watched = Store(engine, hooks=[seen.append])
         with pytest.raises(CodeWrong):
-            watched.run(prove_steps(codes, page.rpartition("/")[2], "x00000"))
+            watched.run(redeem_code(codes, page.rpartition("/")[2], "x00000"))
         with pytest.raises(CodeRefused):
-            watched.run(prove_by_email(codes, email, "x00000"))
+            watched.run(redeem_code_by_email(codes, email, "x00000"))
         written.append(sum(one.request.operation in ("PutItem", "UpdateItem") for one in seen))
     assert written == [3, 3]
 

@@ -7,16 +7,14 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.site.mail import letter, write_mail
+from tests.site.letters import write_letter
 from tests.web.browsing import Browser, Reader, Web, make_web, words
 
 
 def test_letters_come_newest_first_with_their_links(web: Web, visitor: Browser) -> None:
     base = web.site.settings.base_url
-    web.run(write_mail(letter("a", "a@example.com", "First", f"Look at {base}/pricing and so on.")))
-    web.run(
-        write_mail(letter("b", "b@example.com", "Second", "See https://elsewhere.example/x now"))
-    )
+    web.run(write_letter("a", "a@example.com", "First", f"Look at {base}/pricing and so on."))
+    web.run(write_letter("b", "b@example.com", "Second", "See https://elsewhere.example/x now"))
     page = visitor.get("/outbox").text
     assert page.index("Second") < page.index("First")
     links = Reader(page).links
@@ -26,7 +24,7 @@ def test_letters_come_newest_first_with_their_links(web: Web, visitor: Browser) 
 
 def test_what_is_written_stays_text(web: Web, visitor: Browser) -> None:
     evil = '<img src=x onerror="alert(1)"> javascript:alert(1) http://x"onclick=alert(1)'
-    web.run(write_mail(letter("a", "a@example.com", evil, evil)))
+    web.run(write_letter("a", "a@example.com", evil, evil))
     page = visitor.get("/outbox").text
     assert "<img src=x" not in page
     assert 'href="javascript' not in page
@@ -35,7 +33,7 @@ def test_what_is_written_stays_text(web: Web, visitor: Browser) -> None:
 
 def test_many_letters_come_page_by_page(web: Web, visitor: Browser) -> None:
     for number in range(27):
-        web.run(write_mail(letter(f"m{number}", "a@example.com", f"Letter {number}.", "text")))
+        web.run(write_letter(f"m{number}", "a@example.com", f"Letter {number}.", "text"))
     (more,) = [one for one in visitor.links("/outbox") if "after=" in one]
     assert visitor.get(more).text.count("To a@example.com") == 2
     assert visitor.get("/outbox?after=x").status_code == 400

@@ -6,7 +6,6 @@ users like and watch, and are told of what is new.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from bigtime.model import System
@@ -21,7 +20,6 @@ from bigtime.systems.deals import (
     interest,
     likes,
     messages,
-    single,
     users,
     watchers,
     watches,
@@ -195,34 +193,6 @@ SYSTEM: Final = System(
     },
     demo=DEMO,
 )
-
-MERGED: Final = replace(
-    SYSTEM, modules=(*(one for one in SYSTEM.modules if one is not announcement), single)
-)
-
-"""The same, but who watches a deal's brand and its category gets one message, not two."""
-
-FOR_EDITORS: Final = frozenset(
-    {
-        "create_deal",
-        "update_deal",
-        "rewrite_deal",
-        "create_brand",
-        "create_categories",
-        "set_front_page_deals",
-        "set_category_deals",
-        "set_editors_choice_deals",
-        "refresh_page_deals",
-        "refresh_category_deals",
-        "refresh_deals_cache",
-        "send_brand_deal_message",
-        "send_category_deal_message",
-        "send_hot_deal_message",
-        "view_hot_deal_progress",
-    }
-)
-
-"""The patterns that only editors may run; whoever knows who is asking sees to it."""
 
 __all__ = [
     "BIG_TIME_DEALS",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import remind_each, to_remind
+from bigtime.site import remind_tenants, view_tenants_to_remind
 from bigtime.web.admin.admin import Admin
 from bigtime.web.http import Malformed
 from bigtime.web.pages import going_on, read_form, site_of
@@ -36,7 +36,7 @@ async def show_reminders(
 ) -> Response:
     """Unvalidated tenants of the last day, newest first."""
     site = site_of(request)
-    listed, position = await site.store.run(to_remind(site.cursors.read(after)))
+    listed, position = await site.store.run(view_tenants_to_remind(after=site.cursors.read(after)))
     return await site.form_page(
         request,
         "admin/reminders.html",
@@ -55,5 +55,5 @@ async def send_reminders(request: Request, admin: Admin) -> Response:
     form = await read_form(request, site, Reminding)
     if form.value is None:
         raise Malformed("Say whom to remind; at most 50 at once.")
-    steps = remind_each(form.value.tenant_ids, by=admin.login, base_url=site.settings.base_url)
+    steps = remind_tenants(form.value.tenant_ids, by=admin.login, base_url=site.settings.base_url)
     return going_on(f"{HERE}?sent={await site.store.run(steps)}")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
-from bigtime.site import as_typed
+from bigtime.site import form_values
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.choosing import check_choice
@@ -210,7 +210,7 @@ async def shown_tenant(
         "admin/tenant.html",
         status=status,
         **whole,
-        form=form or empty(**as_typed(tenant)),
+        form=form or empty(**form_values(tenant)),
         moving=moving or empty(),
         seen=portal.mark_of(tenant),
         onward=portal.onward(tenant) if tenant.active else [],

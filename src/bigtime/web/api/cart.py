@@ -10,7 +10,7 @@ from datetime import date
 from typing import Annotated, Final
 
 from bigtime.model import Page, Position
-from bigtime.site import Adding, NoUndo, ShownCart, Visitor, adding, repricing, view_cart
+from bigtime.site import NoUndo, PricedCart, Visitor, put_deal_in_cart, take_new_price, view_cart
 from bigtime.systems import cart
 from bigtime.web.api.cart_shapes import (
     CartLineShown,
@@ -38,11 +38,11 @@ def put(
     caller: Visitor, deal_id: str, count: int = 1, *, noting: Noting | None = None
 ) -> Steps[cart.CartLine]:
     """To put a product in a cart twice is to have two: it is noted as it is done."""
-    return (yield from adding(caller, Adding(deal_id=deal_id, count=count), noting))
+    return (yield from put_deal_in_cart(caller.username, deal_id, count, noting=noting))
 
 
 def reprice(caller: Visitor, item_sku: str) -> Steps[cart.CartLine]:
-    return (yield from repricing(caller, item_sku))
+    return (yield from take_new_price(caller.username, item_sku))
 
 
 def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[cart.CartLine]:
@@ -52,7 +52,7 @@ def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[cart.CartL
     return (yield from cart.put_back(line))
 
 
-def review(account_id: str) -> Steps[ShownCart]:
+def review(account_id: str) -> Steps[PricedCart]:
     return (yield from view_cart(account_id))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field
 
-from bigtime.site import ShownCart, ShownLine
+from bigtime.site import PricedCart, PricedLine
 from bigtime.systems.cart import MOST_COUNT, CartLine, Count, Purchases, Status
 from bigtime.web.api.errors import TOLD
 from bigtime.web.api.shapes import Amount, Asked, Shown, example
@@ -67,7 +67,7 @@ class ReviewedLine(Shown):
     )
 
     @classmethod
-    def of(cls, shown: ShownLine) -> Self:
+    def of(cls, shown: PricedLine) -> Self:
         return cls(
             line=CartLineShown.model_validate(shown.line),
             title=shown.title,
@@ -84,7 +84,7 @@ class CartShown(Shown):
     mark: str = Field(description="What an order has to bring, to show that this is what is meant.")
 
     @classmethod
-    def of(cls, cart: ShownCart) -> Self:
+    def of(cls, cart: PricedCart) -> Self:
         return cls(
             lines=[ReviewedLine.of(one) for one in cart.lines], total=cart.total, mark=cart.mark
         )

@@ -12,22 +12,22 @@ from typing import Any, Final
 from bigtime.model import Pattern, create, get
 from bigtime.site import (
     BRANDS,
-    CHOICE,
-    FRONT,
-    PLACES,
+    CHOICE_SLOT,
+    FRONT_SLOT,
+    SLOTS,
     EditorAction,
+    FeaturedSlot,
     Featuring,
-    Place,
     Visitor,
     change_deal,
-    feature,
-    featuring,
-    make_brand,
+    create_brand,
+    deal_path,
+    feature_deals,
+    fetch_featuring,
     new_change,
     post_deal,
-    shown_at,
+    request_hot_deal,
     tags_shown,
-    tell_everybody,
 )
 from bigtime.systems import deals
 from bigtime.web.api.deals_reading import all_categories, all_deals
@@ -81,7 +81,7 @@ def changed(caller: Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[d
 
 
 def found_brand(caller: Visitor, name: str, logo: str | None = None) -> Steps[deals.Brand]:
-    return (yield from make_brand(caller.username, name, logo))
+    return (yield from create_brand(caller.username, name, logo))
 
 
 def make_categories() -> Steps[list[deals.Category]]:
@@ -96,7 +96,7 @@ def shown_now(done: Done) -> Iterable[str]:
 # Featured deals
 
 
-def featuring_in(place: Place) -> Running:
+def featuring_in(place: FeaturedSlot) -> Running:
     def run(caller: Visitor, deal_ids: Sequence[str]) -> Steps[Featuring]:
         return (yield from featured(caller, place, deal_ids))
 
@@ -109,31 +109,33 @@ def featuring_in_category(
     return (yield from featured(caller, category_place(category_name), deal_ids))
 
 
-def featured(caller: Visitor, place: Place, deal_ids: Sequence[str]) -> Steps[Featuring]:
-    before = yield from featuring(place)
-    yield from feature(caller.username, place, [deals.deal_id_of(one) for one in deal_ids], before)
-    return (yield from featuring(place))
+def featured(caller: Visitor, place: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
+    before = yield from fetch_featuring(place)
+    yield from feature_deals(
+        caller.username, place, [deals.deal_id_of(one) for one in deal_ids], before
+    )
+    return (yield from fetch_featuring(place))
 
 
 def refresh_page(caller: Visitor, page_name: str) -> Steps[Featuring]:
     name = deals.PageName(page_name)
-    return (yield from refreshed(caller, next(one for one in PLACES if one.of is name)))
+    return (yield from refreshed(caller, next(one for one in SLOTS if one.of is name)))
 
 
 def refresh_category(caller: Visitor, category_name: str) -> Steps[Featuring]:
     return (yield from refreshed(caller, category_place(category_name)))
 
 
-def refreshed(caller: Visitor, place: Place) -> Steps[Featuring]:
+def refreshed(caller: Visitor, place: FeaturedSlot) -> Steps[Featuring]:
     """The same deals, as they are now."""
-    before = yield from featuring(place)
+    before = yield from fetch_featuring(place)
     ids = [one.deal_id for one in before.featured_deals]
     return (yield from featured(caller, place, ids)) if ids else before
 
 
-def category_place(name: str) -> Place:
+def category_place(name: str) -> FeaturedSlot:
     key = deals.category_key(name)
-    for place in PLACES:
+    for place in SLOTS:
         if place.of == key:
             return place
     raise deals.UnknownCategory
@@ -143,8 +145,7 @@ def category_place(name: str) -> Place:
 
 
 def ask_for_message(caller: Visitor, deal_id: str) -> Steps[deals.HotDealProgress]:
-    deal = yield from seen(deal_id)
-    yield from tell_everybody(caller.username, deal)
+    deal = yield from request_hot_deal(caller.username, deals.deal_id_of(deal_id))
     return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
 
@@ -157,7 +158,7 @@ def sending(pattern: Pattern[..., int]) -> Running:
     def run(caller: Visitor, deal_id: str) -> Steps[int]:
         deal = yield from seen(deal_id)
         action = EditorAction.SENT_TO_WATCHERS
-        note = yield from new_change(caller.username, action, deal.title, shown_at(deal))
+        note = yield from new_change(caller.username, action, deal.title, deal_path(deal))
         yield from create(note)
         return (yield from pattern(deal.deal_id))
 
@@ -229,7 +230,7 @@ EDITING: Final = (
         deals.set_front_page_deals,
         May.EDITOR,
         one(FeaturedShown),
-        runs=featuring_in(FRONT),
+        runs=featuring_in(FRONT_SLOT),
         body=FeaturedChoice,
         drops=shown_now,
         note="From 1 to 10 deals.",
@@ -240,7 +241,7 @@ EDITING: Final = (
         deals.set_editors_choice_deals,
         May.EDITOR,
         one(FeaturedShown),
-        runs=featuring_in(CHOICE),
+        runs=featuring_in(CHOICE_SLOT),
         body=FeaturedChoice,
         drops=shown_now,
         note="From 1 to 10 deals.",

@@ -11,7 +11,14 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import Visitor, Wanted, begin_proving, send_code
+from bigtime.site import (
+    PlanChoice,
+    Visitor,
+    begin_check,
+    order_plan,
+    order_plan_with_code,
+    send_code,
+)
 from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
 from bigtime.web.api.errors import documented
@@ -47,9 +54,9 @@ async def ask_for_code(request: Request, wanted: CodeAsked) -> Response:
     """
     site = site_of(request)
     count_code(request, wanted.email)
-    proving = await site.store.run(begin_proving(wanted.email, "/portal"))
+    pending = await site.store.run(begin_check(wanted.email, "/portal"))
     response = SENT.answer(202)
-    steps = send_code(codes_of(site), proving, ordering=True)
+    steps = send_code(codes_of(site), pending, ordering=True)
     response.background = BackgroundTask(site.store.run, steps)
     return response
 
@@ -71,7 +78,7 @@ async def check_out(
     """
     site = site_of(request)
     site.count_try("plan checkout", request)
-    asked = Wanted(lines_in(wanted.items), wanted.campaign_code, wanted.total)
+    asked = PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
         steps = as_customer(site, tenant_of(caller), asked)
     else:
@@ -87,13 +94,13 @@ async def check_out(
 # How
 
 
-def with_code(site: Site, email: str, code: str, wanted: Wanted) -> Steps[portal.Order]:
-    return ordering_of(site).order_with_code(codes_of(site), email, code, wanted)
+def with_code(site: Site, email: str, code: str, wanted: PlanChoice) -> Steps[portal.Order]:
+    return order_plan_with_code(ordering_of(site), codes_of(site), email, code, wanted)
 
 
-def as_customer(site: Site, tenant_id: str, wanted: Wanted) -> Steps[portal.Order]:
+def as_customer(site: Site, tenant_id: str, wanted: PlanChoice) -> Steps[portal.Order]:
     order_id = yield from portal.make_order_id()
-    return (yield from ordering_of(site).order(tenant_id, wanted, order_id=order_id))
+    return (yield from order_plan(ordering_of(site), tenant_id, wanted, order_id=order_id))
 
 
 def told(steps: Steps[portal.Order]) -> Steps[portal.Order]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from bigtime.model import DomainError
-from bigtime.site import Checkout, Visitor, check_out, customer_of, draw_key
+from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
 from bigtime.systems import cart, shop
 from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.paging import listed
@@ -47,7 +47,7 @@ def new_customer(caller: Visitor, name: str) -> Steps[shop.Customer]:
 
 def kept_address(caller: Visitor, address_name: str, **told: str) -> Steps[shop.Customer]:
     """Whoever never needed to be a customer becomes one."""
-    yield from customer_of(caller.username, caller.login)
+    yield from ensure_customer(caller.username, caller.login)
     return (yield from shop.save_address(caller.username, address_name, shop.Address(**told)))
 
 
@@ -72,11 +72,11 @@ def order_cart(
     address_name: str | None = None,
     ship_to: AddressWanted | None = None,
 ) -> Steps[shop.Order]:
-    customer = yield from customer_of(caller.username, caller.login)
+    customer = yield from ensure_customer(caller.username, caller.login)
     asked = Checkout(
         username=caller.username,
         email=caller.login,
-        key=(yield from draw_key()),
+        key=(yield from draw_checkout_key()),
         ship_to=address_of(customer, address_name, ship_to),
         reviewed=mark,
         orders_url=f"{site.settings.base_url}/orders",

@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.site import BRANDS, make_brand, tags_shown
+from bigtime.site import BRANDS, tags_shown
+from bigtime.site import create_brand as create_site_brand
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import good
 from bigtime.web.desk.editor import Editor
@@ -70,7 +71,9 @@ async def create_brand(request: Request, who: Editor) -> Response:
     if form.value is None:
         return await shown(request, form, status=422)
     try:
-        brand = await site.store.run(make_brand(who.username, form.value.name, form.value.logo))
+        brand = await site.store.run(
+            create_site_brand(who.username, form.value.name, form.value.logo)
+        )
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await shown(request, form, status=422)

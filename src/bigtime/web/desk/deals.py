@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, get
-from bigtime.site import Place, Visitor, change_deal, outdated_places, tags_shown
+from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots, tags_shown
 from bigtime.systems.deals import FACTS, Deal, UnknownDeal, deal_id_of, fetch_deal, rewriting, told
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, desk_path, preview_of, refuse
 from bigtime.web.desk.editor import Editor
@@ -34,7 +34,7 @@ async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "")
     """The form of a deal that is there."""
     store = site_of(request).store
     deal = await store.run(fetch_deal(deal_id_of(deal_id)))
-    outdated = await store.run(outdated_places(deal))
+    outdated = await store.run(fetch_outdated_slots(deal))
     return await shown(request, deal, form_of(deal), done=done, outdated=outdated)
 
 
@@ -132,7 +132,7 @@ async def shown(
     *,
     status: int = 200,
     done: str = "",
-    outdated: Sequence[Place] = (),
+    outdated: Sequence[FeaturedSlot] = (),
     differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""

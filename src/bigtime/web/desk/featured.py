@@ -19,17 +19,17 @@ from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, together
 from bigtime.site import (
-    CHOICE,
-    FRONT,
-    PLACES,
+    CHOICE_SLOT,
+    FRONT_SLOT,
+    SLOTS,
+    FeaturedSlot,
     Featuring,
-    Place,
     Visitor,
-    feature,
-    featuring,
-    latest_for,
-    outdated,
-    place_of_category,
+    category_slot,
+    feature_deals,
+    fetch_featuring,
+    fetch_latest_for_slot,
+    outdated_ids,
 )
 from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of
 from bigtime.web.desk.deal_form import CATEGORY_NAMES
@@ -71,20 +71,20 @@ Asked = Annotated[Step, Query()]
 async def show_places(request: Request, who: Editor) -> Response:
     """Every place, and how many deals it features."""
     site = site_of(request)
-    found = await site.store.run(together(*(featuring(place) for place in PLACES)))
-    places = [(place, len(one.featured_deals)) for place, one in zip(PLACES, found, strict=True)]
+    found = await site.store.run(together(*(fetch_featuring(place) for place in SLOTS)))
+    places = [(place, len(one.featured_deals)) for place, one in zip(SLOTS, found, strict=True)]
     page = site.templates.page("editor/places.html", places=places)
     return await site.answer(request, page)
 
 
-@featured.get(FRONT.path)
+@featured.get(FRONT_SLOT.path)
 async def show_front_page(request: Request, who: Editor, step: Asked) -> Response:
-    return await draft(request, FRONT, step)
+    return await draft(request, FRONT_SLOT, step)
 
 
-@featured.get(CHOICE.path)
+@featured.get(CHOICE_SLOT.path)
 async def show_editors_choice(request: Request, who: Editor, step: Asked) -> Response:
-    return await draft(request, CHOICE, step)
+    return await draft(request, CHOICE_SLOT, step)
 
 
 @featured.get("/editor/featured/categories/{name:path}")
@@ -92,14 +92,14 @@ async def show_category(request: Request, who: Editor, name: str, step: Asked) -
     return await draft(request, category_place(name), step)
 
 
-@featured.post(FRONT.path)
+@featured.post(FRONT_SLOT.path)
 async def publish_front_page(request: Request, who: Editor) -> Response:
-    return await publish(request, FRONT, who)
+    return await publish(request, FRONT_SLOT, who)
 
 
-@featured.post(CHOICE.path)
+@featured.post(CHOICE_SLOT.path)
 async def publish_editors_choice(request: Request, who: Editor) -> Response:
-    return await publish(request, CHOICE, who)
+    return await publish(request, CHOICE_SLOT, who)
 
 
 @featured.post("/editor/featured/categories/{name:path}")
@@ -107,19 +107,19 @@ async def publish_category(request: Request, who: Editor, name: str) -> Response
     return await publish(request, category_place(name), who)
 
 
-def category_place(name: str) -> Place:
+def category_place(name: str) -> FeaturedSlot:
     if name not in CATEGORY_NAMES:
         raise UnknownCategory
-    return place_of_category(CATEGORY_NAMES[name])
+    return category_slot(CATEGORY_NAMES[name])
 
 
 # Drafting
 
 
-async def draft(request: Request, place: Place, step: Step) -> Response:
+async def draft(request: Request, place: FeaturedSlot, step: Step) -> Response:
     """The draft after a step; a deal that cannot be added is answered beside its field."""
     site = site_of(request)
-    stored = await site.store.run(featuring(place))
+    stored = await site.store.run(fetch_featuring(place))
     if step.deals is None:
         step = step.model_copy(update={"deals": joined(ids_in(stored)), "seen": mark_of(stored)})
     ids, form = parse(step.deals or ""), empty(add=step.add or "")
@@ -137,7 +137,7 @@ async def draft(request: Request, place: Place, step: Step) -> Response:
 # Publishing
 
 
-async def publish(request: Request, place: Place, who: Visitor) -> Response:
+async def publish(request: Request, place: FeaturedSlot, who: Visitor) -> Response:
     """Features the deals of a draft."""
     site = site_of(request)
     form = await read_form(request, site, Publishing)
@@ -147,7 +147,7 @@ async def publish(request: Request, place: Place, who: Visitor) -> Response:
     try:
         await site.store.run(published(place, wanted, who))
     except Conflict:
-        stored = await site.store.run(featuring(place))
+        stored = await site.store.run(fetch_featuring(place))
         if ids_in(stored) != ids:  # else it is the same choice, sent twice
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
@@ -157,24 +157,24 @@ async def publish(request: Request, place: Place, who: Visitor) -> Response:
             )
     except DomainError as error:
         form.refuse(error)
-        stored = await site.store.run(featuring(place))
+        stored = await site.store.run(fetch_featuring(place))
         return await shown(request, place, ids, stored, form, step=step, status=422)
     site.drop((place.tag,))
     return going_on(f"{place.path}?done=true")
 
 
-def published(place: Place, wanted: Publishing, who: Visitor) -> Steps[None]:
-    stored = yield from featuring(place)
+def published(place: FeaturedSlot, wanted: Publishing, who: Visitor) -> Steps[None]:
+    stored = yield from fetch_featuring(place)
     if wanted.seen != mark_of(stored):
         raise ChosenMeanwhile
-    yield from feature(
+    yield from feature_deals(
         who.username, place, [deal_id_of(one) for one in parse(wanted.deals)], stored
     )
 
 
 async def shown(
     request: Request,
-    place: Place,
+    place: FeaturedSlot,
     ids: Sequence[str],
     stored: Featuring,
     form: Filled[Any],
@@ -185,7 +185,7 @@ async def shown(
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     site = site_of(request)
-    found = latest_for(place, site.cursors.read(step.after))
+    found = fetch_latest_for_slot(place, after=site.cursors.read(step.after))
     chosen, latest = await site.store.run(together(site.deals_by_id(ids), found))
     listed = {*ids, *(deal.deal_id for deal in theirs)}
     return await site.form_page(
@@ -194,7 +194,7 @@ async def shown(
         status=status,
         place=place,
         chosen=chosen,
-        old=outdated(chosen, stored),
+        old=outdated_ids(chosen, stored),
         theirs=theirs,
         draft=joined([deal.deal_id for deal in chosen]),
         published=joined(ids_in(stored)),

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from bigtime.site import Featuring, Place
+from bigtime.site import FeaturedSlot, Featuring
 from bigtime.systems.deals import (
     FeaturedTwice,
     TooManyFeatured,
@@ -60,16 +60,16 @@ def mark_of(stored: Featuring) -> str:
     return sha256(ids.encode()).hexdigest()[:16] if ids else ""
 
 
-def added(place: Place, ids: list[str], text: str) -> Steps[list[str]]:
+def added(slot: FeaturedSlot, ids: list[str], text: str) -> Steps[list[str]]:
     """A draft with one more deal; its id may come with the address of its page."""
     deal = yield from fetch_deal(deal_id_of(text.strip().rstrip("/").rpartition("/")[2]))
     if deal.deal_id in ids:
         raise FeaturedTwice
-    if len(ids) >= place.limits.most:
-        raise TooManyFeatured(f"{place.limits.most} deals are enough here; remove one first.")
-    if place.category not in (None, deal.category):
+    if len(ids) >= slot.limits.most:
+        raise TooManyFeatured(f"{slot.limits.most} deals are enough here; remove one first.")
+    if slot.category not in (None, deal.category):
         raise WrongCategory(
-            f"{place.name} features only deals of its own; this one is in {deal.category_name}."
+            f"{slot.name} features only deals of its own; this one is in {deal.category_name}."
         )
     return [*ids, deal.deal_id]
 

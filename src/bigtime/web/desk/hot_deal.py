@@ -12,8 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import get
-from bigtime.site import Task, Visitor, tell_everybody
+from bigtime.site import HotDealTask, Visitor, fetch_hot_deal_task, request_hot_deal
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
@@ -28,7 +27,7 @@ class Telling:
     """How far the telling of a deal is; `task` is None as long as nobody has asked for it."""
 
     deal: deals.Deal
-    task: Task | None
+    task: HotDealTask | None
     progress: deals.HotDealProgress
 
 
@@ -51,11 +50,9 @@ async def begin_telling(request: Request, who: Editor, deal_id: str) -> Response
 
 def telling_of(deal_id: str) -> Steps[Telling]:
     deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
-    task = yield from get(Task.key(deal.deal_id), consistent=True)
+    task = yield from fetch_hot_deal_task(deal.deal_id)
     return Telling(deal, task, (yield from deals.view_hot_deal_progress(deal.deal_id)))
 
 
 def ask(deal_id: str, who: Visitor) -> Steps[deals.Deal]:
-    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
-    yield from tell_everybody(who.username, deal)
-    return deal
+    return (yield from request_hot_deal(who.username, deals.deal_id_of(deal_id)))

@@ -9,7 +9,6 @@ made before they send it again, under another key.
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
@@ -18,8 +17,15 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, create, get, now
-from bigtime.site import Once, Visitor, post_deal, tags_shown
+from bigtime.model import DomainError, create
+from bigtime.site import (
+    IdempotencyRecord,
+    Visitor,
+    answered_record,
+    fetch_record,
+    post_deal,
+    tags_shown,
+)
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
 from bigtime.web.desk.editor import Editor
@@ -29,7 +35,6 @@ from bigtime.wire import Steps
 
 MOST_LISTED: Final = 1_000
 """Brands that a browser is told of, to complete what is typed."""
-FORM_LASTS: Final = timedelta(days=2)
 
 new_deals = APIRouter(include_in_schema=False)
 
@@ -125,19 +130,11 @@ def drafted(form: NewDeal) -> Steps[deals.Deal]:
 
 def make(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
     deal = yield from drafted(form)
-    moment = yield from now()
-    once = Once(
-        who=who.login,
-        idempotency_key=form_key(form.key),
-        request=fingerprint(form),
-        seed=b"",
-        begun_at=moment,
-        held_until=moment,
-        status=HTTPStatus.SEE_OTHER,
-        body=f"{desk_path(deal)}?done=made",
-        expires_at=moment + FORM_LASTS,
+    path = f"{desk_path(deal)}?done=made"
+    record = yield from answered_record(
+        who.login, form_key(form.key), fingerprint(form), HTTPStatus.SEE_OTHER, path
     )
-    return (yield from post_deal(who.username, deal, create(once, unless_exists=AlreadyMade)))
+    return (yield from post_deal(who.username, deal, create(record, unless_exists=AlreadyMade)))
 
 
 def fingerprint(form: NewDeal) -> str:
@@ -145,13 +142,12 @@ def fingerprint(form: NewDeal) -> str:
     return sha256(form.model_dump_json(exclude={"key"}).encode()).hexdigest()
 
 
-def made_by(key: str, who: Visitor) -> Steps[Once]:
-    """What a form has made."""
-    return (
-        yield from get(
-            Once.key(who.login, form_key(key)), missing=deals.UnknownDeal, consistent=True
-        )
-    )
+def made_by(key: str, who: Visitor) -> Steps[IdempotencyRecord]:
+    """The record of the deal that a form has made."""
+    record = yield from fetch_record(who.login, form_key(key))
+    if record is None:
+        raise deals.UnknownDeal
+    return record
 
 
 def new_key() -> str:

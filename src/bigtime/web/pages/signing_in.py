@@ -12,7 +12,7 @@ from http import HTTPStatus
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.site import carry_over
+from bigtime.site import move_to_session
 from bigtime.systems import accounts, sessions
 from bigtime.web.http import SESSION, VISIT
 from bigtime.web.pages.site import Site, site_of
@@ -41,7 +41,7 @@ async def sign_in(
     token, _ = await begin_session(site, identity)
     visit = site.cookies.read(VISIT, request.scope["headers"])
     if visit is not None:
-        await site.store.run(carry_over(visit, token, identity.login))
+        await site.store.run(move_to_session(visit, token, identity.login))
     await end_session(site, request)
     response = going_on(then)
     response.raw_headers.append(site.cookies.setting(SESSION, token))

@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Cursors
-from bigtime.site import Codes, DealsById, Ordering, Visitor, Visitors, zone_named
+from bigtime.site import Codes, DealsById, PlanShop, Visitor, Visitors
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
 from bigtime.systems.deals import Deal
@@ -172,8 +173,8 @@ def is_plain(query: bytes, after: str | None) -> bool:
     return query == (b"" if after is None else f"after={after}".encode())
 
 
-def ordering_of(site: Site) -> Ordering:
-    return Ordering(zone_named(site.settings.time_zone), site.settings.base_url)
+def ordering_of(site: Site) -> PlanShop:
+    return PlanShop(ZoneInfo(site.settings.time_zone), site.settings.base_url)
 
 
 def codes_of(site: Site) -> Codes:

@@ -9,18 +9,16 @@ from weakref import WeakValueDictionary
 
 from bigtime.site import (
     DEALS_AT_ONCE,
-    Counted,
+    EngagementCounts,
     Visitor,
-    deals_counted,
-    engaged,
-    is_new_click,
-    record_all,
+    move_to_new_ranks,
     record_click,
-    record_looks,
+    record_click_activity,
+    record_views,
 )
 from bigtime.store import AsyncStore
 from bigtime.systems import catalog
-from bigtime.systems.deals import Deal
+from bigtime.systems.deals import Deal, fetch_deals
 from bigtime.web.http import Limits, Scope, client_in
 
 log = logging.getLogger("bigtime.web")
@@ -45,7 +43,7 @@ class Engagement:
         self.store = store
         self.limits = limits
         self.proxies = proxies
-        self.counted = Counted()
+        self.counted = EngagementCounts()
         self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def note(self, scope: Scope, visitor: Visitor | None) -> None:
@@ -58,8 +56,8 @@ class Engagement:
         counted, deal_id = self.counted, path[len(FOLDER) :]
         if len(counted.views) < MOST_COUNTED:
             counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
-        if visitor is not None and len(counted.lookers) < MOST_COUNTED:
-            counted.lookers.add((visitor.username, deal_id))
+        if visitor is not None and len(counted.viewers) < MOST_COUNTED:
+            counted.viewers.add((visitor.username, deal_id))
 
     def is_counted(self, action: str, scope: Scope, visitor: Visitor | None) -> bool:
         """Whether somebody may have it counted once more."""
@@ -81,7 +79,7 @@ class Engagement:
 
     async def click_later(self, deal: Deal, username: str | None) -> None:
         """Others move this deal all the time: the click is counted with the next views."""
-        if username is None or await self.store.run(is_new_click(deal, username)):
+        if username is None or await self.store.run(record_click_activity(deal, username)):
             clicks = self.counted.clicks
             clicks[deal.deal_id] = clicks.get(deal.deal_id, 0) + 1
 
@@ -98,15 +96,16 @@ class Engagement:
         """Writes down what was counted; what cannot be written is kept."""
         if not self.counted:
             return
-        counted, self.counted = self.counted, Counted()
+        counted, self.counted = self.counted, EngagementCounts()
         try:
-            deals = await self.store.run(deals_counted(counted))
-            await self.store.run(record_looks(deals, counted.lookers))
-            counted.lookers.clear()
+            found = await self.store.run(fetch_deals(counted.deal_ids))
+            deals = {str(deal.deal_id): deal for deal in found}
+            await self.store.run(record_views(deals, counted.viewers))
+            counted.viewers.clear()
             listed = list(deals.values())
             for start in range(0, len(listed), DEALS_AT_ONCE):
                 chunk = listed[start : start + DEALS_AT_ONCE]
-                await self.store.run(record_all([engaged(deal, counted) for deal in chunk]))
+                await self.store.run(move_to_new_ranks([counted.of(deal) for deal in chunk]))
                 for deal in chunk:
                     counted.views.pop(deal.deal_id, None)
                     counted.clicks.pop(deal.deal_id, None)
@@ -114,11 +113,11 @@ class Engagement:
             self.take_back(counted)
             raise
 
-    def take_back(self, counted: Counted) -> None:
+    def take_back(self, counted: EngagementCounts) -> None:
         for mine, theirs in (
             (self.counted.views, counted.views),
             (self.counted.clicks, counted.clicks),
         ):
             for deal_id, number in theirs.items():
                 mine[deal_id] = mine.get(deal_id, 0) + number
-        self.counted.lookers |= counted.lookers
+        self.counted.viewers |= counted.viewers

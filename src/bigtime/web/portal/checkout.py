@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.site import RAND, Ordering, Wanted, money
+from bigtime.site import RAND, PlanChoice, PlanShop, money, order_plan
 from bigtime.systems import portal
 from bigtime.web.http import TooManyTries, status_of
 from bigtime.web.pages import (
@@ -58,8 +58,8 @@ class Choice(BaseModel):
     quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
-    def wanted(self, total: Decimal | None = None) -> Wanted:
-        return Wanted({self.product: self.quantity}, self.campaign, total)
+    def wanted(self, total: Decimal | None = None) -> PlanChoice:
+        return PlanChoice({self.product: self.quantity}, self.campaign, total)
 
     @property
     def address(self) -> str:
@@ -122,8 +122,8 @@ async def place_order(request: Request) -> Response:
         form.refuse(error)
         return waiting(await shown(request, form, status=429), error)
     sent = form.value
-    steps = ordering_of(site).order(
-        customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
+    steps = order_plan(
+        ordering_of(site), customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
     )
     try:
         order = await site.store.run(steps)
@@ -145,7 +145,7 @@ class Shown:
     refused: DomainError | None
 
 
-def to_show(choice: Choice | None, ordering: Ordering) -> Steps[Shown]:
+def to_show(choice: Choice | None, ordering: PlanShop) -> Steps[Shown]:
     products = yield from portal.list_products(limit=MOST_ON_OFFER)
     order_id = yield from portal.make_order_id()
     quote, refused = None, None
@@ -157,7 +157,7 @@ def to_show(choice: Choice | None, ordering: Ordering) -> Steps[Shown]:
     return Shown(products.items, quote, order_id, refused)
 
 
-def quoted(choice: Choice, ordering: Ordering) -> Steps[portal.Quote]:
+def quoted(choice: Choice, ordering: PlanShop) -> Steps[portal.Quote]:
     wanted = choice.wanted()
     return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 

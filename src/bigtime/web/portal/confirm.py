@@ -13,12 +13,12 @@ from starlette.responses import Response
 
 from bigtime.model import DomainError
 from bigtime.site import (
-    Proving,
-    begin_again,
-    begin_proving,
-    open_proving,
-    prove,
-    remember,
+    PendingCheck,
+    begin_check,
+    fetch_check,
+    redeem_code,
+    remember_mailbox,
+    restart_check,
     send_code,
     session_holder,
     visit_holder,
@@ -92,62 +92,62 @@ async def begin(request: Request, email: str, then: str, *, ordering: bool = Fal
     """To the page that asks for a code; the code is sent when that is answered."""
     site = site_of(request)
     count_code(request, email)
-    proving = await site.store.run(begin_proving(email, then))
-    return sending(request, proving, ordering=ordering)
+    pending = await site.store.run(begin_check(email, then))
+    return sending(request, pending, ordering=ordering)
 
 
 def sending(
-    request: Request, proving: Proving, *, ordering: bool = False, told: str = ""
+    request: Request, pending: PendingCheck, *, ordering: bool = False, told: str = ""
 ) -> Response:
     site = site_of(request)
-    steps = send_code(codes_of(site), proving, ordering=ordering)
-    response = going_on(f"/portal/confirm/{proving.proving_id}{told}")
+    steps = send_code(codes_of(site), pending, ordering=ordering)
+    response = going_on(f"/portal/confirm/{pending.check_id}{told}")
     response.background = BackgroundTask(site.store.run, steps)
     return response
 
 
-@confirm.get("/portal/confirm/{proving_id}")
-async def show_code(request: Request, proving_id: str, code: str = "") -> Response:
+@confirm.get("/portal/confirm/{check_id}")
+async def show_code(request: Request, check_id: str, code: str = "") -> Response:
     """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
-    proving = await site_of(request).store.run(open_proving(proving_id))
-    return await code_asked(request, proving, empty(code=code[:20]))
+    pending = await site_of(request).store.run(fetch_check(check_id))
+    return await code_asked(request, pending, empty(code=code[:20]))
 
 
-@confirm.post("/portal/confirm/{proving_id}")
-async def check(request: Request, proving_id: str) -> Response:
+@confirm.post("/portal/confirm/{check_id}")
+async def check(request: Request, check_id: str) -> Response:
     """Takes the code, and remembers whose mailbox it is."""
     site = site_of(request)
     form = await read_form(request, site, Code)
-    proving = await site.store.run(open_proving(proving_id))
+    pending = await site.store.run(fetch_check(check_id))
     if form.value is None:
-        return await code_asked(request, proving, form, status=422)
+        return await code_asked(request, pending, form, status=422)
     try:
         site.count_try("try code", request)
-        tenant_id = await site.store.run(prove(codes_of(site), proving_id, form.value.code))
+        tenant_id = await site.store.run(redeem_code(codes_of(site), check_id, form.value.code))
     except TooManyTries as error:
         form.refuse(error, "code")
-        return waiting(await code_asked(request, proving, form, status=429), error)
+        return waiting(await code_asked(request, pending, form, status=429), error)
     except REFUSED as error:
         form.refuse(error, "code")
         status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
-        return await code_asked(request, proving, form, status=status)
-    return await shown_to_be(request, tenant_id, proving.next)
+        return await code_asked(request, pending, form, status=status)
+    return await shown_to_be(request, tenant_id, pending.next)
 
 
-@confirm.post("/portal/confirm/{proving_id}/again")
-async def again(request: Request, proving_id: str) -> Response:
+@confirm.post("/portal/confirm/{check_id}/again")
+async def again(request: Request, check_id: str) -> Response:
     """Mails another code."""
     site = site_of(request)
     await read_fields(request, site)
-    proving = await site.store.run(open_proving(proving_id))
+    pending = await site.store.run(fetch_check(check_id))
     try:
-        count_code(request, proving.email)
+        count_code(request, pending.email)
     except TooManyTries as error:
         form = empty()
         form.refuse(error)
-        return waiting(await code_asked(request, proving, form, status=429), error)
-    proving = await site.store.run(begin_again(proving_id))
-    return sending(request, proving, told="?sent=again")
+        return waiting(await code_asked(request, pending, form, status=429), error)
+    pending = await site.store.run(restart_check(check_id))
+    return sending(request, pending, told="?sent=again")
 
 
 # How
@@ -159,12 +159,12 @@ async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
     response = going_on(then)
     visitor = await site.visitor(request)
     if visitor is not None:
-        await site.store.run(remember(session_holder(visitor.cookie), tenant_id))
+        await site.store.run(remember_mailbox(session_holder(visitor.cookie), tenant_id))
         return response
     visit = secrets.token_urlsafe(32)
     response.raw_headers.append(site.cookies.setting(VISIT, visit))
     response.raw_headers.append(site.cookies.clearing(SESSION))
-    await site.store.run(remember(visit_holder(visit), tenant_id))
+    await site.store.run(remember_mailbox(visit_holder(visit), tenant_id))
     return response
 
 
@@ -175,13 +175,13 @@ async def address_asked(request: Request, form: Filled[Any], *, status: int = 20
 
 
 async def code_asked(
-    request: Request, proving: Proving, form: Filled[Any], *, status: int = 200
+    request: Request, pending: PendingCheck, form: Filled[Any], *, status: int = 200
 ) -> Response:
     return await site_of(request).form_page(
         request,
         "portal/code.html",
         status=status,
-        proving=proving,
+        pending=pending,
         form=form,
         again=request.query_params.get("sent") == "again",
     )

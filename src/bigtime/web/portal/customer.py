@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.site import Visitor, proven, session_holder, visit_holder
+from bigtime.site import Visitor, fetch_verified_tenant, session_holder, visit_holder
 from bigtime.systems import portal
 from bigtime.web.http import VISIT
 from bigtime.web.pages import site_of
@@ -37,7 +37,7 @@ async def customer_of(request: Request) -> Customer | None:
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
     holder = await proof_holder(request)
-    tenant_id = await site.store.run(proven(holder)) if holder else None
+    tenant_id = await site.store.run(fetch_verified_tenant(holder)) if holder else None
     return None if tenant_id is None else Customer(tenant_id)
 
 

@@ -8,8 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import delete
-from bigtime.site import Proof, as_typed
+from bigtime.site import forget_mailbox, form_values
 from bigtime.systems import portal
 from bigtime.web.http import VISIT, status_of
 from bigtime.web.pages import Filled, empty, going_on, read_fields, read_form, site_of
@@ -63,7 +62,7 @@ async def leave(request: Request) -> Response:
     response = going_on("/pricing")
     holder = await proof_holder(request)
     if holder is not None:
-        await site.store.run(delete(Proof.key(holder)))
+        await site.store.run(forget_mailbox(holder))
         response.raw_headers.append(site.cookies.clearing(VISIT))
     return response
 
@@ -101,6 +100,6 @@ async def shown(
         newest=newest,
         has_account=customer.has_account,
         told=told,
-        form=form or empty(**as_typed(tenant)),
+        form=form or empty(**form_values(tenant)),
         seen=portal.mark_of(tenant),
     )

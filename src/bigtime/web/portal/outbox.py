@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import Mail, text_of, view_outbox
+from bigtime.site import Mail, mail_text, view_outbox
 from bigtime.web.http import NoSuchPage
 from bigtime.web.pages import Site, site_of
 
@@ -44,7 +44,7 @@ async def show_outbox(request: Request, after: str | None = None) -> Response:
 
 
 def shown(site: Site, mail: Mail) -> ShownMail:
-    return ShownMail(mail, in_parts(text_of(mail, site.pepper), site.settings.base_url))
+    return ShownMail(mail, in_parts(mail_text(mail, site.pepper), site.settings.base_url))
 
 
 def in_parts(text: str, base_url: str) -> list[str]:

@@ -132,7 +132,7 @@ async def connect(request: Request) -> Response:
     visitor = await own_visitor(request, tenant)
     if form.value is None or visitor is None:
         return await asked(request, customer, form, status=422)
-    steps = connect_account(customer.tenant_id, visitor, form.value.details)
+    steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
         await site.store.run(steps)
     except REFUSED as error:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import get
-from bigtime.site import AddressNameTaken, Visitor, keep_address
+from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
 from bigtime.web.http import Malformed
 from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
@@ -52,7 +52,9 @@ async def add_address(request: Request) -> Response:
     if form.value is None:
         return await shown(request, visitor, form, status=422)
     try:
-        steps = keep_address(visitor, form.value.name, form.value.address)
+        steps = save_new_address(
+            visitor.username, visitor.login, form.value.name, form.value.address
+        )
         await site.store.run(steps)
     except (AddressNameTaken, shop.TooManyAddresses, shop.EmailTaken) as error:
         form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None)

@@ -23,14 +23,14 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Position
 from bigtime.site import (
     MOST_PRODUCTS,
-    Adding,
+    CartAddition,
     NoUndo,
     Visitor,
     WholeCount,
-    adding,
     deal_tag,
-    deals_of,
-    repricing,
+    fetch_deals_of,
+    put_deal_in_cart,
+    take_new_price,
     user_tag,
     view_cart,
 )
@@ -118,11 +118,13 @@ async def add(request: Request) -> Response:
     """Puts a deal in the cart, at what it costs now."""
     site = site_of(request)
     visitor = await site.signed_in(request)
-    form = await read_form(request, site, Adding)
+    form = await read_form(request, site, CartAddition)
     if form.value is None:
         fault = next(iter(form.wrong.values()))
         return await shown(request, visitor, wrong=Wrong(fault, 422))
-    return await did(request, visitor, adding(visitor, form.value))
+    wanted = form.value
+    steps = put_deal_in_cart(visitor.username, wanted.deal_id, wanted.count)
+    return await did(request, visitor, steps)
 
 
 @cart.post("/cart/count")
@@ -147,7 +149,7 @@ async def price(request: Request) -> Response:
     wanted = (await read_form(request, site, OfProduct)).value
     if wanted is None:
         raise Malformed("Say which product.")
-    return await did(request, visitor, repricing(visitor, wanted.item_sku))
+    return await did(request, visitor, take_new_price(visitor.username, wanted.item_sku))
 
 
 @cart.post("/cart/save")
@@ -252,6 +254,6 @@ async def what_was_removed(site: Site, visitor: Visitor, text: str | None) -> Re
     line = line_in(site, visitor, text) if text else None
     if line is None or text is None:
         return None
-    deals = await site.store.run(deals_of([line], site.deals_by_id))
+    deals = await site.store.run(fetch_deals_of([line], site.deals_by_id))
     deal = deals.get(line.item_sku)
     return Removed(deal.title if deal else line.item_sku, text)

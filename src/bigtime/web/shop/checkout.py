@@ -18,14 +18,14 @@ from bigtime.site import (
     DealsById,
     NotAsReviewed,
     OldCheckout,
-    OrderedBefore,
-    ShownCart,
+    PlacedOrder,
+    PricedCart,
     TooManyProducts,
     Visitor,
     check_out,
-    customer_of,
-    draw_key,
-    ordered_before,
+    draw_checkout_key,
+    ensure_customer,
+    find_placed_order,
     user_tag,
     view_order_to_place,
 )
@@ -111,7 +111,7 @@ async def address_in(request: Request, visitor: Visitor, sent: Filled[Sent]) -> 
 async def kept_address(
     request: Request, visitor: Visitor, sent: Filled[Sent], name: str
 ) -> shop.Address | None:
-    customer = await site_of(request).store.run(customer_of(visitor.username, visitor.login))
+    customer = await site_of(request).store.run(ensure_customer(visitor.username, visitor.login))
     found = customer.addresses.get(name)
     if found is None:
         sent.refuse(shop.UnknownAddress(), "ship_to")
@@ -120,12 +120,12 @@ async def kept_address(
 
 async def sent_before(
     request: Request, visitor: Visitor, marked: Filled[Marked]
-) -> OrderedBefore | None:
+) -> PlacedOrder | None:
     """The order that came of this very page, whatever else is wrong with what it says now."""
     if marked.value is None:
         return None
     told = marked.value
-    steps = ordered_before(visitor.username, told.key, told.reviewed)
+    steps = find_placed_order(visitor.username, told.key, told.reviewed)
     return await site_of(request).store.run(steps)
 
 
@@ -151,10 +151,10 @@ def asked(
 
 def what_to_show(
     visitor: Visitor, deals_by_id: DealsById
-) -> Steps[tuple[ShownCart, dict[str, shop.Address], Ksuid]]:
-    customer = yield from customer_of(visitor.username, visitor.login)
+) -> Steps[tuple[PricedCart, dict[str, shop.Address], Ksuid]]:
+    customer = yield from ensure_customer(visitor.username, visitor.login)
     cart = yield from view_order_to_place(visitor.username, deals_by_id=deals_by_id)
-    return cart, customer.addresses, (yield from draw_key())
+    return cart, customer.addresses, (yield from draw_checkout_key())
 
 
 async def shown(

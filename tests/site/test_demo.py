@@ -13,7 +13,7 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
 from bigtime.site.demo import beside, load_demo, wants_demo
-from bigtime.site.design import DEMO_DATA, SITE
+from bigtime.site.design import DEMO_DATA
 from bigtime.site.priced_cart import view_cart
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Store
@@ -50,7 +50,7 @@ class Cut(Exception):
 def store() -> Iterator[Store]:
     with Engine.memory() as engine:
         store = Store(engine)
-        store.run(setup(*SYSTEMS, SITE))
+        store.run(setup(*SYSTEMS))
         yield store
 
 

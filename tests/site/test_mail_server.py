@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bigtime.site.mail_server import MailServer, Unreachable
 from bigtime.web.http.settings import Settings
-from tests.web.core.smtp import mail_server
+from tests.site.smtp import mail_server
 
 
 def test_a_server_is_named_in_three_ways() -> None:

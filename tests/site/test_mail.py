@@ -12,8 +12,8 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import Page, setup
-from bigtime.site.design import SITE, Mail
-from bigtime.site.mail import Post, Sending, letter, text_of, view_outbox, write_mail
+from bigtime.site.design import Mail
+from bigtime.site.mail import MailSender, SendMessage, mail_text, view_outbox
 from bigtime.site.mail_server import MailServer, Unreachable
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, TransportError
@@ -21,8 +21,9 @@ from bigtime.store.consumption import Handler
 from bigtime.systems.portal.codes import code_from
 from bigtime.web.http.settings import Settings, pepper_of
 from bigtime.web.worker import Consuming, Worker, handlers
+from tests.site.letters import write_letter
+from tests.site.smtp import mail_server
 from tests.web.browsing import SECRET
-from tests.web.core.smtp import mail_server
 
 PEPPER = b"a key of the site's own"
 
@@ -45,14 +46,14 @@ def clock() -> Clock:
 @pytest.fixture
 def store(engine: Engine, clock: Clock) -> Store:
     store = Store(engine, clock=clock)
-    store.run(setup(*SYSTEMS, SITE))
+    store.run(setup(*SYSTEMS))
     return store
 
 
 def write(store: Store, *to: str, **but: object) -> None:
     for number, one in enumerate(to):
         told = {"subject": "Hello", "text": "Come in.", **but}
-        store.run(write_mail(letter(f"letter {one} {number}", one, **told)))  # type: ignore[arg-type]
+        store.run(write_letter(f"letter {one} {number}", one, **told))  # type: ignore[arg-type]
 
 
 def outbox(store: Store) -> list[Mail]:
@@ -74,8 +75,8 @@ def send_all(store: Store, smtp: str) -> None:
 
 
 def send_again(store: Store, smtp: str) -> None:
-    post = Post(MailServer.named(smtp), "Bigtime <hello@localhost>", PEPPER)
-    store.run(post.deliver_again())
+    post = MailSender(MailServer.named(smtp), "Bigtime <hello@localhost>", PEPPER)
+    store.run(post.send_again())
 
 
 def test_a_letter_that_is_sent_is_gone(store: Store) -> None:
@@ -196,8 +197,8 @@ def test_of_letters_on_one_page_none_goes_twice_because_another_fails(store: Sto
     assert post.to() == ["alex@example.com", "bea@example.com"]
 
 
-def handle_with(send: Sending) -> Handler:
-    return handlers(Post(send, "Bigtime <hello@localhost>", PEPPER))["site.mail"][1]
+def handle_with(send: SendMessage) -> Handler:
+    return handlers(MailSender(send, "Bigtime <hello@localhost>", PEPPER))["site.mail"][1]
 
 
 def test_a_code_stands_in_no_table(store: Store) -> None:
@@ -207,7 +208,7 @@ def test_a_code_stands_in_no_table(store: Store) -> None:
     write(store, "alex@example.com", text="Your code is {code}.", seed=seed)
     (mail,) = outbox(store)
     assert code not in mail.text
-    assert text_of(mail, pepper) == f"Your code is {code}."
+    assert mail_text(mail, pepper) == f"Your code is {code}."
     assert code_from(seed, b"another key") != code
     with mail_server() as post:
         send_all(store, post.address)
@@ -215,7 +216,7 @@ def test_a_code_stands_in_no_table(store: Store) -> None:
 
 
 def test_a_letter_that_is_too_old_is_not_sent(store: Store, clock: Clock) -> None:
-    write(store, "alex@example.com", kept=timedelta(minutes=10))
+    write(store, "alex@example.com", expires_after=timedelta(minutes=10))
     clock.now += timedelta(minutes=11)
     with mail_server() as post:
         send_all(store, post.address)
