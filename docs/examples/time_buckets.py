@@ -1,26 +1,31 @@
-"""A partition a day, so that none takes every write; the latest are found by walking the days."""
+"""A partition a day, so that none takes every write; the latest lie in the last listed days."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import bigtime as bt
 
-DEALS = bt.Table("Deals", "PK", indexes=[bt.global_index("GSI2", "GSI2PK", "GSI2SK")])
-OPENED = date(2026, 3, 1)
+DEALS = bt.Table("Deals", "PK", "SK", indexes=[bt.global_index("GSI2", "GSI2PK", "GSI2SK")])
 
 
 class Deal(bt.Entity, table=DEALS):
-    keys = bt.Keys(main="DEAL#{deal_id}", GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"))
+    keys = bt.Keys(
+        main=("DEAL#{deal_id}", "DEAL"),
+        GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"),
+    )
     deal_id: bt.Ksuid
     brand: str
     title: str
     created_at: datetime
 
 
+bt.list_buckets(Deal, "GSI2")
+
+
 @bt.pattern("Fetch Latest Deals for Brand", index="GSI2")
 def latest_deals(brand: str, after: bt.Position | None = None) -> bt.Steps[bt.Page[Deal]]:
-    """Walks the days, newest first, to the day we opened; five empty days end a page."""
+    """Walks the days that have deals, newest first."""
     days = bt.buckets(Deal, "GSI2", brand=brand)
-    return (yield from bt.newest_first(days, limit=3, after=after, since=OPENED))
+    return (yield from bt.newest_first(days, limit=3, after=after))
 
 
 today = datetime(2026, 3, 10, 12, tzinfo=UTC)

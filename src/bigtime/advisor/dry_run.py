@@ -26,6 +26,8 @@ from bigtime.wire import (
     Item,
     Now,
     Pause,
+    Recall,
+    Remember,
     Request,
     Response,
     Step,
@@ -109,8 +111,10 @@ class DryRun:
             case Bytes(count):
                 self.drawn += 1
                 return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
-            case Pause():
+            case Pause() | Remember():
                 return None
+            case Recall():  # a usual write finds its buckets listed
+                return ()
         raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
     def answer(self, request: Request) -> Response:

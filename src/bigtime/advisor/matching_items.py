@@ -17,7 +17,17 @@ from typing import Any
 
 from bigtime.advisor.sample import CannotSample, fields_in_prefix, sample_item
 from bigtime.engine import KeyTerm
-from bigtime.model import Entity, EntityKey, Index, KeyPart, Ksuid, SortBounds, Table, told_by
+from bigtime.model import (
+    BucketEntry,
+    Entity,
+    EntityKey,
+    Index,
+    KeyPart,
+    Ksuid,
+    SortBounds,
+    Table,
+    told_by,
+)
 from bigtime.wire import Item, comparable
 
 SECONDS_OF_AN_HOUR = 3600
@@ -84,6 +94,9 @@ def matching_items(
         for entity, key in keys
         if (hints := field_hints(key, asked)) is not None
     ]
+    for entity, key, hints in holders:
+        if issubclass(entity, BucketEntry):  # a series has one bucket, the last asked for
+            hints["bucket"] = FieldHint(last_bucket(key, terms))
     misses = 0
     for number in count():
         for entity, key, hints in holders:
@@ -93,6 +106,12 @@ def matching_items(
                 yield item
         if misses >= most_misses * len(holders):
             return
+
+
+def last_bucket(key: EntityKey, terms: tuple[KeyTerm, ...]) -> str:
+    bounds = {term.attribute: term.operands[-1] for term in terms}
+    fields = told_by(key.range, bounds) or {}
+    return str(fields.get("bucket", "2026-01-01"))
 
 
 def is_in(entity: type[Entity], index: Index) -> bool:

@@ -23,7 +23,7 @@ from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
 from bigtime.advisor.sample_tables import Assumed
 from bigtime.engine import Engine
-from bigtime.model import MAIN, Pattern, System
+from bigtime.model import MAIN, Pattern, System, reads_bucket_list
 
 TableIndex: TypeAlias = tuple[str, str]
 """A table and an index of it."""
@@ -78,7 +78,8 @@ def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Ite
 def check_chart(
     system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
 ) -> Iterator[Finding]:
-    requests = [one for run in runs for one in run.requests]
+    made = (one for run in runs for one in run.requests)
+    requests = [one for one in made if not reads_bucket_list(one.request)]
     used = {(table.name, index.name) for one in requests for table, index in one.used}
     said = charted(pattern.index)
     unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]

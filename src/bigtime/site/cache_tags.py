@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from bigtime.model import Change, Entity
@@ -58,11 +57,6 @@ def category_deals_tag(category: str) -> str:
     return f"category deals {category}"
 
 
-def day_tag(group: str, moment: datetime) -> str:
-    """The deals of one day, among those of a tag: all of them, a brand's, a category's."""
-    return f"{group} {moment.isoformat()[:10]}"
-
-
 def trending_tag(category: str) -> str:
     """The places of a category's deals among the trending ones."""
     return f"trending {category}"
@@ -85,12 +79,9 @@ def tags_shown(entity: Entity) -> Iterator[str]:
     match entity:
         case deals.Deal():
             yield deal_tag(entity.deal_id)
-            for group in groups_of(entity):
-                yield group
-                yield day_tag(group, entity.created_at)
-        case deals.FirstDeal():
-            # Whether there is more to see than a page shows may have changed.
-            yield group_of(entity.listed)
+            yield LATEST
+            yield brand_deals_tag(entity.brand)
+            yield category_deals_tag(entity.category)
         case deals.Brand():
             yield brand_tag(entity.brand)
         case deals.Category():
@@ -115,19 +106,6 @@ def tags_shown(entity: Entity) -> Iterator[str]:
             yield user_tag(entity.username)
         case cart.CartLine():
             yield user_tag(entity.account_id)
-
-
-def group_of(listed: str) -> str:
-    """The tag of a list, from what the list is called where its first deal is noted."""
-    kind, _, name = listed.partition(" ")
-    if not name:
-        return LATEST
-    return brand_deals_tag(name) if kind == "BRAND" else category_deals_tag(name)
-
-
-def groups_of(deal: deals.Deal) -> tuple[str, ...]:
-    """The tags of the lists that a deal is in."""
-    return LATEST, brand_deals_tag(deal.brand), category_deals_tag(deal.category)
 
 
 def user_tag(username: str) -> str:

@@ -22,6 +22,7 @@ from bigtime.model import (
     SecretText,
     Table,
     global_index,
+    list_buckets,
     pascal_case,
     singleton,
 )
@@ -65,6 +66,9 @@ class Mail(Entity, table=SITE_TABLE):
     refused: str | None = Field(default=None, max_length=300)
 
 
+list_buckets(Mail, "GSI1")
+
+
 class HotDealTask(Entity, table=SITE_TABLE):
     """An order to the worker: send every user the message of a hot deal."""
 
@@ -96,6 +100,9 @@ class EditorChange(Entity, table=SITE_TABLE):
     action: EditorAction
     what: str = Field(max_length=400)
     link: str = Field(max_length=400)
+
+
+list_buckets(EditorChange, "main")
 
 
 class IdempotencyRecord(Entity, table=SITE_TABLE):

@@ -6,7 +6,6 @@ the log has happened.
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cache
 from typing import Any, Final
 
@@ -28,9 +27,6 @@ from bigtime.site.design import EditorAction, EditorChange
 from bigtime.wire import Steps
 
 PAGE: Final = 25
-FIRST_MONTH: Final = date(2026, 1, 1)
-"""The month of the first release: there are no changes before it."""
-PATIENCE: Final = 24
 MOST_CHARACTERS: Final = 400
 
 
@@ -62,12 +58,8 @@ def write_with_change(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
 
 @pattern("View Editor Changes", index="Main table")
 def view_changes(*, after: Position | None = None, limit: int = PAGE) -> Steps[Page[EditorChange]]:
-    """A query for each month, newest first, paged."""
-    return (
-        yield from newest_first(
-            months(), limit=limit, after=after, since=FIRST_MONTH, patience=PATIENCE
-        )
-    )
+    """A query for each month that has changes, newest first, paged."""
+    return (yield from newest_first(months(), limit=limit, after=after))
 
 
 @cache

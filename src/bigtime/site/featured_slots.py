@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Kept, Page, Position, Write, get, pattern, together
+from bigtime.model import Page, Position, Write, get, pattern, together
 from bigtime.site.cache_tags import (
     EDITORS_CHOICE,
     FRONT_PAGE,
@@ -120,8 +120,8 @@ def feature_write(
 
 @pattern("Fetch latest Deals for Slot", index="GSI1", sample=SAMPLE_SLOT)
 def fetch_latest_for_slot(
-    slot: FeaturedSlot, *, after: Position | None = None, kept: Kept[deals.Deal] | None = None
+    slot: FeaturedSlot, *, after: Position | None = None
 ) -> Steps[Page[deals.Deal]]:
     """The deals that could be featured in it: all, or those of its category by GSI3."""
     days = deals.all_days() if slot.category is None else deals.category_days(slot.category)
-    return (yield from deals.latest(days, None, after=after, kept=kept))
+    return (yield from deals.latest(days, after=after))

@@ -24,7 +24,7 @@ from bigtime.store.driver import (
 from bigtime.store.engine_transport import Submitting, engine_transport
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import Pause, Request, Response, Steps, Together, steps_in
+from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
 
 T = TypeVar("T")
 
@@ -87,6 +87,11 @@ class AsyncStore(Driver):
                 return await self._together(wanted)
             case Pause(seconds):
                 await self.sleep(seconds)
+                return None
+            case Recall(facts):
+                return self._recall(facts)
+            case Remember(facts):
+                self._remember(facts)
                 return None
 
     async def send(self, request: Request) -> Response:

@@ -24,7 +24,17 @@ from bigtime.store.driver import (
     utc_now,
 )
 from bigtime.store.retries import Retries
-from bigtime.wire import Pause, Request, Response, Steps, Together, Transport, steps_in
+from bigtime.wire import (
+    Pause,
+    Recall,
+    Remember,
+    Request,
+    Response,
+    Steps,
+    Together,
+    Transport,
+    steps_in,
+)
 
 T = TypeVar("T")
 
@@ -106,6 +116,11 @@ class Store(Driver):
                 return self._together(wanted, group)
             case Pause(seconds):
                 self.sleep(seconds)
+                return None
+            case Recall(facts):
+                return self._recall(facts)
+            case Remember(facts):
+                self._remember(facts)
                 return None
 
     def send(self, request: Request) -> Response:

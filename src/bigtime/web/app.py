@@ -93,7 +93,6 @@ def make_app(
     # Every request is looked for among the pages; a miss is one that had to be made and is kept.
     meters.watch_cache("page", lambda: (site.pages.hits, site.pages.fills))
     meters.watch_cache("fact", lambda: (site.facts.hits, site.facts.misses))
-    meters.watch_cache("day", lambda: (site.days.hits, site.days.misses))
     meters.watch_cache("deal", lambda: (site.deals.hits, site.deals.misses))
     meters.watch_cache("place", lambda: (site.places.hits, site.places.misses))
     application = FastAPI(
@@ -143,7 +142,6 @@ def make_site(
         apart=Apart(store),
         pages=TaggedCache[Page](seconds=seconds),
         facts=facts,
-        days=TaggedCache(seconds=seconds),
         deals=TaggedCache(seconds=seconds),
         places=TaggedCache(seconds=seconds),
         visitors=Visitors(store),

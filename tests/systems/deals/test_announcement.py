@@ -61,7 +61,7 @@ def test_who_watches_brand_or_category_is_told_of_a_new_deal(place: Place) -> No
 
 
 def test_the_reactions_are_these() -> None:
-    assert list(SYSTEM.reactions) == ["keep_deals_cache", "keep_first_deals", "announce_deal"]
+    assert list(SYSTEM.reactions) == ["keep_deals_cache", "announce_deal"]
 
 
 def test_a_replay_of_the_stream_creates_no_second_message(place: Place) -> None:

@@ -293,6 +293,7 @@ def test_pages_of_those_to_remind_join_up_while_time_passes(place: Place) -> Non
     new_tenant(place, "yesterday@example.com")
     place.time.now += timedelta(hours=25)
     made = spread(place, 5)
+    assert place.run(list_tenants_to_remind(limit=5)).position is None
 
     found, position = [], None
     while True:

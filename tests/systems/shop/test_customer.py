@@ -87,10 +87,10 @@ def test_the_customer_comes_with_the_ten_newest_orders_in_one_query(place: Place
     assert seen.customer == customer
     assert seen.orders.items == orders[:10]
     answered = [one for one in place.exchanges if one.error is None]
-    assert [one.request.params["Limit"] for one in answered] == [11]
+    assert [one.request.params["Limit"] for one in answered] == [12]  # one tells of a next page
     later = place.run(view_customer("alex", after=seen.orders.position))
     assert (later.customer, later.orders.items) == (None, orders[10:])
-    assert place.exchanges[-1].request.params["Limit"] == 10
+    assert place.exchanges[-1].request.params["Limit"] == 11
 
 
 def test_a_customer_without_orders_is_seen_and_nobody_is_not(place: Place) -> None:

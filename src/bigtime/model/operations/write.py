@@ -191,6 +191,17 @@ class Write(Op[T], Generic[T]):
         keeper = self.layout.keeper
         return (self,) if keeper is None or self.trusted else keeper.kept(self)
 
+    def listed_fields(self) -> Fields | None:
+        """The fields of the item as it will be, where it may come to lie in another bucket."""
+        return None
+
+    def list_buckets(self) -> Steps[None]:
+        """Lists the buckets that the item will lie in, for those who walk them."""
+        lister = self.layout.lister
+        fields = None if lister is None else self.listed_fields()
+        if lister is not None and fields is not None:
+            yield from lister.list_buckets((fields,))
+
     def joined(self, other: Write[Any]) -> Write[Any] | None:
         """One write that does what both do, where there is one."""
         return None
@@ -242,6 +253,8 @@ class Write(Op[T], Generic[T]):
             return (yield from self.after_transaction(told))
         if write.needs_clock:
             write = write.stamped((yield from now()))
+        if write.layout.lister is not None:
+            yield from write.list_buckets()
         done: T = yield from Op.__iter__(write)
         return done
 

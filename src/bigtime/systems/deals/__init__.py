@@ -15,7 +15,6 @@ from bigtime.systems.deals import (
     categories,
     deals,
     featured,
-    first_deal,
     front_page,
     hot_deal,
     interest,
@@ -60,7 +59,6 @@ from bigtime.systems.deals.design import (
     DealsCache,
     EditorsChoice,
     FeaturedDeal,
-    FirstDeal,
     FrontPage,
     Message,
     MessageKind,
@@ -115,7 +113,6 @@ from bigtime.systems.deals.featured import (
     set_editors_choice_deals,
     set_front_page_deals,
 )
-from bigtime.systems.deals.first_deal import ALL_DEALS, fetch_first_deal, of_brand, of_category
 from bigtime.systems.deals.front_page import all_days, fetch_front_page, refresh_deals_cache
 from bigtime.systems.deals.hot_deal import (
     HotDealProgress,
@@ -178,7 +175,6 @@ SYSTEM: Final = System(
         categories,
         featured,
         front_page,
-        first_deal,
         users,
         likes,
         watches,
@@ -199,7 +195,6 @@ SYSTEM: Final = System(
 )
 
 __all__ = [
-    "ALL_DEALS",
     "BIG_TIME_DEALS",
     "CATEGORIES",
     "FACTS",
@@ -236,7 +231,6 @@ __all__ = [
     "EmptyName",
     "FeaturedDeal",
     "FeaturedTwice",
-    "FirstDeal",
     "ForbiddenCharacter",
     "FrontPage",
     "HotDealProgress",
@@ -298,7 +292,6 @@ __all__ = [
     "fetch_deal",
     "fetch_deals",
     "fetch_editors_choice",
-    "fetch_first_deal",
     "fetch_front_page",
     "fetch_message",
     "interests_in_both",
@@ -311,8 +304,6 @@ __all__ = [
     "message_id_of",
     "new_deal",
     "new_user",
-    "of_brand",
-    "of_category",
     "person_name",
     "read_user",
     "refresh_category_deals",

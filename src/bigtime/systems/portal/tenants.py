@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bigtime.model import (
+    Op,
     Page,
     Position,
     at_least,
@@ -147,15 +148,24 @@ def list_tenants_to_remind(
     The day moves on while somebody reads; so a page is cut where it begins, and a cursor holds.
     """
     start = checked_moment(since or (yield from now()) - REMINDED)
-    page = yield from query(
+    page = yield from unvalidated(checked_size(limit), after)
+    fresh = [one for one in page if one.date_created >= start]
+    if page.position is None or len(fresh) < len(page):
+        return Page(fresh)
+    following = yield from unvalidated(1, page.position)
+    is_last = any(one.date_created < start for one in following)
+    return Page(fresh, None if is_last else page.position)
+
+
+def unvalidated(limit: int, after: Position | None) -> Op[Page[Tenant]]:
+    """Those that are active, newest first."""
+    return query(
         Tenant.within("TenantStatusIndex", status=Status.UNVALIDATED),
         newest_first=True,
-        limit=checked_size(limit),
+        limit=limit,
         after=after,
         filter=IS_ACTIVE,
     )
-    fresh = [one for one in page if one.date_created >= start]
-    return Page(fresh, page.position if len(fresh) == len(page) else None)
 
 
 @pattern("Count Tenants by Status", index="TenantStatusIndex")

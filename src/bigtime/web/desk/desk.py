@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import together
-from bigtime.site import LATEST, view_changes
+from bigtime.site import view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
@@ -44,12 +44,8 @@ async def shown(
     request: Request, form: Filled[Any], *, after: str | None = None, status: int = 200
 ) -> Response:
     site = site_of(request)
-    position, kept = site.cursors.read(after), site.kept_days(LATEST)
-    deals, changes = await site.store.run(
-        together(
-            latest(all_days(), None, after=position, kept=kept), view_changes(limit=CHANGES_SHOWN)
-        )
-    )
+    found = latest(all_days(), after=site.cursors.read(after))
+    deals, changes = await site.store.run(together(found, view_changes(limit=CHANGES_SHOWN)))
     page = site.templates.page(
         "editor/desk.html",
         status=status,

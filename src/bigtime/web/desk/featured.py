@@ -185,11 +185,8 @@ async def shown(
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     site = site_of(request)
-    after = site.cursors.read(step.after)
-    kept = site.kept_days(place.listed)
-    chosen, latest = await site.store.run(
-        together(site.deals_by_id(ids), fetch_latest_for_slot(place, after=after, kept=kept))
-    )
+    found = fetch_latest_for_slot(place, after=site.cursors.read(step.after))
+    chosen, latest = await site.store.run(together(site.deals_by_id(ids), found))
     listed = {*ids, *(deal.deal_id for deal in theirs)}
     return await site.form_page(
         request,

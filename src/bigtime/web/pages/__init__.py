@@ -13,7 +13,6 @@ from bigtime.web.pages.forms import (
     waiting,
 )
 from bigtime.web.pages.hot_pages import HEAD, Front
-from bigtime.web.pages.kept_days import KeptDays
 from bigtime.web.pages.kept_places import FirstPlaces
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.personal_slots import Filler, Fillings, Words
@@ -40,7 +39,6 @@ __all__ = [
     "FirstPlaces",
     "Following",
     "Front",
-    "KeptDays",
     "Page",
     "Site",
     "TaggedCache",

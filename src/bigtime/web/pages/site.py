@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,7 +30,6 @@ from bigtime.web.http import (
 )
 from bigtime.web.pages.cpu_pool import Apart
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, address_of, page_headers
-from bigtime.web.pages.kept_days import KeptDays
 from bigtime.web.pages.kept_deals import kept_deals
 from bigtime.web.pages.kept_places import FirstPlaces, Places, kept_places
 from bigtime.web.pages.page import Page
@@ -49,7 +48,6 @@ class Site:
     apart: Apart
     pages: TaggedCache[Page]
     facts: TaggedCache[Any]
-    days: TaggedCache[Sequence[Deal]]
     deals: TaggedCache[Deal]
     places: TaggedCache[Places]
     visitors: Visitors
@@ -117,11 +115,7 @@ class Site:
     @property
     def caches(self) -> tuple[TaggedCache[Any], ...]:
         """All that shows what is in the tables, and so has to follow them."""
-        return self.pages, self.facts, self.days, self.deals, self.places
-
-    def kept_days(self, group: str) -> KeptDays:
-        """The days of a list of deals, for one page of it."""
-        return KeptDays(self.days, group)
+        return self.pages, self.facts, self.deals, self.places
 
     @property
     def deals_by_id(self) -> DealsById:

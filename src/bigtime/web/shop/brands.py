@@ -8,18 +8,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page as Deals
-from bigtime.model import Position, together
+from bigtime.model import together
 from bigtime.site import BRANDS, brand_deals_tag, brand_tag
 from bigtime.systems import deals
 from bigtime.web.http import behind_button, key_of, spelled_otherwise
-from bigtime.web.pages import KeptDays, Page, going_on, site_of
-from bigtime.wire import Steps
+from bigtime.web.pages import Page, going_on, site_of
 
-DAYS_PATIENT = 14
-"""A brand has a new deal now and then, so its page looks further back than others."""
-MOST_DAYS = 31
-"""So far back goes one page, however few deals it has found."""
 NO_LETTER = "0-9"
 """What stands over brands whose names begin with no letter."""
 
@@ -49,8 +43,8 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         return spelled_otherwise("/brands/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position, kept = site.cursors.read(after), site.kept_days(brand_deals_tag(key))
-        brand, latest = await site.store.run(what_to_show(key, position, kept))
+        found = deals.fetch_brand_deals(key, after=site.cursors.read(after))
+        brand, latest = await site.store.run(together(deals.fetch_brand(key), found))
         page = site.templates.page(
             "shopper/brand.html",
             brand=brand,
@@ -66,17 +60,6 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         if page := behind_button("/brands/", key):
             return going_on(page)
         raise
-
-
-def what_to_show(
-    key: str, after: Position | None, kept: KeptDays
-) -> Steps[tuple[deals.Brand, Deals[deals.Deal]]]:
-    """One page, which has a deal if there is any more of them."""
-    first = yield from deals.fetch_first_deal(deals.of_brand(key))
-    latest = deals.fetch_brand_deals(
-        key, after=after, patience=DAYS_PATIENT, most_days=MOST_DAYS, kept=kept, first=first
-    )
-    return (yield from together(deals.fetch_brand(key), latest))
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:

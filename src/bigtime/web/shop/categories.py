@@ -8,13 +8,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page as Deals
-from bigtime.model import Position
 from bigtime.site import category_deals_tag, category_tag
 from bigtime.systems import deals
 from bigtime.web.http import behind_button, key_of, spelled_otherwise
-from bigtime.web.pages import KeptDays, Page, going_on, site_of
-from bigtime.wire import Steps
+from bigtime.web.pages import Page, going_on, site_of
 
 categories = APIRouter(include_in_schema=False)
 
@@ -40,8 +37,8 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         return spelled_otherwise("/categories/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position, kept = site.cursors.read(after), site.kept_days(category_deals_tag(key))
-        category, latest = await site.store.run(what_to_show(key, position, kept))
+        shown = deals.fetch_category(key, after=site.cursors.read(after))
+        category, latest = await site.store.run(shown)
         page = site.templates.page(
             "shopper/category.html",
             category=category,
@@ -57,11 +54,3 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         if page := behind_button("/categories/", key):
             return going_on(page)
         raise
-
-
-def what_to_show(
-    key: str, after: Position | None, kept: KeptDays
-) -> Steps[tuple[deals.Category, Deals[deals.Deal]]]:
-    """One page, which has a deal if there is any more of them."""
-    first = yield from deals.fetch_first_deal(deals.of_category(key))
-    return (yield from deals.fetch_category(key, after=after, kept=kept, first=first))
