@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
-from bigtime.model import DomainError
+from bigtime.model import RuleBroken
 from bigtime.site.visitor import Visitor
 from bigtime.systems.cart import (
     CartLine,
@@ -24,11 +24,11 @@ from bigtime.wire import Steps
 MOST_DIGITS = 9
 
 
-class NotForSale(DomainError):
+class NotForSale(RuleBroken):
     """This deal costs more than can be paid here; go to the offer instead."""
 
 
-class NoUndo(DomainError):
+class NoUndo(RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
 

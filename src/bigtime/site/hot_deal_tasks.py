@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from http import HTTPStatus
 from typing import Any
 
-from bigtime.model import Change, DomainError, Write, create, now, random_bytes, transact
+from bigtime.model import Change, Clash, Write, create, now, random_bytes, transact
 from bigtime.site.design import Task
 from bigtime.systems import deals
 from bigtime.wire import Steps
 
 
-class AlreadyAsked(DomainError):
+class AlreadyAsked(Clash):
     """Everybody is told of this deal already."""
-
-    status = HTTPStatus.CONFLICT
 
 
 def ask_for_hot_deal(deal_id: deals.DealId, who: str, *also: Write[Any]) -> Steps[None]:

@@ -22,10 +22,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Final
 
-from bigtime.model import Add, DomainError, create, delete, get, now, put, random_bytes, update
+from bigtime.model import (
+    Add,
+    DomainError,
+    NotFound,
+    RuleBroken,
+    create,
+    delete,
+    get,
+    now,
+    put,
+    random_bytes,
+    update,
+)
 from bigtime.site.design import Proof, Proving
 from bigtime.site.letters import closed_letter, code_letter
 from bigtime.site.mail import CODE, letter, write_mail
@@ -43,13 +54,11 @@ CODE_REFUSED: Final = (
 CLOSED: Final = (portal.TenantDeleted, portal.TenantSuspended)
 
 
-class UnknownProving(DomainError):
+class UnknownProving(NotFound):
     """This page is no longer good; give your e-mail address once more."""
 
-    status = HTTPStatus.NOT_FOUND
 
-
-class CodeRefused(DomainError):
+class CodeRefused(RuleBroken):
     """This is not the code that was sent, or it is no longer good; look again, or ask anew."""
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Final
 
-from bigtime.model import DomainError, Position, create, get_many, now, transact
+from bigtime.model import Clash, Position, RuleBroken, create, get_many, now, transact
 from bigtime.site.design import Reminder
 from bigtime.site.letters import reminder_letter
 from bigtime.site.mail import letter
@@ -18,13 +17,11 @@ from bigtime.wire import Steps
 KEPT: Final = timedelta(days=30)
 
 
-class RemindedAlready(DomainError):
+class RemindedAlready(Clash):
     """This tenant was reminded today; do so again tomorrow."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class NothingToRemind(DomainError):
+class NothingToRemind(RuleBroken):
     """This tenant has confirmed its address by now."""
 
 

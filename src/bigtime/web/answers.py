@@ -13,13 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.model import DomainError, ValueRefused
+from bigtime.model import DomainError, NotSignedIn, Unavailable, ValueRefused
 from bigtime.store import TransportError
 from bigtime.web.api import faults_of
 from bigtime.web.health import health
 from bigtime.web.http import (
     FieldFault,
-    NotSignedIn,
     TooManyTries,
     code_of,
     json_answer,
@@ -74,6 +73,8 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyTries):
         response.headers["retry-after"] = str(error.seconds)
+    if isinstance(error, Unavailable):
+        response.headers["retry-after"] = AWAY_SECONDS
     return response
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from bigtime.model.errors import DesignError, DomainError, ItemExists, ValueRefused
+from bigtime.model.errors import DesignError, ItemExists, RuleBroken, ValueRefused
 from bigtime.model.invariants.invariant import Invariant, Reserved, declare
 from bigtime.model.operations import Delete, ErrorLike, Fields, Guard, Write, create, get
 from bigtime.model.schema import (
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=Entity)
 
 
-class BrokenInvariant(DomainError):
+class BrokenInvariant(RuleBroken):
     """The marker of a unique value belongs to somebody else: verify finds it."""
 
 

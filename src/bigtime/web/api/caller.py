@@ -13,9 +13,10 @@ from fastapi import Depends, Header, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.requests import Request
 
+from bigtime.model import NotSignedIn
 from bigtime.site import Visitor
 from bigtime.systems import accounts
-from bigtime.web.http import SESSION, NotAllowed, NotSignedIn
+from bigtime.web.http import SESSION, NotAllowed
 from bigtime.web.pages import Site, site_of
 
 READING: Final = ("GET", "HEAD", "OPTIONS")

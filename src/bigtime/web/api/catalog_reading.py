@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from http import HTTPStatus
 from typing import Annotated, Final
 
 from pydantic import Field, WithJsonSchema
 
-from bigtime.model import DomainError, Page, Position
+from bigtime.model import NotFound, Page, Position
 from bigtime.systems import catalog
 from bigtime.web.api.catalog_brand_shapes import CatalogBrandShown
 from bigtime.web.api.catalog_deal_shapes import CatalogDealShown, CategoryDealShown, TrendingShown
@@ -70,10 +69,8 @@ def discounted_deals(
     )
 
 
-class UnknownTrendingDeal(DomainError):
+class UnknownTrendingDeal(NotFound):
     """This deal is not among the trending ones of its category."""
-
-    status = HTTPStatus.NOT_FOUND
 
 
 def trending_deal(category_id: str, deal_id: str) -> Steps[catalog.TrendingDeal]:

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.web.http import Malformed
+from bigtime.model import Malformed
 
 MOST_BYTES: Final = 256 * 1024
 JSON: Final = "application/json"

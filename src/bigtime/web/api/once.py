@@ -29,7 +29,6 @@ from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256, shake_256
-from http import HTTPStatus
 from typing import Annotated, Any, Final, TypeAlias
 
 import orjson
@@ -38,11 +37,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import (
+    Clash,
     ConditionFailed,
     Conflict,
     DomainError,
     ItemExists,
     ItemMissing,
+    RuleBroken,
     Write,
     attr,
     create,
@@ -82,26 +83,20 @@ IdempotencyKey: TypeAlias = Annotated[
 ]
 
 
-class KeyReused(DomainError):
+class KeyReused(RuleBroken):
     """This Idempotency-Key was used for another request; make up a new one."""
 
 
-class KeyInUse(DomainError):
+class KeyInUse(Clash):
     """The request with this Idempotency-Key is still being carried out; ask again in a while."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class MayBeDoneAlready(DomainError):
+class MayBeDoneAlready(Clash):
     """This was tried before, and may have been done; look whether it is there."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class NotedAlready(DomainError):
+class NotedAlready(Clash):
     """Somebody else has carried out this request, and noted its answer."""
-
-    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)

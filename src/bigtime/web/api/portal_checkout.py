@@ -11,6 +11,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import NotSignedIn
 from bigtime.site import Visitor, Wanted, begin_proving, send_code
 from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
@@ -24,7 +25,7 @@ from bigtime.web.api.portal_order_shapes import (
     CodeSent,
     OrderShown,
 )
-from bigtime.web.http import NotAllowed, NotSignedIn
+from bigtime.web.http import NotAllowed
 from bigtime.web.pages import Site, codes_of, count_code, ordering_of, site_of
 from bigtime.wire import Steps
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError
+from bigtime.model import RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import portal
 from bigtime.web.api.caller import Admin, SignedIn, is_admin
@@ -36,11 +36,11 @@ OrderIdInPath = Annotated[str, Path(alias="orderId")]
 Moment = Annotated[datetime, AfterValidator(portal.checked_moment), WRITTEN_MOMENT, TOLD]
 
 
-class StatusNotAlone(DomainError):
+class StatusNotAlone(RuleBroken):
     """A status changes by itself; send what else is to change in a request of its own."""
 
 
-class ReasonNotAsked(DomainError):
+class ReasonNotAsked(RuleBroken):
     """A reason is told for a new status alone; leave it out, or send the status too."""
 
 

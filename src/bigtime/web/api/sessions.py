@@ -13,14 +13,13 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field, SecretStr
 from starlette.requests import Request
 
-from bigtime.model import Page, Position
+from bigtime.model import NotSignedIn, Page, Position
 from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
 from bigtime.web.api.endpoint import CREATED, Endpoint, May
 from bigtime.web.api.shapes import Asked, Shown, example
 from bigtime.web.api.showing import made_by, one, page_of
 from bigtime.web.api.v1_router import v1_router
-from bigtime.web.http import NotSignedIn
 from bigtime.web.pages import Site, begin_session, count_log_in
 from bigtime.wire import Steps
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import DomainError
+from bigtime.model import RuleBroken
 from bigtime.site import Checkout, Visitor, check_out, customer_of, draw_key
 from bigtime.systems import cart, shop
 from bigtime.web.api.endpoint import CREATED, Endpoint, May
@@ -30,7 +30,7 @@ from bigtime.web.pages import Site
 from bigtime.wire import Steps
 
 
-class NoAddress(DomainError):
+class NoAddress(RuleBroken):
     """Say where it goes: either an addressName, or shipTo."""
 
 

@@ -18,7 +18,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, create, get, now
+from bigtime.model import Clash, DomainError, RuleBroken, create, get, now
 from bigtime.site import Once, Visitor, post_deal, tags_shown
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
@@ -34,13 +34,11 @@ FORM_LASTS: Final = timedelta(days=2)
 new_deals = APIRouter(include_in_schema=False)
 
 
-class AlreadyMade(DomainError):
+class AlreadyMade(Clash):
     """This form has made its deal already."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class OtherMade(DomainError):
+class OtherMade(RuleBroken):
     """This form has posted another deal already, and this one is not posted yet."""
 
 

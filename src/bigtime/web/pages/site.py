@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Cursors
+from bigtime.model import Cursors, NotSignedIn
 from bigtime.site import Codes, DealsById, Ordering, Visitor, Visitors, zone_named
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
@@ -23,7 +23,6 @@ from bigtime.web.http import (
     Header,
     Limits,
     NotAllowed,
-    NotSignedIn,
     Settings,
     client_of,
 )
