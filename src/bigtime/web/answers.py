@@ -92,8 +92,16 @@ async def answer_invalid_request(request: Request, error: Exception) -> Response
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     faults = [FieldFault(".".join(map(str, one["loc"][1:])), one["msg"]) for one in found]
-    status = status_of_faults(found)
-    return await told(request, status, "invalid-request", "Some of this will not do.", faults)
+    status, message = status_of_faults(found), message_of(faults)
+    return await told(request, status, "invalid-request", message, faults)
+
+
+def message_of(faults: list[FieldFault]) -> str:
+    """Which field is wrong and why; of several, which they are."""
+    first, *others = faults
+    if others:
+        return f"Check these fields: {', '.join(dict.fromkeys(fault.field for fault in faults))}."
+    return f"{first.field}: {first.message}" if first.field else first.message
 
 
 async def answer_nobody(request: Request, error: Exception) -> Response:

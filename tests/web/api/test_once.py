@@ -177,9 +177,7 @@ def test_of_those_who_take_over_at_once_all_have_one_answer(
 def test_who_dies_before_anything_was_done_is_carried_out_by_the_next(
     web: Web, ada: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "bigtime.web.api.portal_products.create_product", Dies(create_nothing, after=True)
-    )
+    monkeypatch.setattr("bigtime.systems.portal.create_product", Dies(create_nothing, after=True))
     assert ada.post(PRODUCTS, NEW, key="k1").status_code == 500
     monkeypatch.undo()
     later(web, seconds=31)
@@ -219,9 +217,7 @@ def test_who_takes_over_and_is_refused_frees_nothing(
 ) -> None:
     """Else the next one might make what the first has made already."""
     body = {"email": "new@example.com"}
-    monkeypatch.setattr(
-        "bigtime.web.api.portal_tenants.create_tenant", Dies(create_nothing, after=True)
-    )
+    monkeypatch.setattr("bigtime.systems.portal.create_tenant", Dies(create_nothing, after=True))
     assert ada.post(TENANTS, body, key="k1").status_code == 500
     monkeypatch.undo()
     new_tenant(web, "new@example.com")

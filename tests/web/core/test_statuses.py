@@ -32,7 +32,7 @@ from bigtime.systems import deals, portal
 from bigtime.systems.cart.line import BackAlready
 from bigtime.web.http import BadForm, NotAllowed, TooManyTries, status_in_form, status_of
 
-FAMILIES = {
+FAMILIES: dict[type[DomainError], int] = {
     Malformed: 400,
     NotSignedIn: 401,
     Forbidden: 403,
