@@ -25,7 +25,9 @@ from bigtime.web.pages import Site, site_of
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
-    auto_error=False, scheme_name="bearer", description="The token of a session."
+    auto_error=False,
+    scheme_name="bearer",
+    description="The token that `POST /api/v1/sessions` returns.",
 )
 COOKIE: Final = APIKeyCookie(
     name=SESSION,

@@ -13,7 +13,7 @@ from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from bigtime.site import Adding, NoUndo, ShownCart, ShownLine, adding, repricing, view_cart
+from bigtime.site import Adding, NoUndo, ShownCart, adding, repricing, view_cart
 from bigtime.systems import cart
 from bigtime.web.api.access import Admin, CurrentSite, CurrentStore, SignedIn
 from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, WrittenDay, example
@@ -77,15 +77,6 @@ class ReviewedLine(ResponseBody):
         description="What the deal costs now, where that is something else."
     )
 
-    @classmethod
-    def of(cls, shown: ShownLine) -> Self:
-        return cls(
-            line=CartLineShown.model_validate(shown.line),
-            title=shown.title,
-            amount=shown.amount,
-            new_price=shown.new_price,
-        )
-
 
 class CartShown(ResponseBody):
     """What would be ordered now."""
@@ -93,12 +84,6 @@ class CartShown(ResponseBody):
     lines: list[ReviewedLine]
     total: Amount
     mark: str = Field(description="What an order has to bring, to show that this is what is meant.")
-
-    @classmethod
-    def of(cls, shown: ShownCart) -> Self:
-        return cls(
-            lines=[ReviewedLine.of(one) for one in shown.lines], total=shown.total, mark=shown.mark
-        )
 
 
 class RemovedShown(ResponseBody):
@@ -175,9 +160,9 @@ class UndoWanted(RequestBody):
 
 
 @cart_api.get("/me/cart", response_model=CartShown)
-async def view_products(store: CurrentStore, caller: SignedIn) -> CartShown:
+async def view_products(store: CurrentStore, caller: SignedIn) -> ShownCart:
     """Returns all that would be ordered now, beside the deals that it is of."""
-    return CartShown.of(await store.run(view_cart(caller.username)))
+    return await store.run(view_cart(caller.username))
 
 
 @cart_api.post("/me/cart/products", status_code=201, response_model=CartLineShown)

@@ -163,10 +163,10 @@ class OrderShown(RecordShown):
 
     @classmethod
     def of(cls, order: portal.Order, *, to_admin: bool) -> Self:
-        told = visible_fields(order.__dict__, to_admin)
+        fields = visible_fields(order.__dict__, to_admin)
         if order.campaign is not None:
-            told["campaign"] = SnapshotShown(**visible_fields(order.campaign.__dict__, to_admin))
-        return cls(**told)
+            fields["campaign"] = SnapshotShown(**visible_fields(order.campaign.__dict__, to_admin))
+        return cls(**fields)
 
 
 # Tenants

@@ -159,8 +159,8 @@ async def delete_sessions(
     keep_this: Annotated[bool, Query(alias="keepThis")] = False,
 ) -> EndedShown:
     """Logs out everywhere, or with `keepThis` everywhere else."""
-    kept = caller.session if keep_this else None
-    ended = await site.store.run(sessions.delete_sessions(caller.login, but=kept))
+    spared = caller.session if keep_this else None
+    ended = await site.store.run(sessions.delete_sessions(caller.login, but=spared))
     site.visitors.forget_all()
     return EndedShown(ended=ended)
 
