@@ -36,8 +36,8 @@ AWAY_SECONDS = "5"
 HUNG_UP = 499
 """What is counted where nobody waits for an answer any more."""
 TITLES = {
-    HTTPStatus.BAD_REQUEST: "This cannot be read",
-    HTTPStatus.FORBIDDEN: "Not for you",
+    HTTPStatus.BAD_REQUEST: "Bad request",
+    HTTPStatus.FORBIDDEN: "No access",
     HTTPStatus.NOT_FOUND: "Not found",
     HTTPStatus.METHOD_NOT_ALLOWED: "Not in this way",
     HTTPStatus.CONFLICT: "Somebody was faster",

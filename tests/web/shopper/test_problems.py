@@ -17,7 +17,7 @@ from tests.web.browsing import Browser, Web, words
         ("/nope", 404, "Not found There is no such page."),
         ("/deals/x", 404, "Not found There is no such deal."),
         ("/brands/NOPE", 404, "Not found There is no such brand."),
-        ("/?after=x", 400, "This cannot be read This page cannot be continued"),
+        ("/?after=x", 400, "Bad request This page cannot be continued"),
     ],
 )
 def test_a_problem_is_told_in_words(visitor: Browser, path: str, status: int, says: str) -> None:
