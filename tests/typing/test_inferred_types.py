@@ -65,7 +65,7 @@ def read_pages() -> bt.Steps[Order]:
     assert_type(page.position, bt.Position | None)
     assert_type((yield from bt.all_of(ORDERS)), list[Order])
     assert_type((yield from bt.count(ORDERS)), int)
-    assert_type((yield from bt.scan(Order)), bt.Page[Order])
+    assert_type((yield from bt.model.scan(Order)), bt.Page[Order])
     everything = bt.partition(Customer, "main", username="alex")
     both = yield from bt.collection(Customer, Order, within=everything)
     assert_type(both, bt.Page[Customer | Order])

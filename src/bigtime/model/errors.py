@@ -1,4 +1,23 @@
-"""What the kit says when a declaration, a value, or a stored item is wrong."""
+"""The kit's errors.
+
+    DesignError (TypeError)        a declaration that cannot work
+    ValueRefused (ValueError)      a value that its entity cannot store
+    ItemMismatch (ValueError)      a stored item that its entity cannot read
+    DomainError                    an error that people see: a class, a code, a sentence
+      Malformed                    a request that cannot be read: `CursorError`
+      NotSignedIn                  nobody is signed in
+      Forbidden                    the one who is signed in may not do it
+      NotFound                     what is asked for is not there: `ItemMissing`
+      Clash                        it contradicts what is stored: `ItemExists`, `ConditionFailed`
+        Conflict                   another write came in between; read again and retry
+      RuleBroken                   it can be read, and breaks a rule of the domain
+      TooMany                      too many requests in too little time
+      Unavailable                  it cannot be done now: `Unfinished`, `NotReady`
+
+The children of `DomainError` are families: every error of a system belongs to exactly one. A
+caller that handles errors by kind looks at the family and needs no list of classes; `bigtime.web`
+has one HTTP status for each. A `DomainError` of no family counts as `RuleBroken`.
+"""
 
 from __future__ import annotations
 
@@ -45,17 +64,55 @@ class DomainError(Exception):
         super().__init__(sentence or self.sentence or (type(self).__doc__ or self.code).strip())
 
 
-class ConditionFailed(DomainError):
+# Families
+
+
+class Malformed(DomainError):
+    """The request cannot be read; correct it and send it again."""
+
+
+class NotSignedIn(DomainError):
+    """Please log in first."""
+
+
+class Forbidden(DomainError):
+    """This is not allowed."""
+
+
+class NotFound(DomainError):
+    """There is no such thing."""
+
+
+class Clash(DomainError):
+    """This contradicts what is there."""
+
+
+class RuleBroken(DomainError):
+    """This breaks a rule."""
+
+
+class TooMany(DomainError):
+    """That was too often; wait a little and try again."""
+
+
+class Unavailable(DomainError):
+    """This cannot be done now; try again soon."""
+
+
+# Of single items
+
+
+class ConditionFailed(Clash):
     """The item was not as it had to be."""
 
 
-class ItemMissing(DomainError):
+class ItemMissing(NotFound):
     """There is no such item."""
 
 
-class ItemExists(DomainError):
+class ItemExists(Clash):
     """There is such an item already."""
 
 
-class Conflict(DomainError):
+class Conflict(Clash):
     """Somebody else changed it meanwhile: read it again and retry."""

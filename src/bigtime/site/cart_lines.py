@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator
 
-from bigtime.model import DomainError, pattern
+from bigtime.model import RuleBroken, pattern
 from bigtime.systems.cart import (
     CartLine,
     Count,
@@ -24,11 +24,11 @@ MOST_DIGITS: Final = 9
 SAMPLE_SKU: Final = "0" * 27
 
 
-class NotForSale(DomainError):
+class NotForSale(RuleBroken):
     """This deal costs more than can be paid here; go to the offer instead."""
 
 
-class NoUndo(DomainError):
+class NoUndo(RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
 

@@ -21,14 +21,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 from typing import Any, Final
 
 from bigtime.model import (
     Change,
+    Clash,
     Conflict,
-    DomainError,
     Ksuid,
+    RuleBroken,
     Write,
     create,
     get,
@@ -53,28 +53,24 @@ KEY_LASTS: Final = timedelta(days=1)
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
 
 
-class NotAsReviewed(DomainError):
+class NotAsReviewed(RuleBroken):
     """Your cart has changed since this page was shown; look at it again, and then order."""
 
 
-class OldCheckout(DomainError):
+class OldCheckout(RuleBroken):
     """This page is no longer good; look at your order once more, and send it again."""
 
 
-class TooManyProducts(DomainError):
+class TooManyProducts(RuleBroken):
     """One order takes at most 96 products; save some for later, and order twice."""
 
 
-class AddressNameTaken(DomainError):
+class AddressNameTaken(Clash):
     """You have another address of this name; choose another name."""
-
-    status = HTTPStatus.CONFLICT
 
 
 class AddressesChanged(Conflict):
     """Another address was saved at the same time; try again."""
-
-    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)

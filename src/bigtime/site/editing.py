@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from http import HTTPStatus
 from typing import Any
 
-from bigtime.model import Change, DomainError, Write, create, get, pattern, reaction
+from bigtime.model import Change, Clash, Write, create, get, pattern, reaction
 from bigtime.site.design import SITE_TABLE, EditorAction, HotDealTask
 from bigtime.site.editor_changes import new_change, write_with_change
 from bigtime.site.featured_slots import FRONT_SLOT, FeaturedSlot, Featuring, feature_write
@@ -17,10 +16,8 @@ from bigtime.systems.deals import FACTS, Brand, Deal, DealExists, DealId, Userna
 from bigtime.wire import Steps
 
 
-class AlreadyAsked(DomainError):
+class AlreadyAsked(Clash):
     """The message of this deal was requested before."""
-
-    status = HTTPStatus.CONFLICT
 
 
 @pattern("Post Deal", index="N/A")

@@ -23,15 +23,15 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import Any, Final
 
 from bigtime.model import (
+    Clash,
     ConditionFailed,
     Conflict,
-    DomainError,
     ItemExists,
     ItemMissing,
+    RuleBroken,
     Write,
     attr,
     create,
@@ -53,14 +53,12 @@ TRIES: Final = 8
 SEED_BYTES: Final = 32
 
 
-class KeyReused(DomainError):
+class KeyReused(RuleBroken):
     """This Idempotency-Key was used for another request; make up a new one."""
 
 
-class AnsweredAlready(DomainError):
+class AnsweredAlready(Clash):
     """Another attempt has carried out this request, and recorded its response."""
-
-    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)

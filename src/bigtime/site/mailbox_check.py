@@ -21,12 +21,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Any, Final
 
 from bigtime.model import (
     Add,
     DomainError,
+    NotFound,
+    RuleBroken,
     create,
     delete,
     get,
@@ -54,13 +55,11 @@ CODE_ERRORS: Final = (
 CLOSED: Final = (portal.TenantDeleted, portal.TenantSuspended)
 
 
-class UnknownCheck(DomainError):
+class UnknownCheck(NotFound):
     """This page is no longer good; give your e-mail address once more."""
 
-    status = HTTPStatus.NOT_FOUND
 
-
-class CodeRefused(DomainError):
+class CodeRefused(RuleBroken):
     """This is not the code that was sent, or it is no longer good; look again, or ask anew."""
 
 

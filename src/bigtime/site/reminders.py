@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Final
 
-from bigtime.model import DomainError, Position, create, get_many, now, pattern, transact
+from bigtime.model import Clash, Position, RuleBroken, create, get_many, now, pattern, transact
 from bigtime.site.design import Reminder
 from bigtime.site.letters import reminder_letter
 from bigtime.site.mail import draft_mail
@@ -19,13 +18,11 @@ EXPIRES_AFTER: Final = timedelta(days=30)
 SAMPLE: Final = {"by": "admin@example.com", "base_url": "https://example.com"}
 
 
-class RemindedAlready(DomainError):
+class RemindedAlready(Clash):
     """This tenant was reminded today; do so again tomorrow."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class NothingToRemind(DomainError):
+class NothingToRemind(RuleBroken):
     """This tenant has confirmed its address by now."""
 
 

@@ -13,13 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.model import DomainError, ValueRefused
+from bigtime.model import DomainError, NotSignedIn, Unavailable, ValueRefused
 from bigtime.store import TransportError
 from bigtime.web.api import faults_of
 from bigtime.web.health import health
 from bigtime.web.http import (
     FieldFault,
-    NotSignedIn,
     TooManyTries,
     code_of,
     json_answer,
@@ -74,6 +73,8 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyTries):
         response.headers["retry-after"] = str(error.seconds)
+    if isinstance(error, Unavailable):
+        response.headers["retry-after"] = AWAY_SECONDS
     return response
 
 
@@ -91,8 +92,16 @@ async def answer_invalid_request(request: Request, error: Exception) -> Response
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     faults = [FieldFault(".".join(map(str, one["loc"][1:])), one["msg"]) for one in found]
-    status = status_of_faults(found)
-    return await told(request, status, "invalid-request", "Some of this will not do.", faults)
+    status, message = status_of_faults(found), message_of(faults)
+    return await told(request, status, "invalid-request", message, faults)
+
+
+def message_of(faults: list[FieldFault]) -> str:
+    """Which field is wrong and why; of several, which they are."""
+    first, *others = faults
+    if others:
+        return f"Check these fields: {', '.join(dict.fromkeys(fault.field for fault in faults))}."
+    return f"{first.field}: {first.message}" if first.field else first.message
 
 
 async def answer_nobody(request: Request, error: Exception) -> Response:

@@ -28,7 +28,7 @@ import uvicorn
 import uvloop
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, setup
+from bigtime.model import RuleBroken, Unavailable, setup
 from bigtime.site import SYSTEMS, demo_logins, load_demo, wants_demo
 from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
 from bigtime.systems import accounts, deals
@@ -43,15 +43,15 @@ LONGEST_PAUSE = 30.0
 SECONDS_TO_STOP = 20.0
 
 
-class NotKept(DomainError):
+class NotKept(RuleBroken):
     """The site runs in two processes, which `memory:` cannot share; choose a file, as file:a.db."""
 
 
-class CannotListen(DomainError):
+class CannotListen(Unavailable):
     """Nobody can listen on that port; choose another with --port."""
 
 
-class NotForProduction(DomainError):
+class NotForProduction(RuleBroken):
     """This store has demo accounts, whose passwords everybody knows; choose another store."""
 
 

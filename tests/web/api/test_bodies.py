@@ -124,6 +124,27 @@ def test_all_faults_are_told_at_once(ada: Program) -> None:
     }
 
 
+def test_the_message_says_which_fields_are_wrong(ada: Program) -> None:
+    new = {"name": "Plan", "description": "A plan", "price": 5, "billingCycle": "monthly"}
+    for body, message in (
+        ({**new, "price": "5"}, "price: This is to be a number."),
+        ({**new, "colour": 1}, "colour: Extra inputs are not permitted"),
+        ({**new, "price": True, "name": 1}, "Check these fields: name, price."),
+    ):
+        assert ada.post("/v1.0/products", body).json()["message"] == message
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1.0/products", "/v1.0/tenants", "/api/v1/brands", "/api/v1/me/messages"]
+)
+def test_an_unknown_query_parameter_is_told(web: Web, ada: Program, path: str) -> None:
+    answer = ada.get(f"{path}?limit=1&limit=2")
+    assert answer.status_code == 400 and is_problem(answer)
+    assert faults(answer) == {"limit": "There is no such query parameter."}
+    assert answer.json()["message"] == "limit: There is no such query parameter."
+    assert ada.get(f"{path}?").status_code == 200
+
+
 def test_names_of_fields_are_in_camel_case_and_no_other(ada: Program) -> None:
     refused = ada.post(PRODUCTS, {**NEW, "billing_cycle": "monthly"})
     assert refused.status_code == 400

@@ -22,7 +22,7 @@ from bigtime.systems.catalog.errors import AlreadyTrending, NotTrending
 from bigtime.systems.catalog.trending import start_trending, stop_trending
 from bigtime.systems.deals.design import Deal, Message, MessageKind
 from bigtime.systems.sessions.design import hash_token
-from bigtime.web.api.cart_shapes import DEAL_ID
+from bigtime.web.api.deals import DEAL_ID
 from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Party
 from tests.web.api_v1.calling import Caller, again, caller, nobody

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.api.v1_routes import ENDPOINTS
 from bigtime.web.app import LIMITS
 from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Attack, Party, operations, walk
 from tests.web.api_v1.attacked import attacked
+from tests.web.api_v1.routes import by_system as routes_by_system
 from tests.web.browsing import PLENTY, Web
 
 Scene = tuple[Web, list[Party]]
@@ -46,11 +46,11 @@ def by_system(told: Any) -> dict[str, list[Any]]:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("system", ENDPOINTS)
+@pytest.mark.parametrize("system", routes_by_system())
 def test_every_answer_is_one_that_is_described(
     system: str, scene: Scene, by_system: dict[str, list[Any]]
 ) -> None:
-    assert len(by_system[system]) == len(ENDPOINTS[system])
+    assert len(by_system[system]) == len(routes_by_system()[system])
     attack = Attack(scene[1], examples=EXAMPLES)
     for operation in by_system[system]:
         attack.on(operation)

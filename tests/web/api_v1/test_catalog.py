@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from bigtime.systems.catalog.brands import put_brand
+from bigtime.systems.catalog.design import Brand
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
 from tests.web.editor.noted import told
@@ -37,6 +40,11 @@ def deals(edith: Caller) -> list[str]:
     return ids
 
 
+def add_brand(web: Web) -> None:
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    web.run(put_brand(Brand(brand_id="brand-sony", brand_name="Sony", created_at=at)))
+
+
 def ids_of(answer: Any) -> list[str]:
     return [one["dealId"] for one in answer.json()["items"]]
 
@@ -45,6 +53,7 @@ def ids_of(answer: Any) -> list[str]:
 
 
 def test_a_deal_is_made_read_changed_and_expired(web: Web, edith: Caller, nobody: Caller) -> None:
+    add_brand(web)
     made = edith.post("/catalog/deals", HEADPHONES)
     assert made.status_code == 201
     assert nobody.get(DEAL).json() == made.json() == {**HEADPHONES, "status": "active"}
@@ -210,6 +219,7 @@ def test_activities_are_the_callers_own(sam: Caller, bo: Caller) -> None:
 def test_deals_trend_by_what_people_do(
     web: Web, edith: Caller, nobody: Caller, deals: list[str]
 ) -> None:
+    add_brand(web)
     for deal_id in deals[:2]:
         start = f"/catalog/deals/{deal_id}/trending"
         made = edith.post(start, {"discountPercentage": 25, "views": 10})
@@ -233,6 +243,15 @@ def test_deals_trend_by_what_people_do(
     for answer in (edith.delete(place), nobody.get(place)):
         assert problem(answer) == (404, "unknown-trending-deal")
     assert len([what for _, _, what in told(web) if "trending" in what]) == 3
+
+
+@pytest.mark.parametrize(
+    "path", ["deals", "recent-deals?sinceDate=2024-01-01T00:00:00Z", "high-discounts?minDiscount=5"]
+)
+def test_the_lists_of_an_unknown_brand_are_not_found(web: Web, nobody: Caller, path: str) -> None:
+    assert problem(nobody.get(f"{BRAND}/{path}")) == (404, "unknown-brand")
+    add_brand(web)
+    assert nobody.get(f"{BRAND}/{path}").json()["items"] == []
 
 
 def test_a_time_is_written_out(sam: Caller, ada: Caller) -> None:

@@ -1,16 +1,18 @@
-"""The tables of endpoints: every access pattern has its route, and every route is reached."""
+"""The routes of `/api/v1`: every access pattern has one, and every route is reached."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from fastapi.dependencies.models import Dependant
 from starlette.routing import Match
 
 from bigtime.site.systems import SYSTEMS
-from bigtime.web.api.endpoint import OWN, May
-from bigtime.web.api.v1_routes import ENDPOINTS, NOT_FOR_HTTP
+from bigtime.web.api.routes import NOT_FOR_HTTP
 from bigtime.web.routers import ROUTERS
+from tests.web.api_v1.routes import ROUTES, body_of, by_system
 
 NAMES = {
     "brandName": "AC%DC/1",
@@ -18,37 +20,43 @@ NAMES = {
     "sk": "ACTIVE#1#2",
     "watchKey": "BRAND#a/b",
 }
+OWN = ("username", "account_id", "user_id", "accountId", "userId")
+"""What is the caller's own, and comes from their session."""
 
 
-@pytest.mark.parametrize("name", ENDPOINTS)
+@pytest.mark.parametrize("name", by_system())
 def test_every_access_pattern_has_a_route_or_a_reason(name: str) -> None:
+    """A route's summary is the title of the pattern that it runs."""
     (system,) = [one for one in SYSTEMS if one.name == name]
-    routed = {id(one) for row in ENDPOINTS[name] for one in (row.pattern, *row.also)}
-    elsewhere = {id(one) for rows in ENDPOINTS.values() for row in rows for one in row.also}
-    missing = {
-        f"{name}.{one.name}"
-        for one in system.patterns.values()
-        if id(one) not in routed | elsewhere
-    }
+    routed = {route.summary for route in by_system()[name]}
+    titles = {one.title for one in system.patterns.values()}
+    missing = {f"{name}.{one.name}" for one in system.patterns.values() if one.title not in routed}
     assert missing == {one for one in NOT_FOR_HTTP if one.startswith(f"{name}.")}
+    assert routed <= titles
 
 
 def test_every_route_is_the_first_that_answers_its_path() -> None:
     routes = [route for router in ROUTERS for route in router.routes]
-    for rows in ENDPOINTS.values():
-        for row in rows:
-            names = re.findall(r"{(\w+)", row.path)
-            told = {name: NAMES.get(name, "x") for name in names}
-            path = "/api/v1" + re.sub(":path", "", row.path).format(**told)
-            scope = {"type": "http", "method": row.method, "path": path}
-            matched = next(route for route in routes if route.matches(scope)[0] is Match.FULL)
-            assert matched.path == "/api/v1" + row.path  # type: ignore[attr-defined]
+    for row in ROUTES:
+        names = re.findall(r"{(\w+)", row.path)
+        told = {name: NAMES.get(name, "x") for name in names}
+        path = re.sub(":path", "", row.path).format(**told)
+        method = min(row.methods or ())
+        scope = {"type": "http", "method": method, "path": path}
+        matched = next(route for route in routes if route.matches(scope)[0] is Match.FULL)
+        assert matched.path == row.path  # type: ignore[attr-defined]
+
+
+def asked(dependant: Dependant) -> Iterator[str]:
+    """What a route reads from the path and the query."""
+    for parameter in (*dependant.path_params, *dependant.query_params):
+        yield parameter.alias
+    for dependency in dependant.dependencies:
+        yield from asked(dependency)
 
 
 def test_what_is_somebodys_own_is_never_asked_of_a_request() -> None:
-    for rows in ENDPOINTS.values():
-        for row in rows:
-            own = [name for name in OWN if name in row.takes]
-            assert not own or row.may is not May.EVERYBODY
-            assert not set(own) & {*row.in_path, *row.asks}
-            assert row.body is None or not set(own) & set(row.body.model_fields)
+    for route in ROUTES:
+        body = body_of(route)
+        assert not set(OWN) & {*asked(route.dependant)}, route.path
+        assert body is None or not set(OWN) & set(body.model_fields), route.path

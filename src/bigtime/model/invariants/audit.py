@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bigtime.model.errors import Conflict, DomainError, ItemMismatch
+from bigtime.model.errors import Conflict, ItemMismatch, RuleBroken
 from bigtime.model.operations import Guard, Transition, Write, items_of
 from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, veiled
 from bigtime.wire import AttributeValue, Item, Request, Steps
@@ -26,7 +26,7 @@ OBSCURE: Final = object()
 """An item that cannot be read."""
 
 
-class CannotMend(DomainError):
+class CannotMend(RuleBroken):
     """Only a person can decide what is right here."""
 
 

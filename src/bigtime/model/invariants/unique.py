@@ -31,9 +31,9 @@ from pydantic import ValidationError
 from bigtime.model.errors import (
     Conflict,
     DesignError,
-    DomainError,
     ItemExists,
     ItemMismatch,
+    RuleBroken,
     ValueRefused,
 )
 from bigtime.model.invariants.audit import (
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=Entity)
 
 
-class BrokenInvariant(DomainError):
+class BrokenInvariant(RuleBroken):
     """The marker of a unique value belongs to somebody else: verify finds it."""
 
 

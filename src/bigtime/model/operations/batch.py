@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.errors import DesignError, Unavailable
 from bigtime.model.operations.get import checked
 from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
@@ -32,7 +32,7 @@ FIRST_SECONDS = 0.05
 MOST_SECONDS = 5.0
 
 
-class Unfinished(DomainError):
+class Unfinished(Unavailable):
     """The database is too busy to do all of it now; what was done may be done again."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.errors import DesignError, Unavailable
 from bigtime.model.operations.op import pause
 from bigtime.model.schema import Attribute, Index, Table
 from bigtime.model.system import System, check_mapped
@@ -135,7 +135,7 @@ class Progress:
     pending: list[str] = field(default_factory=list)
 
 
-class NotReady(DomainError):
+class NotReady(Unavailable):
     """The tables are still being made: set them up again in a while."""
 
     def __init__(self, progress: Progress | None = None) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bigtime.model.errors import DesignError, DomainError
+from bigtime.model.errors import DesignError, Malformed
 from bigtime.model.operations.op import Op
 from bigtime.wire import Item, Request, Response, Steps
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 PATIENCE = 10
 
 
-class CursorError(DomainError):
+class CursorError(Malformed):
     """This page cannot be continued; start again from the first."""
 
 

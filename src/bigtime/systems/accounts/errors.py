@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from bigtime.model import DomainError
+from bigtime.model import Clash, Forbidden, NotFound, RuleBroken
 
 
-class InvalidLogin(DomainError):
+class InvalidLogin(RuleBroken):
     """A login has 1 to 254 printable characters, none of them `#`; choose another."""
 
 
-class InvalidUsername(DomainError):
+class InvalidUsername(RuleBroken):
     """A username has 1 to 64 printable characters, none of them `#`; choose another."""
 
 
-class InvalidTenantId(DomainError):
+class InvalidTenantId(RuleBroken):
     """The id of a tenant has 1 to 64 printable characters, none of them `#`; correct it."""
 
 
-class PasswordTooShort(DomainError):
+class PasswordTooShort(RuleBroken):
     """A password has at least 8 characters; make it longer."""
 
 
-class PasswordTooLong(DomainError):
+class PasswordTooLong(RuleBroken):
     """A password has at most 256 characters; make it shorter."""
 
 
-class LoginTaken(DomainError):
+class LoginTaken(Clash):
     """There is an account with this login; sign in, or choose another."""
 
 
-class WrongCredentials(DomainError):
+class WrongCredentials(RuleBroken):
     """Wrong e-mail or password. Try again."""
 
 
-class PasswordChanged(DomainError):
+class PasswordChanged(Clash):
     """This password has been changed meanwhile; sign in again."""
 
 
-class OtherTenant(DomainError):
+class OtherTenant(RuleBroken):
     """This account is another customer's already; open one with an address of its own."""
 
 
-class MailboxNotEnough(DomainError):
+class MailboxNotEnough(Forbidden):
     """This account may do more than shop, and takes more than a mailbox; ask who runs the site."""
 
 
-class UnknownLogin(DomainError):
+class UnknownLogin(NotFound):
     """There is no account with this login; check how it is written."""

@@ -16,6 +16,7 @@ from bigtime.systems.cart.design import (
     ItemSku,
     Purchases,
     Status,
+    order_id_of,
 )
 from bigtime.systems.cart.errors import (
     CartChanged,
@@ -98,6 +99,7 @@ __all__ = [
     "count_products",
     "move_line",
     "opening",
+    "order_id_of",
     "prepare",
     "purchase",
     "purchasing",

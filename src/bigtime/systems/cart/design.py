@@ -27,6 +27,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    WithJsonSchema,
     computed_field,
     model_validator,
 )
@@ -89,7 +90,11 @@ SKU = Name(InvalidSku, most=64)
 AccountId = Annotated[str, AfterValidator(ACCOUNT)]
 ItemSku = Annotated[str, AfterValidator(SKU)]
 Price = Annotated[Decimal, BeforeValidator(price_of)]
-Count = Annotated[int, AfterValidator(count_of)]
+Count = Annotated[
+    int,
+    AfterValidator(count_of),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_COUNT, "examples": [2]}),
+]
 OrderId = Annotated[Ksuid, BeforeValidator(order_id_of)]
 Moment = Annotated[datetime, Millis]
 

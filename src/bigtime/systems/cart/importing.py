@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from bigtime.model import DomainError, Ksuid, create, get, pattern
+from bigtime.model import DomainError, Ksuid, Malformed, create, get, pattern
 from bigtime.systems.cart.design import CartLine, LineMarker, Status, order_id_of
 from bigtime.systems.cart.errors import CartChanged
 from bigtime.wire import Steps
@@ -39,7 +39,7 @@ SAMPLE: Row = {
 }
 
 
-class UnreadableRow(DomainError):
+class UnreadableRow(Malformed):
     """This row cannot be read as a line of a cart; correct it, and import again."""
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from bigtime.model import Seconds
 from bigtime.systems.catalog.errors import (
@@ -87,17 +87,29 @@ def no_longer_than(length: int, text: str) -> str:
     return text
 
 
-Id = Annotated[str, AfterValidator(an_id)]
+def text_schema(most: int, least: int = 1, example: str | None = None) -> WithJsonSchema:
+    """What JSON schemas say of a text; that it is so, the text's own check sees to."""
+    lengths = {"minLength": least, "maxLength": most} if least else {"maxLength": most}
+    return WithJsonSchema(
+        {"type": "string", **lengths} | ({"examples": [example]} if example else {})
+    )
+
+
+Id = Annotated[str, AfterValidator(an_id), text_schema(MOST_ID, example="deal-12345")]
 DealId = Id
 UserId = Id
 BrandId = Id
 CategoryId = Id
-ActivityId = Annotated[str, AfterValidator(an_activity_id)]
+ActivityId = Annotated[str, AfterValidator(an_activity_id), text_schema(2 * MOST_ID)]
 WatchKey = Annotated[str, AfterValidator(a_watch_key)]
-Name = Annotated[str, AfterValidator(a_name)]
-Email = Annotated[str, AfterValidator(an_email)]
-Link = Annotated[str, AfterValidator(a_link)]
-Description = Annotated[str, AfterValidator(a_description)]
+Name = Annotated[str, AfterValidator(a_name), text_schema(MOST_NAME)]
+Email = Annotated[
+    str, AfterValidator(an_email), text_schema(MOST_EMAIL, example="john.doe@example.com")
+]
+Link = Annotated[
+    str, AfterValidator(a_link), text_schema(MOST_LINK, example="https://shop.example/1.png")
+]
+Description = Annotated[str, AfterValidator(a_description), text_schema(MOST_DESCRIPTION, 0)]
 
 
 # Times
@@ -152,3 +164,20 @@ def told(**fields: Any) -> dict[str, Any]:
     if not given:
         raise NothingToChange
     return given
+
+
+# The same, as programs give them in JSON
+
+MOST_COUNTED: Final = 10**9
+
+GivenPrice = Annotated[
+    Price,
+    Field(max_digits=14, decimal_places=2),
+    WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 10**11, "examples": [149.99]}),
+]
+GivenPercentage = Annotated[
+    Percentage,
+    Field(max_digits=6, decimal_places=4),
+    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": 100, "examples": [50]}),
+]
+GivenCount = Annotated[Count, Field(ge=0, le=MOST_COUNTED)]

@@ -2,145 +2,145 @@
 
 from __future__ import annotations
 
-from bigtime.model import DomainError
+from bigtime.model import Clash, NotFound, RuleBroken
 
 # Names
 
 
-class EmptyName(DomainError):
+class EmptyName(RuleBroken):
     """A name must not be empty; give one."""
 
 
-class NameTooLong(DomainError):
+class NameTooLong(RuleBroken):
     """This name is too long; give a shorter one."""
 
 
-class ForbiddenCharacter(DomainError):
+class ForbiddenCharacter(RuleBroken):
     """A name must not contain # or characters that cannot be seen; leave them out."""
 
 
-class DotsAlone(DomainError):
+class DotsAlone(RuleBroken):
     """A name must have more than dots; add a letter."""
 
 
 # Deals
 
 
-class UnknownDeal(DomainError):
+class UnknownDeal(NotFound):
     """There is no such deal."""
 
 
-class DealExists(DomainError):
+class DealExists(Clash):
     """There is a deal with this id already; try again."""
 
 
-class PriceRefused(DomainError):
+class PriceRefused(RuleBroken):
     """A price is more than 0, with at most two decimals."""
 
 
-class NoDiscount(DomainError):
+class NoDiscount(RuleBroken):
     """The list price must be above the price; else it is no deal."""
 
 
-class TitleRefused(DomainError):
+class TitleRefused(RuleBroken):
     """A deal needs a title of 1 to 200 characters, all of which can be seen."""
 
 
-class DescriptionRefused(DomainError):
+class DescriptionRefused(RuleBroken):
     """A description has at most 500 characters. Leave out those that cannot be seen."""
 
 
-class LinkRefused(DomainError):
+class LinkRefused(RuleBroken):
     """A link begins with https:// or http://, and has at most 1,000 characters."""
 
 
 # Brands and categories
 
 
-class UnknownBrand(DomainError):
+class UnknownBrand(NotFound):
     """There is no such brand."""
 
 
-class BrandExists(DomainError):
+class BrandExists(Clash):
     """There is such a brand already."""
 
 
-class TooManyBrands(DomainError):
+class TooManyBrands(RuleBroken):
     """The list of all brands is full; no other brand fits into its 400 KB."""
 
 
-class UnknownCategory(DomainError):
+class UnknownCategory(NotFound):
     """There is no such category."""
 
 
-class CategoryExists(DomainError):
+class CategoryExists(Clash):
     """There is such a category already."""
 
 
 # Featured deals
 
 
-class UnknownPage(DomainError):
+class UnknownPage(NotFound):
     """There is no such page; the pages are FRONTPAGE and EDITORSCHOICE."""
 
 
-class TooFewFeatured(DomainError):
+class TooFewFeatured(RuleBroken):
     """Feature more deals."""
 
 
-class TooManyFeatured(DomainError):
+class TooManyFeatured(RuleBroken):
     """Feature fewer deals."""
 
 
-class FeaturedTwice(DomainError):
+class FeaturedTwice(RuleBroken):
     """The same deal cannot be featured twice on one page."""
 
 
-class WrongCategory(DomainError):
+class WrongCategory(RuleBroken):
     """A category features only deals of its own."""
 
 
 # Users
 
 
-class UnknownUser(DomainError):
+class UnknownUser(NotFound):
     """There is no such user."""
 
 
-class UsernameTaken(DomainError):
+class UsernameTaken(Clash):
     """This username is taken; choose another."""
 
 
-class EmailRefused(DomainError):
+class EmailRefused(RuleBroken):
     """An e-mail address looks like alex@example.com, and has at most 254 characters."""
 
 
-class AlreadyLiked(DomainError):
+class AlreadyLiked(Clash):
     """You like this already."""
 
 
-class NotLiked(DomainError):
+class NotLiked(RuleBroken):
     """You do not like this, so there is nothing to take back."""
 
 
-class AlreadyWatched(DomainError):
+class AlreadyWatched(Clash):
     """You watch this already."""
 
 
-class NotWatched(DomainError):
+class NotWatched(RuleBroken):
     """You do not watch this, so there is nothing to take back."""
 
 
 # Messages
 
 
-class UnknownMessage(DomainError):
+class UnknownMessage(NotFound):
     """There is no such message."""
 
 
-class TooManyMessages(DomainError):
+class TooManyMessages(RuleBroken):
     """At most 25 messages can be marked as read at once; do it page by page."""
 
 
-class SegmentsRefused(DomainError):
+class SegmentsRefused(RuleBroken):
     """All users are told in 1 to 100 segments, and one at a time at least; ask for that."""

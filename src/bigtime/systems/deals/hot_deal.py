@@ -14,18 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bigtime.model import (
-    DomainError,
-    Page,
-    all_of,
-    create,
-    get,
-    pattern,
-    put,
-    scan,
-    together,
-    transact,
-)
+from bigtime.model import Clash, Page, all_of, create, get, pattern, put, scan, together, transact
 from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
 from bigtime.systems.deals.design import MOST_SEGMENTS, Deal, HotDealSegment, MessageKind, User
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
@@ -48,7 +37,7 @@ class HotDealProgress:
         return 0 < self.segments == self.segments_done
 
 
-class Begun(DomainError):
+class Begun(Clash):
     """Somebody else has begun to send it."""
 
 

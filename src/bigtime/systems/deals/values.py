@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from bigtime.model import Amount, EmailAddress, Ksuid, WebAddress, is_readable, ksuid_or
 from bigtime.systems.deals.errors import (
@@ -181,9 +181,22 @@ def brand_shown(text: str) -> str:
 
 
 GivenBrand = Annotated[ShownName, named(brand_shown)]
+GivenBrandKey = Annotated[ShownName, named(brand_key)]
+GivenCategory = Annotated[ShownName, named(category_key)]
 GivenName = Annotated[ShownName, named(person_name)]
 GivenTitle = Annotated[Title, named(checked_title)]
 GivenDescription = Annotated[Description, named(checked_description)]
-GivenLink = Annotated[Link, named(checked_link)]
-GivenEmail = Annotated[Email, named(checked_email)]
-GivenPrice = Annotated[Price, BeforeValidator(checked_price)]
+GivenLink = Annotated[Link, Field(examples=["https://shop.example/lamp"]), named(checked_link)]
+GivenEmail = Annotated[Email, Field(examples=["alex@example.com"]), named(checked_email)]
+GivenPrice = Annotated[
+    Price,
+    BeforeValidator(checked_price),
+    WithJsonSchema(
+        {
+            "type": "number",
+            "minimum": float(CENT),
+            "exclusiveMaximum": int(MOST_PRICE),
+            "examples": [19.99],
+        }
+    ),
+]

@@ -1,33 +1,8 @@
-"""What can be wrong with what somebody asks of the portal.
-
-Five families, so that whoever answers can tell them apart without a list: what is malformed, what
-is unknown, what clashes with the state of things, what is forbidden, what breaks a rule.
-"""
+"""What can be wrong with what somebody asks of the portal, by family."""
 
 from __future__ import annotations
 
-from bigtime.model import DomainError
-
-
-class Malformed(DomainError):
-    """This cannot be read."""
-
-
-class Unknown(DomainError):
-    """There is no such thing."""
-
-
-class Clash(DomainError):
-    """This does not go together with what is there."""
-
-
-class Forbidden(DomainError):
-    """This is not allowed."""
-
-
-class AgainstRule(DomainError):
-    """This breaks a rule."""
-
+from bigtime.model import Clash, Forbidden, Malformed, NotFound, RuleBroken
 
 # What is malformed
 
@@ -56,30 +31,30 @@ class UnknownField(Malformed):
     """There is no such field."""
 
 
-class ImmutableField(AgainstRule):
+class ImmutableField(RuleBroken):
     """This field cannot be changed."""
 
 
 # What is unknown
 
 
-class UnknownTenant(Unknown):
+class UnknownTenant(NotFound):
     """There is no such tenant."""
 
 
-class UnknownProduct(Unknown):
+class UnknownProduct(NotFound):
     """There is no such product."""
 
 
-class UnknownCampaign(Unknown):
+class UnknownCampaign(NotFound):
     """There is no such campaign."""
 
 
-class UnknownOrder(Unknown):
+class UnknownOrder(NotFound):
     """There is no such order."""
 
 
-class UnknownCode(Unknown):
+class UnknownCode(NotFound):
     """No code was sent, or it is too old; ask for a new one."""
 
 
@@ -130,7 +105,7 @@ class CodeUsed(Clash):
     """This code was used already; ask for a new one."""
 
 
-class CodeWrong(AgainstRule):
+class CodeWrong(RuleBroken):
     """This is not the code that was sent; look again."""
 
 
@@ -149,73 +124,73 @@ class AnonymiseForbidden(Forbidden):
 # What breaks a rule
 
 
-class EmailRefused(AgainstRule):
+class EmailRefused(RuleBroken):
     """An e-mail address looks like alex@example.com, and has at most 254 characters."""
 
 
-class ActorRefused(AgainstRule):
+class ActorRefused(RuleBroken):
     """Say who does it: 1 to 254 characters that can be seen."""
 
 
-class ReasonRefused(AgainstRule):
+class ReasonRefused(RuleBroken):
     """Say why, in 1 to 500 characters that can be seen."""
 
 
-class NameRefused(AgainstRule):
+class NameRefused(RuleBroken):
     """A name has 1 to 200 characters, all of which can be seen."""
 
 
-class DescriptionRefused(AgainstRule):
+class DescriptionRefused(RuleBroken):
     """A description has 1 to 2,000 characters. Leave out those that cannot be seen."""
 
 
-class FeaturesRefused(AgainstRule):
+class FeaturesRefused(RuleBroken):
     """A product has up to 50 features, each of 1 to 200 characters that can be seen."""
 
 
-class LinkRefused(AgainstRule):
+class LinkRefused(RuleBroken):
     """A link begins with https:// or http://, and has at most 1,000 characters."""
 
 
-class PriceRefused(AgainstRule):
+class PriceRefused(RuleBroken):
     """A price is at least 0.01 and below 10,000,000, with at most two decimals."""
 
 
-class DiscountRefused(AgainstRule):
+class DiscountRefused(RuleBroken):
     """A discount is at least 0 and below 100 percent, with at most two decimals."""
 
 
-class DiscountTooHigh(AgainstRule):
+class DiscountTooHigh(RuleBroken):
     """With this discount the product would cost less than 0.01; give a lower one."""
 
 
-class BillingCycleRefused(AgainstRule):
+class BillingCycleRefused(RuleBroken):
     """A product is billed monthly or yearly."""
 
 
-class StatusRefused(AgainstRule):
+class StatusRefused(RuleBroken):
     """A tenant is UNVALIDATED, VALIDATED, REGISTERED or SUSPENDED."""
 
 
-class CampaignCodeRefused(AgainstRule):
+class CampaignCodeRefused(RuleBroken):
     """A campaign code has 3 to 50 capital letters, digits and underscores."""
 
 
-class DatesReversed(AgainstRule):
+class DatesReversed(RuleBroken):
     """A campaign ends on the day it begins, or later; swap the dates."""
 
 
-class CampaignNotValid(AgainstRule):
+class CampaignNotValid(RuleBroken):
     """This campaign does not run today; order without it, or wait for it."""
 
 
-class CampaignElsewhere(AgainstRule):
+class CampaignElsewhere(RuleBroken):
     """This campaign is for another product than those ordered; order that one, or without it."""
 
 
-class ProductUnavailable(AgainstRule):
+class ProductUnavailable(RuleBroken):
     """This product is not offered any more; choose another."""
 
 
-class LinesRefused(AgainstRule):
+class LinesRefused(RuleBroken):
     """An order has 1 to 50 products, each 1 to 1,000 times."""

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from bigtime.model import Amount, DomainError, EmailAddress, Seconds, WebAddress, is_readable
 from bigtime.systems.portal.errors import (
@@ -250,10 +250,12 @@ Actor = Annotated[
     Field(max_length=MOST_EMAIL, examples=["admin@example.com"]),
     BeforeValidator(checked_actor),
 ]
-Reason = Annotated[str, Field(max_length=MOST_REASON), BeforeValidator(checked_reason)]
-Name = Annotated[str, Field(max_length=MOST_NAME), BeforeValidator(checked_name)]
+Reason = Annotated[
+    str, Field(min_length=1, max_length=MOST_REASON), BeforeValidator(checked_reason)
+]
+Name = Annotated[str, Field(min_length=1, max_length=MOST_NAME), BeforeValidator(checked_name)]
 Description = Annotated[
-    str, Field(max_length=MOST_DESCRIPTION), BeforeValidator(checked_description)
+    str, Field(min_length=1, max_length=MOST_DESCRIPTION), BeforeValidator(checked_description)
 ]
 Features = Annotated[
     list[Annotated[str, Field(max_length=MOST_NAME)]],
@@ -275,9 +277,24 @@ AskedCode = Annotated[
     Field(max_length=50, examples=["SUMMER2025"]),
     BeforeValidator(asked_campaign_code),
 ]
-Price = Annotated[Decimal, Field(examples=[Decimal("299.99")]), BeforeValidator(checked_price)]
-Total = Annotated[Decimal, Field(examples=[Decimal("299.99")]), BeforeValidator(checked_total)]
-Discount = Annotated[Decimal, Field(examples=[Decimal(20)]), BeforeValidator(checked_discount)]
+Price = Annotated[
+    Decimal,
+    BeforeValidator(checked_price),
+    Field(examples=[Decimal("299.99")], json_schema_extra={"examples": [299.99]}),
+    WithJsonSchema({"type": "number", "exclusiveMaximum": 10_000_000, "minimum": 0.01}),
+]
+Total = Annotated[
+    Decimal,
+    BeforeValidator(checked_total),
+    Field(examples=[Decimal("479.98")], json_schema_extra={"examples": [479.98]}),
+    WithJsonSchema({"type": "number", "minimum": 0.01}),
+]
+Discount = Annotated[
+    Decimal,
+    BeforeValidator(checked_discount),
+    Field(examples=[Decimal(20)], json_schema_extra={"examples": [20]}),
+    WithJsonSchema({"type": "number", "exclusiveMaximum": 100, "minimum": 0}),
+]
 Day = Annotated[date, BeforeValidator(checked_date)]
 Moment = Annotated[datetime, Seconds]
 Active = Annotated[bool, BeforeValidator(checked_active)]

@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic import StringConstraints as Text
 
 from bigtime.model import (
@@ -71,7 +71,11 @@ Username = Annotated[str, AfterValidator(USERNAME)]
 Email = Annotated[str, AfterValidator(email_of)]
 AddressName = Annotated[str, AfterValidator(ADDRESS_NAME)]
 OrderId = Annotated[Ksuid, BeforeValidator(order_id_of)]
-CustomerName = Annotated[str, AfterValidator(Name(InvalidCustomerName, most=100))]
+CustomerName = Annotated[
+    str,
+    AfterValidator(Name(InvalidCustomerName, most=100)),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100}),
+]
 ItemId = Annotated[str, AfterValidator(Name(InvalidItem, most=64))]
 Price = Annotated[Decimal, BeforeValidator(price_of)]
 Total = Annotated[Decimal, AfterValidator(in_cents)]

@@ -2,84 +2,84 @@
 
 from __future__ import annotations
 
-from bigtime.model import DomainError
+from bigtime.model import Clash, NotFound, RuleBroken
 
 
-class InvalidUsername(DomainError):
+class InvalidUsername(RuleBroken):
     """A username has 1 to 64 printable characters, none of them `#`; choose another."""
 
 
-class InvalidEmail(DomainError):
+class InvalidEmail(RuleBroken):
     """This is no e-mail address; write one such as name@example.com."""
 
 
-class InvalidCustomerName(DomainError):
+class InvalidCustomerName(RuleBroken):
     """A name has 1 to 100 printable characters, none of them `#`; write it otherwise."""
 
 
-class UsernameTaken(DomainError):
+class UsernameTaken(Clash):
     """Somebody has this username already; choose another."""
 
 
-class EmailTaken(DomainError):
+class EmailTaken(Clash):
     """There is an account with this e-mail address; sign in, or use another address."""
 
 
-class UnknownCustomer(DomainError):
+class UnknownCustomer(NotFound):
     """There is no such customer; check the username, or sign up."""
 
 
-class InvalidAddressName(DomainError):
+class InvalidAddressName(RuleBroken):
     """The name of an address has 1 to 40 printable characters, none of them `#`; choose another."""
 
 
-class UnknownAddress(DomainError):
+class UnknownAddress(NotFound):
     """You have no address of this name; look at your list of addresses."""
 
 
-class TooManyAddresses(DomainError):
+class TooManyAddresses(RuleBroken):
     """You can keep 20 addresses; remove one first."""
 
 
-class InvalidItem(DomainError):
+class InvalidItem(RuleBroken):
     """The id of an item has 1 to 64 printable characters, none of them `#`; correct it."""
 
 
-class InvalidPrice(DomainError):
+class InvalidPrice(RuleBroken):
     """A price is more than 0, at most 1,000,000, and has at most two decimals; correct it."""
 
 
-class InvalidCount(DomainError):
+class InvalidCount(RuleBroken):
     """One can order 1 to 9,999 of an item; correct the number."""
 
 
-class EmptyOrder(DomainError):
+class EmptyOrder(RuleBroken):
     """An order has at least one item; add one."""
 
 
-class TooManyItems(DomainError):
+class TooManyItems(RuleBroken):
     """An order has at most 99 items; make two orders of it."""
 
 
-class DuplicateItem(DomainError):
+class DuplicateItem(RuleBroken):
     """An item is in this order twice; order it once, and more of it."""
 
 
-class InvalidOrderId(DomainError):
+class InvalidOrderId(RuleBroken):
     """The id of an order has 27 letters and digits; copy it whole."""
 
 
-class UnknownOrder(DomainError):
+class UnknownOrder(NotFound):
     """There is no such order; look at your list of orders."""
 
 
-class OrderExists(DomainError):
+class OrderExists(Clash):
     """There is an order with this id already; look at it, or order again with a new one."""
 
 
-class StatusOutOfOrder(DomainError):
+class StatusOutOfOrder(RuleBroken):
     """An order cannot go from this status to that; choose one that comes next."""
 
 
-class OrderMovedOn(DomainError):
+class OrderMovedOn(Clash):
     """This order's status has changed meanwhile; look at it again."""

@@ -9,9 +9,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import Malformed
 from bigtime.site import remind_tenants, view_tenants_to_remind
 from bigtime.web.admin.admin import Admin
-from bigtime.web.http import Malformed
 from bigtime.web.pages import going_on, read_form, site_of
 
 HERE: Final = "/admin/reminders"

@@ -1,6 +1,6 @@
 """The JSON APIs."""
 
-from bigtime.web.api.documents import Documentation
+from bigtime.web.api.docs import Documentation
 from bigtime.web.api.errors import faults_of
 from bigtime.web.api.routes import API
 

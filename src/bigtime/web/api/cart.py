@@ -1,4 +1,4 @@
-"""The API of carts: each caller's own, and for admins who has a product, without whose it is.
+"""`/api/v1/me/cart`: each caller's own cart, and for admins who has a product, without whose it is.
 
 Nobody says what a product costs but its deal. What is in a cart is bought by ordering it: see the
 API of the shop.
@@ -6,183 +6,270 @@ API of the shop.
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated, Final
+from datetime import date, datetime
+from typing import Annotated, Final, Self
 
-from bigtime.model import Page, Position
-from bigtime.site import NoUndo, PricedCart, Visitor, put_deal_in_cart, take_new_price, view_cart
+from fastapi import Path, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from bigtime.site import NoUndo, PricedCart, put_deal_in_cart, take_new_price, view_cart
 from bigtime.systems import cart
-from bigtime.web.api.cart_shapes import (
-    CartLineShown,
-    CartLinesShown,
-    CartShown,
-    CountWanted,
-    LastPurchase,
-    LineStatusWanted,
-    ProductWanted,
-    RemovedShown,
-    SkuCartShown,
-    UndoWanted,
+from bigtime.web.api.access import Admin, CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, WrittenDay, example
+from bigtime.web.api.errors import OWN, STAFF
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.pages import line_in, undo_text
+
+cart_api = V1Router(cart.SYSTEM, reads=OWN)
+
+DEAL_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKk"
+ENTERED: Final = "2026-11-15T10:30:00.000Z"
+SK: Final = f"ACTIVE#{ENTERED}#{DEAL_ID}"
+
+ItemSku = Annotated[str, Path(alias="itemSku", min_length=1)]
+LineKey = Annotated[str, Path(alias="sk", min_length=1)]
+CartStatus = Annotated[cart.Status, Query()]
+
+
+# Bodies
+
+
+class CartLineShown(ResponseBody):
+    """So many of a product, in a status since some time."""
+
+    model_config = example(
+        sk=SK,
+        status="ACTIVE",
+        enteredAt=ENTERED,
+        itemSku=DEAL_ID,
+        price=19.99,
+        count=2,
+        createTimestamp=ENTERED,
+        orderId=None,
+    )
+
+    sk: str = Field(description="What the line is called by; it changes with the status.")
+    status: cart.Status
+    entered_at: datetime
+    item_sku: str = Field(description="The id of the deal that the product is of.")
+    price: Amount
+    count: int
+    create_timestamp: datetime
+    order_id: str | None
+
+
+class CartLinesShown(ResponseBody):
+    """Lines, all that there are."""
+
+    items: list[CartLineShown]
+
+
+class ReviewedLine(ResponseBody):
+    """A line beside its deal."""
+
+    line: CartLineShown
+    title: str
+    amount: Amount = Field(description="Price times count.")
+    new_price: Amount | None = Field(
+        description="What the deal costs now, where that is something else."
+    )
+
+
+class CartShown(ResponseBody):
+    """What would be ordered now."""
+
+    lines: list[ReviewedLine]
+    total: Amount
+    mark: str = Field(description="What an order has to bring, to show that this is what is meant.")
+
+
+class RemovedShown(ResponseBody):
+    """A line that was removed, and the text that puts it back within an hour."""
+
+    line: CartLineShown
+    undo: str
+
+
+class SkuCartShown(ResponseBody):
+    """That a product is in somebody's cart."""
+
+    model_config = example(
+        status="ACTIVE", enteredAt=ENTERED, itemSku=DEAL_ID, price=19.99, count=2
+    )
+
+    status: cart.Status
+    entered_at: datetime
+    item_sku: str
+    price: Amount
+    count: int
+
+
+class LastPurchase(ResponseBody):
+    """The caller's last purchase; nulls where there was none."""
+
+    model_config = example(orderId="3M8cT3vYiO0Op0N2BjBaiDdyiKm", begunAt=ENTERED, isOpen=False)
+
+    order_id: str | None
+    begun_at: datetime | None
+    is_open: bool
+
+    @classmethod
+    def of(cls, last: cart.Purchases | None) -> Self:
+        if last is None:
+            return cls(order_id=None, begun_at=None, is_open=False)
+        return cls.model_validate(last)
+
+
+class ProductWanted(RequestBody):
+    """Some of a deal's product; what it costs is the deal's to say."""
+
+    model_config = example(dealId=DEAL_ID, count=2)
+
+    deal_id: Annotated[str, Field(min_length=1, max_length=100)]
+    count: cart.Count = 1
+
+
+class CountWanted(RequestBody):
+    """How many there are to be."""
+
+    model_config = example(count=3)
+
+    count: cart.Count
+
+
+class LineStatusWanted(RequestBody):
+    """Where a line goes: SAVED for later, or ACTIVE again."""
+
+    model_config = example(status="SAVED")
+
+    status: cart.Status
+
+
+class UndoWanted(RequestBody):
+    """What the answer to a removal had."""
+
+    model_config = example(undo="AUr3...")
+
+    undo: Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+# The cart
+
+
+@cart_api.get("/me/cart", response_model=CartShown)
+async def view_products(store: CurrentStore, caller: SignedIn) -> PricedCart:
+    """Returns all that would be ordered now, beside the deals that it is of."""
+    return await store.run(view_cart(caller.username))
+
+
+@cart_api.post("/me/cart/products", status_code=201, response_model=CartLineShown)
+async def put_in_cart(caller: SignedIn, idempotent: Idempotent, body: ProductWanted) -> Response:
+    """Adds a deal's product to your cart. Without an `Idempotency-Key`, twice makes two of it."""
+    return await idempotent.run_noting(
+        lambda noting: put_deal_in_cart(caller.username, body.deal_id, body.count, noting=noting),
+        CartLineShown.model_validate,
+    )
+
+
+@cart_api.put("/me/cart/products/{itemSku}/count", response_model=CartLineShown)
+async def set_count(
+    store: CurrentStore, caller: SignedIn, item_sku: ItemSku, body: CountWanted
+) -> cart.CartLine:
+    """Sets how many of a product are in your cart."""
+    return await store.run(cart.set_count(caller.username, item_sku, body.count))
+
+
+@cart_api.put("/me/cart/products/{itemSku}/price", response_model=CartLineShown)
+async def set_price(store: CurrentStore, caller: SignedIn, item_sku: ItemSku) -> cart.CartLine:
+    """Gives a product in your cart the price that its deal has now."""
+    return await store.run(take_new_price(caller.username, item_sku))
+
+
+# Lines
+
+
+@cart_api.get(
+    "/me/cart/lines", response_model=Listed[CartLineShown], summary=cart.view_products.title
 )
-from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting
-from bigtime.web.api.showing import Showing, made_by, one, page_of
-from bigtime.web.api.times import WRITTEN_DAY
-from bigtime.web.api.v1_router import v1_router
-from bigtime.web.pages import Site, line_in, undo_text
-from bigtime.wire import Steps
-
-Day = Annotated[date, WRITTEN_DAY]
-
-
-def put(
-    caller: Visitor, deal_id: str, count: int = 1, *, noting: Noting | None = None
-) -> Steps[cart.CartLine]:
-    """To put a product in a cart twice is to have two: it is noted as it is done."""
-    return (yield from put_deal_in_cart(caller.username, deal_id, count, noting=noting))
+async def view_lines(
+    store: CurrentStore,
+    caller: SignedIn,
+    paging: PagesOf25,
+    status: CartStatus,
+    consistent: bool = True,
+) -> Items[cart.CartLine]:
+    """Lists the lines of your cart that have a status."""
+    steps = cart.view_products(caller.username, status, consistent=consistent, **paging.query)
+    return paging.items(await store.run(steps))
 
 
-def reprice(caller: Visitor, item_sku: str) -> Steps[cart.CartLine]:
-    return (yield from take_new_price(caller.username, item_sku))
-
-
-def put_back_removed(site: Site, caller: Visitor, undo: str) -> Steps[cart.CartLine]:
-    line = line_in(site, caller, undo)
+@cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
+async def put_back(site: CurrentSite, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
+    """Puts a line back that was removed within the last hour."""
+    line = line_in(site, caller, body.undo)
     if line is None:
         raise NoUndo
-    return (yield from cart.put_back(line))
+    return await site.store.run(cart.put_back(line))
 
 
-def review(account_id: str) -> Steps[PricedCart]:
-    return (yield from view_cart(account_id))
+@cart_api.put("/me/cart/lines/{sk:path}/status", response_model=CartLineShown)
+async def move_line(
+    store: CurrentStore, caller: SignedIn, sk: LineKey, body: LineStatusWanted
+) -> cart.CartLine:
+    """Saves a line for later, or makes it active again. Write the `#` in its key as `%23`."""
+    return await store.run(cart.move_line(caller.username, sk, body.status))
 
 
-def carts_of_sku(
-    item_sku: str, status: cart.Status, *, limit: int = cart.PAGE, after: Position | None = None
-) -> Steps[Page[cart.CartLine]]:
-    return (yield from cart.view_carts(item_sku, status, limit=limit, after=after))
-
-
-def carts_of_sku_on(
-    item_sku: str,
-    status: cart.Status,
-    day: Day,
-    *,
-    limit: int = cart.PAGE,
-    after: Position | None = None,
-) -> Steps[Page[cart.CartLine]]:
-    return (yield from cart.view_carts_of_day(item_sku, status, day, limit=limit, after=after))
-
-
-def shown_removed(site: Site, line: cart.CartLine) -> RemovedShown:
+@cart_api.delete("/me/cart/lines/{sk:path}", response_model=RemovedShown)
+async def remove_line(site: CurrentSite, caller: SignedIn, sk: LineKey) -> RemovedShown:
+    """Removes a line, and returns what puts it back. Write the `#` in its key as `%23`."""
+    line = await site.store.run(cart.remove_line(caller.username, sk))
     return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(site, line))
 
 
-CART: Final = (
-    Endpoint(
-        "GET",
-        "/me/cart",
-        cart.view_products,
-        May.SIGNED_IN,
-        made_by(CartShown, CartShown.of),
-        runs=review,
-        note="All that would be ordered now, beside the deals that it is of.",
-    ),
-    Endpoint(
-        "POST",
-        "/me/cart/products",
-        cart.put_in_cart,
-        May.SIGNED_IN,
-        one(CartLineShown),
-        runs=put,
-        body=ProductWanted,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/me/cart/products/{itemSku}/count",
-        cart.set_count,
-        May.SIGNED_IN,
-        one(CartLineShown),
-        body=CountWanted,
-    ),
-    Endpoint(
-        "PUT",
-        "/me/cart/products/{itemSku}/price",
-        cart.set_price,
-        May.SIGNED_IN,
-        one(CartLineShown),
-        runs=reprice,
-        note="The price that the deal has now.",
-    ),
-    Endpoint(
-        "GET",
-        "/me/cart/lines",
-        cart.view_products,
-        May.SIGNED_IN,
-        page_of(CartLineShown),
-        asks=("status", "consistent"),
-    ),
-    Endpoint(
-        "POST",
-        "/me/cart/lines/undo",
-        cart.put_back,
-        May.SIGNED_IN,
-        one(CartLineShown),
-        runs=put_back_removed,
-        body=UndoWanted,
-    ),
-    Endpoint(
-        "PUT",
-        "/me/cart/lines/{sk:path}/status",
-        cart.move_line,
-        May.SIGNED_IN,
-        one(CartLineShown),
-        body=LineStatusWanted,
-        note="The key of a line has `#` in it, which is written `%23` in an address.",
-    ),
-    Endpoint(
-        "DELETE",
-        "/me/cart/lines/{sk:path}",
-        cart.remove_line,
-        May.SIGNED_IN,
-        Showing(RemovedShown, shown_removed),
-        note="The key of a line has `#` in it, which is written `%23` in an address.",
-    ),
-    Endpoint(
-        "POST",
-        "/me/purchases/completion",
-        cart.complete_purchase,
-        May.SIGNED_IN,
-        made_by(LastPurchase, LastPurchase.of),
-    ),
-    Endpoint(
-        "GET",
-        "/me/purchases/{orderId}",
-        cart.view_purchase,
-        May.SIGNED_IN,
-        made_by(CartLinesShown, CartLinesShown.of),
-    ),
-    Endpoint(
-        "GET",
-        "/skus/{itemSku}/carts",
-        cart.view_carts,
-        May.ADMIN,
-        page_of(SkuCartShown),
-        runs=carts_of_sku,
-        asks=("status",),
-        note="In whose cart it is is not told.",
-    ),
-    Endpoint(
-        "GET",
-        "/skus/{itemSku}/carts-of-day",
-        cart.view_carts_of_day,
-        May.ADMIN,
-        page_of(SkuCartShown),
-        runs=carts_of_sku_on,
-        asks=("status", "day"),
-        note="In whose cart it is is not told.",
-    ),
-)
+# Purchases
 
-cart_api = v1_router("cart", CART)
+
+@cart_api.post("/me/purchases/completion", response_model=LastPurchase)
+async def complete_purchase(store: CurrentStore, caller: SignedIn) -> LastPurchase:
+    """Completes your last purchase, if it was interrupted, and returns it."""
+    return LastPurchase.of(await store.run(cart.complete_purchase(caller.username)))
+
+
+@cart_api.get("/me/purchases/{orderId}", response_model=CartLinesShown)
+async def view_purchase(
+    store: CurrentStore,
+    caller: SignedIn,
+    order_id: Annotated[str, Path(alias="orderId", min_length=1)],
+) -> CartLinesShown:
+    """Returns the lines that were bought with an order of yours."""
+    lines = await store.run(cart.view_purchase(caller.username, cart.order_id_of(order_id)))
+    return CartLinesShown(items=[CartLineShown.model_validate(line) for line in lines])
+
+
+# Carts of a product
+
+
+@cart_api.get("/skus/{itemSku}/carts", response_model=Listed[SkuCartShown], responses=STAFF)
+async def view_carts(
+    store: CurrentStore, _: Admin, paging: PagesOf25, item_sku: ItemSku, status: CartStatus
+) -> Items[cart.CartLine]:
+    """Lists the carts that a product is in, not whose they are. Admins only."""
+    return paging.items(await store.run(cart.view_carts(item_sku, status, **paging.query)))
+
+
+@cart_api.get("/skus/{itemSku}/carts-of-day", response_model=Listed[SkuCartShown], responses=STAFF)
+async def view_carts_of_day(
+    store: CurrentStore,
+    _: Admin,
+    paging: PagesOf25,
+    item_sku: ItemSku,
+    status: CartStatus,
+    day: Annotated[date, WrittenDay, Query()],
+) -> Items[cart.CartLine]:
+    """Lists the carts that a product was put in on a day, not whose they are. Admins only."""
+    steps = cart.view_carts_of_day(item_sku, status, day, **paging.query)
+    return paging.items(await store.run(steps))

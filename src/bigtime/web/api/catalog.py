@@ -1,14 +1,276 @@
-"""The API of the catalogue: patterns 1 to 18 of its schema, and the others."""
+"""`/api/v1/catalog`: deals, brands and what is trending in the catalogue, as everybody reads them.
+
+The catalogue has every deal of the site under the same id, and what its editors add. Its deals
+have a status and an engagement; the site's own pages are at `/api/v1/deals` and beside it.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Final, TypeVar
 
-from bigtime.web.api.catalog_editing import EDITING
-from bigtime.web.api.catalog_own import OF_CALLER
-from bigtime.web.api.catalog_reading import READING
-from bigtime.web.api.v1_router import v1_router
+from fastapi import Path, Query
+from pydantic import AwareDatetime, Field, WithJsonSchema
 
-CATALOG: Final = (*EDITING, *READING, *OF_CALLER)
+from bigtime.model import NotFound, Page
+from bigtime.systems import catalog
+from bigtime.web.api.access import CurrentStore
+from bigtime.web.api.bodies import Amount, ResponseBody, WrittenMoment, example
+from bigtime.web.api.errors import PUBLIC
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.wire import Steps
 
-catalog_api = v1_router("catalog", CATALOG)
+catalog_api = V1Router(catalog.SYSTEM, reads=PUBLIC)
+
+T = TypeVar("T")
+
+DEAL_ID: Final = "deal-12345"
+CREATED: Final = "2024-01-15T10:00:00Z"
+FIRST_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_MOMENT: Final = datetime(9000, 1, 1, tzinfo=UTC)
+HEADPHONES: Final[dict[str, Any]] = {
+    "title": "Headphones",
+    "description": "They keep the noise out.",
+    "price": 149.99,
+    "brandId": "brand-sony",
+    "brandName": "Sony",
+    "categoryId": "electronics",
+    "categoryName": "Electronics",
+}
+"""What the examples tell of a deal."""
+
+Moment = Annotated[AwareDatetime, WrittenMoment, Field(ge=FIRST_MOMENT, le=LAST_MOMENT)]
+"""A time with its time zone."""
+DealId = Annotated[str, Path(alias="dealId", min_length=1)]
+BrandId = Annotated[str, Path(alias="brandId", min_length=1)]
+CategoryId = Annotated[str, Path(alias="categoryId", min_length=1)]
+
+
+class UnknownTrendingDeal(NotFound):
+    """This deal is not among the trending ones of its category."""
+
+
+# Bodies
+
+
+class CatalogDealShown(ResponseBody):
+    """Something for less than usual."""
+
+    model_config = example(dealId=DEAL_ID, **HEADPHONES, postedAt=CREATED, status="active")
+
+    deal_id: str
+    title: str
+    description: str
+    price: Amount
+    brand_id: str
+    brand_name: str
+    category_id: str
+    category_name: str
+    posted_at: datetime
+    status: catalog.DealStatus
+
+
+class CategoryDealShown(ResponseBody):
+    """What the index of a category tells of a deal."""
+
+    model_config = example(
+        dealId=DEAL_ID,
+        categoryId="electronics",
+        postedAt=CREATED,
+        title="Headphones",
+        price=149.99,
+        brandName="Sony",
+    )
+
+    deal_id: str
+    category_id: str
+    posted_at: datetime
+    title: str
+    price: Amount
+    brand_name: str
+
+
+class TrendingShown(ResponseBody):
+    """A deal's place among those of its category that people engage with."""
+
+    model_config = example(
+        categoryId="electronics",
+        engagementScore=1695,
+        dealId=DEAL_ID,
+        title="Headphones",
+        brandId="brand-sony",
+        discountPercentage=50,
+        views=1250,
+        clicks=89,
+    )
+
+    category_id: str
+    engagement_score: int
+    deal_id: str
+    title: str
+    brand_id: str
+    discount_percentage: Amount
+    views: int
+    clicks: int
+
+
+class CatalogBrandShown(ResponseBody):
+    """Someone whose things are on offer."""
+
+    model_config = example(
+        brandId="brand-sony",
+        brandName="Sony",
+        createdAt=CREATED,
+        description=None,
+        logoUrl=None,
+    )
+
+    brand_id: str
+    brand_name: str
+    created_at: datetime
+    description: str | None
+    logo_url: str | None
+
+
+# Deals
+
+
+@catalog_api.get("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
+async def get_deal_by_id(
+    store: CurrentStore, deal_id: DealId, consistent: bool = True
+) -> catalog.Deal:
+    """Returns a deal."""
+    return await store.run(catalog.get_deal_by_id(deal_id, consistent=consistent))
+
+
+# Brands
+
+
+@catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
+async def get_deals_by_brand(
+    store: CurrentStore, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
+) -> Items[catalog.Deal]:
+    """Lists the deals of a brand, newest first. An unknown brand is 404."""
+    steps = catalog.get_deals_by_brand(brand_id, ascending=ascending, **paging.query)
+    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+
+
+@catalog_api.get(
+    "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
+)
+async def get_recent_deals_by_brand(
+    store: CurrentStore,
+    paging: PagesOf25,
+    brand_id: BrandId,
+    since_date: Annotated[Moment, Query(alias="sinceDate")],
+    ascending: bool = False,
+) -> Items[catalog.Deal]:
+    """Lists the deals of a brand since a moment. An unknown brand is 404."""
+    steps = catalog.get_recent_deals_by_brand(
+        brand_id, since_date, ascending=ascending, **paging.query
+    )
+    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+
+
+@catalog_api.get(
+    "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
+)
+async def get_high_discount_deals(
+    store: CurrentStore,
+    paging: PagesOf25,
+    brand_id: BrandId,
+    min_discount: Annotated[
+        Decimal,
+        Query(alias="minDiscount", ge=0, le=100, max_digits=7, decimal_places=4),
+        WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100}),
+    ],
+    ascending: bool = False,
+) -> Items[catalog.TrendingDeal]:
+    """Lists a brand's trending deals of at least that discount. An unknown brand is 404."""
+    steps = catalog.get_high_discount_deals(
+        brand_id, min_discount, ascending=ascending, **paging.query
+    )
+    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+
+
+@catalog_api.get("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
+async def get_brand_by_id(
+    store: CurrentStore, brand_id: BrandId, consistent: bool = False
+) -> catalog.Brand:
+    """Returns a brand."""
+    return await store.run(catalog.get_brand_by_id(brand_id, consistent=consistent))
+
+
+def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
+    """A page of a brand's list; a brand that has nothing in it has to be there itself."""
+    page = yield from steps
+    if not page:
+        yield from catalog.get_brand_by_id(brand_id)
+    return page
+
+
+# Categories
+
+
+@catalog_api.get(
+    "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
+)
+async def get_deals_by_category(
+    store: CurrentStore, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
+) -> Items[Any]:
+    """Lists the deals of a category, newest first. A category is whatever its deals name."""
+    steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
+    return paging.items(await store.run(steps))
+
+
+@catalog_api.get(
+    "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
+)
+async def get_trending_by_category(
+    store: CurrentStore,
+    paging: PagesOf25,
+    category_id: CategoryId,
+    ascending: bool = False,
+    consistent: bool = False,
+) -> Items[catalog.TrendingDeal]:
+    """Lists the trending deals of a category, highest score first."""
+    steps = catalog.get_trending_by_category(
+        category_id, ascending=ascending, consistent=consistent, **paging.query
+    )
+    return paging.items(await store.run(steps))
+
+
+@catalog_api.get(
+    "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
+)
+async def get_highly_engaged_deals(
+    store: CurrentStore,
+    paging: PagesOf25,
+    category_id: CategoryId,
+    min_score: Annotated[int, Query(alias="minScore", ge=0, lt=10**10)],
+    ascending: bool = False,
+) -> Items[catalog.TrendingDeal]:
+    """Lists the trending deals of a category from a score on."""
+    steps = catalog.get_highly_engaged_deals(
+        category_id, min_score, ascending=ascending, **paging.query
+    )
+    return paging.items(await store.run(steps))
+
+
+@catalog_api.get(
+    "/catalog/categories/{categoryId:path}/trending/{dealId}", response_model=TrendingShown
+)
+async def find_trending(
+    store: CurrentStore, category_id: CategoryId, deal_id: DealId
+) -> catalog.TrendingDeal:
+    """Returns the place of a trending deal."""
+    return await store.run(read_trending(category_id, deal_id))
+
+
+def read_trending(category_id: str, deal_id: str) -> Steps[catalog.TrendingDeal]:
+    try:
+        return (yield from catalog.find_trending(category_id, deal_id))
+    except catalog.NotTrending:
+        raise UnknownTrendingDeal from None

@@ -1,4 +1,4 @@
-"""What editors write in the catalogue.
+"""`/api/v1/catalog`: what editors write in the catalogue.
 
 Most of its patterns write one item, and join no transaction. So a change is noted after it is made:
 a crash in between leaves it made, and not in the list of changes. Nothing is in the list that has
@@ -11,42 +11,172 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any
 
-from bigtime.model import Conflict, Pattern, create, now, random_bytes, transact
+from fastapi import Query
+from pydantic import Field
+from starlette.responses import Response
+
+from bigtime.model import Conflict, create, now, random_bytes, transact
 from bigtime.site import EditorAction, EditorChange, Visitor, new_change
 from bigtime.systems import catalog
-from bigtime.web.api.catalog_brand_shapes import (
-    CatalogBrandChange,
-    CatalogBrandPut,
+from bigtime.web.api.access import CurrentStore, Editor
+from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
+from bigtime.web.api.catalog import (
+    CREATED,
+    DEAL_ID,
+    HEADPHONES,
+    BrandId,
     CatalogBrandShown,
-    NewCatalogBrand,
-)
-from bigtime.web.api.catalog_deal_shapes import (
-    CatalogDealChange,
-    CatalogDealPut,
     CatalogDealShown,
-    Engagement,
-    NewCatalogDeal,
-    StatusChange,
+    CategoryId,
+    DealId,
+    Moment,
     TrendingShown,
-    TrendingStart,
+    of_known_brand,
+    read_trending,
 )
-from bigtime.web.api.catalog_reading import trending_deal
-from bigtime.web.api.catalog_user_shapes import (
-    BrandWatcherShown,
-    CategoryWatcherShown,
-    WatchOfTypeShown,
-)
-from bigtime.web.api.endpoint import CREATED, Endpoint, May, Noting, Running
-from bigtime.web.api.showing import one, page_of
+from bigtime.web.api.errors import STAFF
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.once import Idempotent, Noting
+from bigtime.web.api.paging import Items, Listed, PagesOf25
 from bigtime.wire import Steps
 
-# Noting
+catalog_editing = V1Router(catalog.SYSTEM, reads=STAFF)
 
 
-def note(caller: Visitor, action: EditorAction, what: str, path: str) -> Steps[None]:
-    yield from create((yield from change_of(caller, action, what, path)))
+# Bodies
+
+
+class CatalogDealPut(RequestBody):
+    """All of a deal but its id."""
+
+    model_config = example(**HEADPHONES)
+
+    title: catalog.Name
+    description: catalog.Description
+    price: catalog.GivenPrice
+    brand_id: catalog.Id
+    brand_name: catalog.Name
+    category_id: catalog.Id
+    category_name: catalog.Name
+    posted_at: Moment | None = Field(default=None, description="Now, unless it is said.")
+    status: catalog.DealStatus = catalog.DealStatus.ACTIVE
+
+
+class NewCatalogDeal(CatalogDealPut):
+    """A deal to be made."""
+
+    model_config = example(dealId=DEAL_ID, **HEADPHONES)
+
+    deal_id: catalog.Id
+
+
+class CatalogDealChange(RequestBody):
+    """What is to change of a deal; the rest stays."""
+
+    model_config = example(price=129.99)
+
+    title: catalog.Name = OPTIONAL
+    description: catalog.Description = OPTIONAL
+    price: catalog.GivenPrice = OPTIONAL
+    brand_name: catalog.Name = OPTIONAL
+    category_name: catalog.Name = OPTIONAL
+
+
+class StatusChange(RequestBody):
+    """The status that a deal is to have; `seen` is the one that it must have had."""
+
+    model_config = example(status="featured", seen="active")
+
+    status: catalog.DealStatus
+    seen: catalog.DealStatus | None = None
+
+
+class CatalogBrandPut(RequestBody):
+    """All of a brand but its id."""
+
+    model_config = example(brandName="Sony")
+
+    brand_name: catalog.Name
+    description: catalog.Description | None = None
+    logo_url: catalog.Link | None = None
+
+
+class NewCatalogBrand(CatalogBrandPut):
+    """A brand to be made."""
+
+    model_config = example(brandId="brand-sony", brandName="Sony")
+
+    brand_id: catalog.Id
+
+
+class CatalogBrandChange(RequestBody):
+    """What is to change of a brand; the rest stays."""
+
+    model_config = example(description="Since 1946.")
+
+    brand_name: catalog.Name = OPTIONAL
+    description: catalog.Description = OPTIONAL
+    logo_url: catalog.Link = OPTIONAL
+
+
+class Engagement(RequestBody):
+    """How often people looked at a deal, and how often they went to it."""
+
+    model_config = example(views=1, clicks=1)
+
+    views: catalog.GivenCount = 0
+    clicks: catalog.GivenCount = 0
+
+
+class TrendingStart(Engagement):
+    """What a deal begins with among the trending ones."""
+
+    model_config = example(discountPercentage=50)
+
+    discount_percentage: catalog.GivenPercentage
+
+
+class BrandWatcherShown(ResponseBody):
+    """That somebody watches a brand."""
+
+    model_config = example(brandId="brand-sony", watchKey="BRAND#brand-sony")
+
+    brand_id: str
+    watch_key: str
+
+
+class CategoryWatcherShown(ResponseBody):
+    """That somebody watches a category."""
+
+    model_config = example(
+        categoryId="electronics",
+        watchKey="CATEGORY#electronics",
+        targetName="Electronics",
+        createdAt=CREATED,
+    )
+
+    category_id: str
+    watch_key: str
+    target_name: str | None
+    created_at: datetime
+
+
+class WatchOfTypeShown(ResponseBody):
+    """That somebody watches something of a type."""
+
+    model_config = example(
+        watchType="brand", createdAt=CREATED, watchKey="BRAND#brand-sony", targetName="Sony"
+    )
+
+    watch_type: catalog.WatchType
+    created_at: datetime
+    watch_key: str
+    target_name: str | None
+
+
+# The list of editors' changes
 
 
 def change_of(caller: Visitor, action: EditorAction, what: str, path: str) -> Steps[EditorChange]:
@@ -54,247 +184,227 @@ def change_of(caller: Visitor, action: EditorAction, what: str, path: str) -> St
     return (yield from new_change(caller.username, action, f"{what} (catalogue)", link))
 
 
-def note_deal(caller: Visitor, action: EditorAction, deal: catalog.Deal) -> Steps[catalog.Deal]:
-    yield from note(caller, action, deal.title, f"deals/{deal.deal_id}")
+def change_of_place(
+    caller: Visitor, place: catalog.TrendingDeal, words: str
+) -> Steps[EditorChange]:
+    what, path = f"{place.title}: {words}", f"deals/{place.deal_id}"
+    return (yield from change_of(caller, EditorAction.CHANGED_DEAL, what, path))
+
+
+def note_deal(
+    caller: Visitor, write: Steps[catalog.Deal], action: EditorAction = EditorAction.CHANGED_DEAL
+) -> Steps[catalog.Deal]:
+    """Writes a deal, and notes it in the list of changes."""
+    deal = yield from write
+    yield from create((yield from change_of(caller, action, deal.title, f"deals/{deal.deal_id}")))
     return deal
 
 
-def note_brand(caller: Visitor, action: EditorAction, brand: catalog.Brand) -> Steps[catalog.Brand]:
-    yield from note(caller, action, brand.brand_name, f"brands/{brand.brand_id}")
+def note_brand(
+    caller: Visitor, write: Steps[catalog.Brand], action: EditorAction = EditorAction.CHANGED_BRAND
+) -> Steps[catalog.Brand]:
+    """Writes a brand, and notes it in the list of changes."""
+    brand = yield from write
+    path = f"brands/{brand.brand_id}"
+    yield from create((yield from change_of(caller, action, brand.brand_name, path)))
     return brand
 
 
 # Deals
 
 
-def new_deal(
-    caller: Visitor, posted_at: datetime | None = None, **told: Any
-) -> Steps[catalog.Deal]:
-    deal = catalog.Deal(posted_at=posted_at or (yield from now()), **told)
-    made = yield from catalog.create_deal(deal)
-    return (yield from note_deal(caller, EditorAction.CREATED_DEAL, made))
+@catalog_editing.post("/catalog/deals", status_code=201, response_model=CatalogDealShown)
+async def create_deal(caller: Editor, idempotent: Idempotent, body: NewCatalogDeal) -> Response:
+    """Creates a deal. Editors only."""
+
+    def write() -> Steps[catalog.Deal]:
+        posted_at = body.posted_at or (yield from now())
+        deal = catalog.Deal(**{**dict(body), "posted_at": posted_at})
+        return (yield from catalog.create_deal(deal))
+
+    return await idempotent.run(
+        lambda: note_deal(caller, write(), EditorAction.CREATED_DEAL),
+        CatalogDealShown.model_validate,
+    )
 
 
-def written_deal(
-    caller: Visitor, deal_id: str, posted_at: datetime | None = None, **told: Any
-) -> Steps[catalog.Deal]:
-    """When a deal was posted stays, unless it is said."""
-    if posted_at is None:
-        with suppress(catalog.UnknownDeal):
-            posted_at = (yield from catalog.get_deal_by_id(deal_id)).posted_at
-    deal = catalog.Deal(deal_id=deal_id, posted_at=posted_at or (yield from now()), **told)
-    made = yield from catalog.put_deal(deal)
-    return (yield from note_deal(caller, EditorAction.CHANGED_DEAL, made))
+@catalog_editing.put("/catalog/deals/{dealId:path}/status", response_model=CatalogDealShown)
+async def change_deal_status(
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: StatusChange
+) -> catalog.Deal:
+    """Changes the status of a deal. Editors only."""
+    return await store.run(note_deal(caller, catalog.change_deal_status(deal_id, **dict(body))))
 
 
-def changing_deal(pattern: Pattern[..., catalog.Deal]) -> Running:
-    def run(caller: Visitor, deal_id: str, **told: Any) -> Steps[catalog.Deal]:
-        deal = yield from pattern(deal_id, **told)
-        return (yield from note_deal(caller, EditorAction.CHANGED_DEAL, deal))
+@catalog_editing.post("/catalog/deals/{dealId:path}/expiry", response_model=CatalogDealShown)
+async def expire_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> catalog.Deal:
+    """Expires a deal. Editors only."""
+    return await store.run(note_deal(caller, catalog.expire_deal(deal_id)))
 
-    return run
+
+@catalog_editing.post(
+    "/catalog/deals/{dealId:path}/trending", status_code=201, response_model=TrendingShown
+)
+async def start_trending(
+    caller: Editor, idempotent: Idempotent, deal_id: DealId, body: TrendingStart
+) -> Response:
+    """Puts a deal among the trending ones of its category. Editors only."""
+
+    def start() -> Steps[catalog.TrendingDeal]:
+        place = yield from catalog.start_trending(deal_id, **dict(body))
+        yield from create((yield from change_of_place(caller, place, "trending")))
+        return place
+
+    return await idempotent.run(start, TrendingShown.model_validate)
+
+
+@catalog_editing.put("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
+async def put_deal(
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealPut
+) -> catalog.Deal:
+    """Creates or replaces a deal; when it was posted stays, unless it is said. Editors only."""
+
+    def write() -> Steps[catalog.Deal]:
+        posted_at = body.posted_at
+        if posted_at is None:
+            with suppress(catalog.UnknownDeal):
+                posted_at = (yield from catalog.get_deal_by_id(deal_id)).posted_at
+        fields = {**dict(body), "posted_at": posted_at or (yield from now())}
+        return (yield from catalog.put_deal(catalog.Deal(deal_id=deal_id, **fields)))
+
+    return await store.run(note_deal(caller, write()))
+
+
+@catalog_editing.patch("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
+async def update_deal(
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealChange
+) -> catalog.Deal:
+    """Changes some fields of a deal. Editors only."""
+    return await store.run(note_deal(caller, catalog.update_deal(deal_id, **body.given())))
 
 
 # Brands
 
 
-def new_brand(caller: Visitor, **told: Any) -> Steps[catalog.Brand]:
-    made = yield from catalog.create_brand(catalog.Brand(created_at=(yield from now()), **told))
-    return (yield from note_brand(caller, EditorAction.CREATED_BRAND, made))
+@catalog_editing.post("/catalog/brands", status_code=201, response_model=CatalogBrandShown)
+async def create_brand(caller: Editor, idempotent: Idempotent, body: NewCatalogBrand) -> Response:
+    """Creates a brand. Editors only."""
 
+    def write() -> Steps[catalog.Brand]:
+        brand = catalog.Brand(created_at=(yield from now()), **dict(body))
+        return (yield from catalog.create_brand(brand))
 
-def written_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[catalog.Brand]:
-    """When a brand was made stays."""
-    created_at = yield from now()
-    with suppress(catalog.UnknownBrand):
-        created_at = (yield from catalog.get_brand_by_id(brand_id, consistent=True)).created_at
-    made = yield from catalog.put_brand(
-        catalog.Brand(brand_id=brand_id, created_at=created_at, **told)
+    return await idempotent.run(
+        lambda: note_brand(caller, write(), EditorAction.CREATED_BRAND),
+        CatalogBrandShown.model_validate,
     )
-    return (yield from note_brand(caller, EditorAction.CHANGED_BRAND, made))
 
 
-def changed_brand(caller: Visitor, brand_id: str, **told: Any) -> Steps[catalog.Brand]:
-    brand = yield from catalog.update_brand(brand_id, **told)
-    return (yield from note_brand(caller, EditorAction.CHANGED_BRAND, brand))
+@catalog_editing.put("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
+async def put_brand(
+    store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandPut
+) -> catalog.Brand:
+    """Creates or replaces a brand; when it was created stays. Editors only."""
+
+    def write() -> Steps[catalog.Brand]:
+        created_at = yield from now()
+        with suppress(catalog.UnknownBrand):
+            created_at = (yield from catalog.get_brand_by_id(brand_id, consistent=True)).created_at
+        brand = catalog.Brand(brand_id=brand_id, created_at=created_at, **dict(body))
+        return (yield from catalog.put_brand(brand))
+
+    return await store.run(note_brand(caller, write()))
+
+
+@catalog_editing.patch("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
+async def update_brand(
+    store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandChange
+) -> catalog.Brand:
+    """Changes some fields of a brand. Editors only."""
+    return await store.run(note_brand(caller, catalog.update_brand(brand_id, **body.given())))
 
 
 # Trending deals
 
 
-def started(caller: Visitor, deal_id: str, **told: Any) -> Steps[catalog.TrendingDeal]:
-    place = yield from catalog.start_trending(deal_id, **told)
-    yield from note_place(caller, place, "trending")
-    return place
-
-
-def engaged(
-    caller: Visitor,
-    category_id: str,
-    deal_id: str,
-    *,
-    views: int = 0,
-    clicks: int = 0,
-    noting: Noting | None = None,
-) -> Steps[catalog.TrendingDeal]:
-    """To record it twice is to count it twice: it is noted as it is done."""
-    for _ in range(catalog.TRIES):
-        seen = yield from trending_deal(category_id, deal_id)
-        after = catalog.ranked(seen, views=seen.views + views, clicks=seen.clicks + clicks)
-        change = yield from change_of_place(caller, after, "engagement")
-        noted = noting(after) if noting else ()
-        token = None if noting else (yield from random_bytes(16)).hex()
-        with suppress(catalog.EngagementMoved, Conflict):
-            yield from transact(*catalog.moving(seen, after), create(change), *noted, token=token)
-            return after
-    raise catalog.EngagementMoved
-
-
-def stopped(caller: Visitor, category_id: str, deal_id: str) -> Steps[None]:
-    place = yield from trending_deal(category_id, deal_id)
-    yield from catalog.stop_trending(category_id, deal_id)
-    yield from note_place(caller, place, "no longer trending")
-
-
-def note_place(caller: Visitor, place: catalog.TrendingDeal, words: str) -> Steps[None]:
-    yield from create((yield from change_of_place(caller, place, words)))
-
-
-def change_of_place(
-    caller: Visitor, place: catalog.TrendingDeal, words: str
-) -> Steps[EditorChange]:
-    what = f"{place.title}: {words}"
-    action = EditorAction.CHANGED_DEAL
-    return (yield from change_of(caller, action, what, f"deals/{place.deal_id}"))
-
-
-EDITING: Final = (
-    Endpoint(
-        "POST",
-        "/catalog/deals",
-        catalog.create_deal,
-        May.EDITOR,
-        one(CatalogDealShown),
-        runs=new_deal,
-        body=NewCatalogDeal,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/catalog/deals/{dealId:path}/status",
-        catalog.change_deal_status,
-        May.EDITOR,
-        one(CatalogDealShown),
-        runs=changing_deal(catalog.change_deal_status),
-        body=StatusChange,
-    ),
-    Endpoint(
-        "POST",
-        "/catalog/deals/{dealId:path}/expiry",
-        catalog.expire_deal,
-        May.EDITOR,
-        one(CatalogDealShown),
-        runs=changing_deal(catalog.expire_deal),
-    ),
-    Endpoint(
-        "POST",
-        "/catalog/deals/{dealId:path}/trending",
-        catalog.start_trending,
-        May.EDITOR,
-        one(TrendingShown),
-        runs=started,
-        body=TrendingStart,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/catalog/deals/{dealId:path}",
-        catalog.put_deal,
-        May.EDITOR,
-        one(CatalogDealShown),
-        runs=written_deal,
-        body=CatalogDealPut,
-    ),
-    Endpoint(
-        "PATCH",
-        "/catalog/deals/{dealId:path}",
-        catalog.update_deal,
-        May.EDITOR,
-        one(CatalogDealShown),
-        runs=changing_deal(catalog.update_deal),
-        body=CatalogDealChange,
-    ),
-    Endpoint(
-        "POST",
-        "/catalog/brands",
-        catalog.create_brand,
-        May.EDITOR,
-        one(CatalogBrandShown),
-        runs=new_brand,
-        body=NewCatalogBrand,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/catalog/brands/{brandId:path}",
-        catalog.put_brand,
-        May.EDITOR,
-        one(CatalogBrandShown),
-        runs=written_brand,
-        body=CatalogBrandPut,
-    ),
-    Endpoint(
-        "PATCH",
-        "/catalog/brands/{brandId:path}",
-        catalog.update_brand,
-        May.EDITOR,
-        one(CatalogBrandShown),
-        runs=changed_brand,
-        body=CatalogBrandChange,
-    ),
-    Endpoint(
-        "POST",
-        "/catalog/categories/{categoryId:path}/trending/{dealId}/engagement",
-        catalog.record_engagement,
-        May.EDITOR,
-        one(TrendingShown),
-        runs=engaged,
-        body=Engagement,
-        once=True,
-    ),
-    Endpoint(
-        "DELETE",
-        "/catalog/categories/{categoryId:path}/trending/{dealId}",
-        catalog.stop_trending,
-        May.EDITOR,
-        runs=stopped,
-    ),
-    Endpoint(
-        "GET",
-        "/catalog/brands/{brandId:path}/watchers",
-        catalog.get_brand_watchers,
-        May.EDITOR,
-        page_of(BrandWatcherShown),
-        note="That somebody watches, not who.",
-    ),
-    Endpoint(
-        "GET",
-        "/catalog/categories/{categoryId:path}/watchers",
-        catalog.get_category_watchers,
-        May.EDITOR,
-        page_of(CategoryWatcherShown),
-        note="That somebody watches, not who.",
-    ),
-    Endpoint(
-        "GET",
-        "/catalog/watches",
-        catalog.get_watches_by_type,
-        May.EDITOR,
-        page_of(WatchOfTypeShown),
-        asks=("watch_type", "ascending"),
-        note="That somebody watches, not who.",
-    ),
+@catalog_editing.post(
+    "/catalog/categories/{categoryId:path}/trending/{dealId}/engagement",
+    response_model=TrendingShown,
 )
+async def record_engagement(
+    caller: Editor,
+    idempotent: Idempotent,
+    category_id: CategoryId,
+    deal_id: DealId,
+    body: Engagement,
+) -> Response:
+    """Adds to the views and clicks of a trending deal. Editors only."""
+
+    def record(noting: Noting | None) -> Steps[catalog.TrendingDeal]:
+        """To record it twice is to count it twice: the answer is noted as it is done."""
+        for _ in range(catalog.TRIES):
+            seen = yield from read_trending(category_id, deal_id)
+            after = catalog.ranked(
+                seen, views=seen.views + body.views, clicks=seen.clicks + body.clicks
+            )
+            change = yield from change_of_place(caller, after, "engagement")
+            noted = noting(after) if noting else ()
+            token = None if noting else (yield from random_bytes(16)).hex()
+            writes = (*catalog.moving(seen, after), create(change), *noted)
+            with suppress(catalog.EngagementMoved, Conflict):
+                yield from transact(*writes, token=token)
+                return after
+        raise catalog.EngagementMoved
+
+    return await idempotent.run_noting(record, TrendingShown.model_validate, status=200)
+
+
+@catalog_editing.delete("/catalog/categories/{categoryId:path}/trending/{dealId}", status_code=204)
+async def stop_trending(
+    store: CurrentStore, caller: Editor, category_id: CategoryId, deal_id: DealId
+) -> None:
+    """Takes a deal from the trending ones of its category. Editors only."""
+
+    def stop() -> Steps[None]:
+        place = yield from read_trending(category_id, deal_id)
+        yield from catalog.stop_trending(category_id, deal_id)
+        yield from create((yield from change_of_place(caller, place, "no longer trending")))
+
+    await store.run(stop())
+
+
+# Watchers
+
+
+@catalog_editing.get(
+    "/catalog/brands/{brandId:path}/watchers", response_model=Listed[BrandWatcherShown]
+)
+async def get_brand_watchers(
+    store: CurrentStore, _: Editor, paging: PagesOf25, brand_id: BrandId
+) -> Items[Any]:
+    """Lists that somebody watches a brand, not who. Editors only."""
+    steps = catalog.get_brand_watchers(brand_id, **paging.query)
+    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+
+
+@catalog_editing.get(
+    "/catalog/categories/{categoryId:path}/watchers", response_model=Listed[CategoryWatcherShown]
+)
+async def get_category_watchers(
+    store: CurrentStore, _: Editor, paging: PagesOf25, category_id: CategoryId
+) -> Items[Any]:
+    """Lists that somebody watches a category, not who. Editors only."""
+    return paging.items(await store.run(catalog.get_category_watchers(category_id, **paging.query)))
+
+
+@catalog_editing.get("/catalog/watches", response_model=Listed[WatchOfTypeShown])
+async def get_watches_by_type(
+    store: CurrentStore,
+    _: Editor,
+    paging: PagesOf25,
+    watch_type: Annotated[catalog.WatchType, Query(alias="watchType")],
+    ascending: bool = False,
+) -> Items[Any]:
+    """Lists that somebody watches something of a type, not who. Editors only."""
+    steps = catalog.get_watches_by_type(watch_type, ascending=ascending, **paging.query)
+    return paging.items(await store.run(steps))

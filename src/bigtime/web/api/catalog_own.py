@@ -1,237 +1,314 @@
-"""What is the caller's own in the catalogue: who they are, what they watch, what they did."""
+"""`/api/v1/me/catalog`: who the caller is in the catalogue, what they watch, and what they did."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from decimal import Decimal
+from typing import Annotated, Any, Final
 
-from bigtime.model import Page, Position, get, now
+from fastapi import Path, Query
+from pydantic import Field, PlainSerializer, WithJsonSchema
+from starlette.responses import Response
+
+from bigtime.model import get, now
 from bigtime.systems import catalog
-from bigtime.web.api.catalog_shapes import GivenName, Moment
-from bigtime.web.api.catalog_user_shapes import (
-    ActivityShown,
-    CatalogUserChange,
-    CatalogUserPut,
-    CatalogUserShown,
-    NewActivity,
-    WatchShown,
-)
-from bigtime.web.api.endpoint import CREATED, Endpoint, May
-from bigtime.web.api.showing import one, page_of
+from bigtime.web.api.access import LIKE_LIMITED, CurrentStore, SignedIn
+from bigtime.web.api.bodies import OPTIONAL, FieldErrors, RequestBody, ResponseBody, example
+from bigtime.web.api.catalog import CREATED, BrandId, CategoryId, Moment
+from bigtime.web.api.errors import OWN
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.api.paging import Items, Listed, PagesOf25
 from bigtime.wire import Steps
+
+catalog_own = V1Router(catalog.SYSTEM, reads=OWN)
+
+MOST_DETAIL: Final = 1_000
+DetailName = Annotated[str, Field(min_length=1, max_length=100)]
+DetailNumber = Annotated[
+    Decimal,
+    Field(max_digits=20, decimal_places=6),
+    WithJsonSchema({"type": "number", "minimum": -(10**13), "maximum": 10**13}),
+]
+Detail = bool | Annotated[str, Field(max_length=MOST_DETAIL)] | DetailNumber
+
+
+# Bodies
+
+
+class CatalogUserShown(ResponseBody):
+    """Someone who looks for deals."""
+
+    model_config = example(
+        userId="alex",
+        username="alex",
+        email="alex@example.com",
+        displayName="Alex",
+        createdAt=CREATED,
+        lastLogin=None,
+    )
+
+    user_id: str
+    username: str
+    email: str
+    display_name: str
+    created_at: datetime
+    last_login: datetime | None
+
+
+class CatalogUserPut(RequestBody):
+    """Who the caller is to be; their id and username are those of their account."""
+
+    model_config = example(email="alex@example.com", displayName="Alex")
+
+    email: catalog.Email
+    display_name: catalog.Name
+
+
+class CatalogUserChange(RequestBody):
+    """What is to change of the caller; the rest stays."""
+
+    model_config = example(displayName="Alexandra")
+
+    email: catalog.Email = OPTIONAL
+    display_name: catalog.Name = OPTIONAL
+    last_login: Moment = OPTIONAL
+
+
+class WatchShown(ResponseBody):
+    """That the caller wants to hear of deals."""
+
+    model_config = example(
+        watchKey="BRAND#brand-sony",
+        watchType="brand",
+        createdAt=CREATED,
+        targetId="brand-sony",
+        targetName="Sony",
+        brandId="brand-sony",
+        categoryId=None,
+    )
+
+    watch_key: str
+    watch_type: catalog.WatchType
+    created_at: datetime
+    target_id: str | None
+    target_name: str | None
+    brand_id: str | None
+    category_id: str | None
+
+
+def plain_numbers(value: Any) -> Any:
+    """Numbers as JSON has them."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {name: plain_numbers(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_numbers(item) for item in value]
+    return value
+
+
+class ActivityShown(ResponseBody):
+    """What the caller did, or was told."""
+
+    model_config = example(
+        timestamp=CREATED,
+        activityId="activity-view-deal-12345",
+        activityType="deal_view",
+        details={"deal_id": "deal-12345", "duration_seconds": 45},
+    )
+
+    timestamp: datetime
+    activity_id: str
+    activity_type: str
+    details: Annotated[dict[str, Any] | None, PlainSerializer(plain_numbers, when_used="json")]
+
+
+class NewActivity(RequestBody):
+    """What the caller did."""
+
+    model_config = example(
+        activityId="activity-view-deal-12345",
+        activityType="deal_view",
+        details={"deal_id": "deal-12345", "duration_seconds": 45},
+    )
+
+    activity_id: catalog.ActivityId
+    activity_type: catalog.Name
+    timestamp: Moment | None = Field(default=None, description="Now, unless it is said.")
+    details: Annotated[dict[DetailName, Detail], Field(max_length=50)] | None = None
+
 
 # Users
 
 
-def new_user(user_id: str, **told: Any) -> Steps[catalog.User]:
-    moment = yield from now()
-    return (
-        yield from catalog.create_user(
-            catalog.User(user_id=user_id, username=user_id, created_at=moment, **told)
-        )
-    )
+@catalog_own.post("/me/catalog/user", status_code=201, response_model=CatalogUserShown)
+async def create_user(caller: SignedIn, idempotent: Idempotent, body: CatalogUserPut) -> Response:
+    """Creates you in the catalogue."""
+
+    def write() -> Steps[catalog.User]:
+        user = new_user(caller.username, created_at=(yield from now()), **dict(body))
+        return (yield from catalog.create_user(user))
+
+    return await idempotent.run(write, CatalogUserShown.model_validate)
 
 
-def written_user(user_id: str, **told: Any) -> Steps[catalog.User]:
-    """Since when somebody is here stays, and so does when they were last."""
-    before: dict[str, Any] = {"created_at": (yield from now())}
-    with suppress(catalog.UnknownUser):
-        there = yield from catalog.get_user_by_id(user_id, consistent=True)
-        before = {"created_at": there.created_at, "last_login": there.last_login}
-    return (
-        yield from catalog.put_user(
-            catalog.User(user_id=user_id, username=user_id, **before, **told)
-        )
-    )
+@catalog_own.get("/me/catalog/user", response_model=CatalogUserShown)
+async def get_user_by_id(
+    store: CurrentStore, caller: SignedIn, consistent: bool = False
+) -> catalog.User:
+    """Returns you as the catalogue knows you."""
+    return await store.run(catalog.get_user_by_id(caller.username, consistent=consistent))
+
+
+@catalog_own.put("/me/catalog/user", response_model=CatalogUserShown)
+async def put_user(store: CurrentStore, caller: SignedIn, body: CatalogUserPut) -> catalog.User:
+    """Creates or replaces you in the catalogue; since when you are there stays."""
+
+    def write() -> Steps[catalog.User]:
+        before: dict[str, Any] = {"created_at": (yield from now())}
+        with suppress(catalog.UnknownUser):
+            there = yield from catalog.get_user_by_id(caller.username, consistent=True)
+            before = {"created_at": there.created_at, "last_login": there.last_login}
+        return (yield from catalog.put_user(new_user(caller.username, **before, **dict(body))))
+
+    return await store.run(write())
+
+
+@catalog_own.patch("/me/catalog/user", response_model=CatalogUserShown)
+async def update_user(
+    store: CurrentStore, caller: SignedIn, body: CatalogUserChange
+) -> catalog.User:
+    """Changes some of your fields."""
+    return await store.run(catalog.update_user(caller.username, **body.given()))
+
+
+def new_user(username: str, **fields: Any) -> catalog.User:
+    return catalog.User(user_id=username, username=username, **fields)
 
 
 # Watches
 
 
-def watching_brand(user_id: str, brand_id: str) -> Steps[catalog.UserWatch]:
-    return (
-        yield from watched(
-            catalog.watch_brand(user_id, brand_id), user_id, catalog.brand_key(brand_id)
-        )
-    )
+@catalog_own.get("/me/catalog/watches", response_model=Listed[WatchShown])
+async def get_user_watches(
+    store: CurrentStore, caller: SignedIn, paging: PagesOf25, consistent: bool = False
+) -> Items[catalog.UserWatch]:
+    """Lists what you watch."""
+    steps = catalog.get_user_watches(caller.username, consistent=consistent, **paging.query)
+    return paging.items(await store.run(steps))
 
 
-def watching_category(
-    user_id: str, category_id: str, *, category_name: GivenName | None = None
-) -> Steps[catalog.UserWatch]:
-    steps = catalog.watch_category(user_id, category_id, category_name=category_name)
-    return (yield from watched(steps, user_id, catalog.category_key(category_id)))
+@catalog_own.put("/me/catalog/watches/brands/{brandId}", response_model=WatchShown, **LIKE_LIMITED)
+async def watch_brand(
+    store: CurrentStore, caller: SignedIn, brand_id: BrandId
+) -> catalog.UserWatch:
+    """Watches a brand."""
+    steps = catalog.watch_brand(caller.username, brand_id)
+    return await store.run(watch(steps, caller.username, catalog.brand_key(brand_id)))
 
 
-def watching_brand_in_category(
-    user_id: str, brand_id: str, category_id: str
-) -> Steps[catalog.UserWatch]:
-    steps = catalog.watch_brand_in_category(user_id, brand_id, category_id)
+@catalog_own.put(
+    "/me/catalog/watches/categories/{categoryId}", response_model=WatchShown, **LIKE_LIMITED
+)
+async def watch_category(
+    store: CurrentStore,
+    caller: SignedIn,
+    category_id: CategoryId,
+    category_name: Annotated[catalog.Name | None, FieldErrors, Query(alias="categoryName")] = None,
+) -> catalog.UserWatch:
+    """Watches a category; its name is kept with the watch."""
+    steps = catalog.watch_category(caller.username, category_id, category_name=category_name)
+    return await store.run(watch(steps, caller.username, catalog.category_key(category_id)))
+
+
+@catalog_own.put(
+    "/me/catalog/watches/brands/{brandId}/categories/{categoryId}",
+    response_model=WatchShown,
+    **LIKE_LIMITED,
+)
+async def watch_brand_in_category(
+    store: CurrentStore, caller: SignedIn, brand_id: BrandId, category_id: CategoryId
+) -> catalog.UserWatch:
+    """Watches what a brand has in a category."""
+    steps = catalog.watch_brand_in_category(caller.username, brand_id, category_id)
     key = catalog.brand_in_category_key(brand_id, category_id)
-    return (yield from watched(steps, user_id, key))
+    return await store.run(watch(steps, caller.username, key))
 
 
-def watched(
-    watch: Steps[catalog.UserWatch], user_id: str, watch_key: str
+def watch(
+    steps: Steps[catalog.UserWatch], username: str, watch_key: str
 ) -> Steps[catalog.UserWatch]:
-    """The watch that is made, or that is there already."""
+    """The watch that the steps make, or that is there already."""
     try:
-        return (yield from watch)
+        return (yield from steps)
     except catalog.AlreadyWatching:
-        key = catalog.UserWatch.key(user_id, watch_key)
+        key = catalog.UserWatch.key(username, watch_key)
         return (yield from get(key, missing=catalog.NotWatching, consistent=True))
 
 
-def unwatched(user_id: str, watch_key: str) -> Steps[None]:
+@catalog_own.delete("/me/catalog/watches/{watchKey:path}", status_code=204, **LIKE_LIMITED)
+async def unwatch(
+    store: CurrentStore,
+    caller: SignedIn,
+    watch_key: Annotated[str, Path(alias="watchKey", min_length=1)],
+) -> None:
+    """No longer watches something. Write the `#` in a watch's key as `%23`."""
     with suppress(catalog.NotWatching):
-        yield from catalog.unwatch(user_id, watch_key)
+        await store.run(catalog.unwatch(caller.username, watch_key))
 
 
 # Activities
 
 
-def activities_since(
-    user_id: str,
-    since_timestamp: Moment,
-    *,
+@catalog_own.post("/me/catalog/activities", status_code=201, response_model=ActivityShown)
+async def record_activity(caller: SignedIn, idempotent: Idempotent, body: NewActivity) -> Response:
+    """Records something that you did."""
+
+    def record() -> Steps[catalog.UserActivity]:
+        fields = {**dict(body), "timestamp": body.timestamp or (yield from now())}
+        activity = catalog.UserActivity(user_id=caller.username, **fields)
+        return (yield from catalog.record_activity(activity))
+
+    return await idempotent.run(record, ActivityShown.model_validate)
+
+
+@catalog_own.get("/me/catalog/activities", response_model=Listed[ActivityShown])
+async def get_user_activities(
+    store: CurrentStore,
+    caller: SignedIn,
+    paging: PagesOf25,
+    ascending: bool = False,
+    consistent: bool = False,
+) -> Items[catalog.UserActivity]:
+    """Lists what you did, newest first."""
+    steps = catalog.get_user_activities(
+        caller.username, ascending=ascending, consistent=consistent, **paging.query
+    )
+    return paging.items(await store.run(steps))
+
+
+@catalog_own.get("/me/catalog/activities/since", response_model=Listed[ActivityShown])
+async def get_user_activities_after(
+    store: CurrentStore,
+    caller: SignedIn,
+    paging: PagesOf25,
+    since_timestamp: Annotated[Moment, Query(alias="sinceTimestamp")],
     ascending: bool = True,
-    limit: int = catalog.PAGE,
-    after: Position | None = None,
-) -> Steps[Page[catalog.UserActivity]]:
-    return (
-        yield from catalog.get_user_activities_after(
-            user_id, since_timestamp, ascending=ascending, limit=limit, after=after
-        )
+) -> Items[catalog.UserActivity]:
+    """Lists what you did since a moment."""
+    steps = catalog.get_user_activities_after(
+        caller.username, since_timestamp, ascending=ascending, **paging.query
     )
+    return paging.items(await store.run(steps))
 
 
-def new_activity(
-    user_id: str, timestamp: datetime | None = None, **told: Any
-) -> Steps[catalog.UserActivity]:
-    moment = timestamp or (yield from now())
-    return (
-        yield from catalog.record_activity(
-            catalog.UserActivity(user_id=user_id, timestamp=moment, **told)
-        )
+@catalog_own.get("/me/catalog/notifications", response_model=Listed[ActivityShown])
+async def get_user_notifications(
+    store: CurrentStore, caller: SignedIn, paging: PagesOf25
+) -> Items[catalog.UserActivity]:
+    """Lists what you were notified of."""
+    return paging.items(
+        await store.run(catalog.get_user_notifications(caller.username, **paging.query))
     )
-
-
-OF_CALLER: Final = (
-    Endpoint(
-        "POST",
-        "/me/catalog/user",
-        catalog.create_user,
-        May.SIGNED_IN,
-        one(CatalogUserShown),
-        runs=new_user,
-        body=CatalogUserPut,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "GET",
-        "/me/catalog/user",
-        catalog.get_user_by_id,
-        May.SIGNED_IN,
-        one(CatalogUserShown),
-        asks=("consistent",),
-    ),
-    Endpoint(
-        "PUT",
-        "/me/catalog/user",
-        catalog.put_user,
-        May.SIGNED_IN,
-        one(CatalogUserShown),
-        runs=written_user,
-        body=CatalogUserPut,
-    ),
-    Endpoint(
-        "PATCH",
-        "/me/catalog/user",
-        catalog.update_user,
-        May.SIGNED_IN,
-        one(CatalogUserShown),
-        body=CatalogUserChange,
-    ),
-    Endpoint(
-        "GET",
-        "/me/catalog/watches",
-        catalog.get_user_watches,
-        May.SIGNED_IN,
-        page_of(WatchShown),
-        asks=("consistent",),
-    ),
-    Endpoint(
-        "PUT",
-        "/me/catalog/watches/brands/{brandId}",
-        catalog.watch_brand,
-        May.SIGNED_IN,
-        one(WatchShown),
-        runs=watching_brand,
-        limit="like",
-    ),
-    Endpoint(
-        "PUT",
-        "/me/catalog/watches/categories/{categoryId}",
-        catalog.watch_category,
-        May.SIGNED_IN,
-        one(WatchShown),
-        runs=watching_category,
-        asks=("category_name",),
-        limit="like",
-    ),
-    Endpoint(
-        "PUT",
-        "/me/catalog/watches/brands/{brandId}/categories/{categoryId}",
-        catalog.watch_brand_in_category,
-        May.SIGNED_IN,
-        one(WatchShown),
-        runs=watching_brand_in_category,
-        limit="like",
-    ),
-    Endpoint(
-        "DELETE",
-        "/me/catalog/watches/{watchKey:path}",
-        catalog.unwatch,
-        May.SIGNED_IN,
-        runs=unwatched,
-        limit="like",
-        note="The key has `#` in it, which is written `%23` in an address.",
-    ),
-    Endpoint(
-        "POST",
-        "/me/catalog/activities",
-        catalog.record_activity,
-        May.SIGNED_IN,
-        one(ActivityShown),
-        runs=new_activity,
-        body=NewActivity,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "GET",
-        "/me/catalog/activities",
-        catalog.get_user_activities,
-        May.SIGNED_IN,
-        page_of(ActivityShown),
-        asks=("ascending", "consistent"),
-    ),
-    Endpoint(
-        "GET",
-        "/me/catalog/activities/since",
-        catalog.get_user_activities_after,
-        May.SIGNED_IN,
-        page_of(ActivityShown),
-        runs=activities_since,
-        asks=("since_timestamp", "ascending"),
-    ),
-    Endpoint(
-        "GET",
-        "/me/catalog/notifications",
-        catalog.get_user_notifications,
-        May.SIGNED_IN,
-        page_of(ActivityShown),
-    ),
-)

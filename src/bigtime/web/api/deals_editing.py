@@ -1,4 +1,4 @@
-"""What editors write in `deals`, noted as at the desk: in the transaction that does it.
+"""`/api/v1`: what editors write in `deals`, noted as at the desk: in the same transaction.
 
 Messages to watchers take many writes, which no transaction holds. They are noted before they are
 sent: after a crash in between, what is in the list may not be done, and to ask again does the rest.
@@ -6,10 +6,14 @@ sent: after a crash in between, what is in the list may not be done, and to ask 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
 
-from bigtime.model import Pattern, create, get
+from fastapi import Path
+from pydantic import Field
+from starlette.responses import Response
+
+from bigtime.model import Entity, Pattern, create, get
 from bigtime.site import (
     BRANDS,
     CHOICE_SLOT,
@@ -20,7 +24,6 @@ from bigtime.site import (
     Featuring,
     Visitor,
     change_deal,
-    create_brand,
     deal_path,
     feature_deals,
     fetch_featuring,
@@ -29,297 +32,335 @@ from bigtime.site import (
     request_hot_deal,
     tags_shown,
 )
+from bigtime.site import create_brand as create_brand_with_change
 from bigtime.systems import deals
-from bigtime.web.api.deals_reading import all_categories, all_deals
-from bigtime.web.api.deals_shapes import (
+from bigtime.web.api.access import CurrentSite, CurrentStore, Editor
+from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
+from bigtime.web.api.caching import invalidate
+from bigtime.web.api.deals import (
+    DEAL_ID,
     BrandShown,
     CategoriesShown,
-    DealChange,
-    DealFacts,
+    CategoryName,
+    DealId,
     DealShown,
     DealsShown,
-    FeaturedChoice,
     FeaturedShown,
-    NewBrand,
-    NewDeal,
-    ProgressShown,
-    ToldShown,
+    show_categories,
+    show_deals,
 )
-from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
-from bigtime.web.api.showing import made_by, one
+from bigtime.web.api.errors import STAFF
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.pages import Site
 from bigtime.wire import Steps
 
-ACCEPTED: Final = 202
+E = TypeVar("E", bound=Entity)
+
+deals_editing = V1Router(deals.SYSTEM, reads=STAFF)
 
 
-# Deals and brands
+# Bodies
 
 
-def post(caller: Visitor, **facts: Any) -> Steps[deals.Deal]:
-    deal = yield from deals.new_deal(**facts)
-    return (yield from post_deal(caller.username, deal))
+class DealFacts(RequestBody):
+    """All that a deal says of itself; what is not said goes."""
+
+    model_config = example(title="A brass lamp", link="https://shop.example/lamp", price=17.5)
+
+    title: deals.GivenTitle
+    link: deals.GivenLink
+    price: deals.GivenPrice
+    list_price: deals.GivenPrice | None = None
+    description: deals.GivenDescription | None = None
 
 
-def rewrite(caller: Visitor, deal_id: str, **facts: Any) -> Steps[deals.Deal]:
-    return (yield from changed(caller, (yield from seen(deal_id)), facts))
+class NewDeal(DealFacts):
+    """A deal to be posted."""
+
+    model_config = example(
+        title="A brass lamp",
+        link="https://shop.example/lamp",
+        price=19.99,
+        listPrice=29.99,
+        description="It shines.",
+        brandName="Apple",
+        categoryName="Home",
+    )
+
+    brand_name: deals.GivenBrand
+    category_name: deals.GivenCategory
 
 
-def change(caller: Visitor, deal_id: str, **facts: Any) -> Steps[deals.Deal]:
-    deal = yield from seen(deal_id)
-    before = {name: getattr(deal, name) for name in deals.FACTS}
-    return (yield from changed(caller, deal, {**before, **facts}))
+class DealChange(RequestBody):
+    """What is to change of a deal; the rest stays. Null takes away what need not be there."""
+
+    model_config = example(price=17.5)
+
+    title: deals.GivenTitle = OPTIONAL
+    link: deals.GivenLink = OPTIONAL
+    price: deals.GivenPrice = OPTIONAL
+    list_price: deals.GivenPrice | None = OPTIONAL
+    description: deals.GivenDescription | None = OPTIONAL
 
 
-def seen(deal_id: str) -> Steps[deals.Deal]:
+class FeaturedChoice(RequestBody):
+    """All deals that a page is to feature, in their order."""
+
+    model_config = example(dealIds=[DEAL_ID])
+
+    deal_ids: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=deals.MOST_FEATURED),
+    ]
+
+
+class NewBrand(RequestBody):
+    """A brand to be made."""
+
+    model_config = example(name="Apple", logo="https://shop.example/apple.png")
+
+    name: deals.GivenBrand
+    logo: deals.GivenLink | None = None
+
+
+class ProgressShown(ResponseBody):
+    """How far a message to every user has come."""
+
+    model_config = example(told=5120, segments=8, segmentsDone=3, done=False)
+
+    told: int
+    segments: int = Field(description="The parts of all users; 0 before it has begun.")
+    segments_done: int
+    done: bool
+
+
+class ToldShown(ResponseBody):
+    """How many watchers were told who did not know yet."""
+
+    model_config = example(told=17)
+
+    told: int
+
+
+# Deals
+
+
+@deals_editing.post("/deals", status_code=201, response_model=DealShown)
+async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> Response:
+    """Publishes a deal of a brand and a category that are there. Editors only."""
+
+    def post() -> Steps[deals.Deal]:
+        deal = yield from deals.new_deal(**dict(body))
+        return (yield from post_deal(caller.username, deal))
+
+    return await idempotent.run(post, DealShown.model_validate, changed=tags_shown)
+
+
+@deals_editing.patch("/deals/{dealId}", response_model=DealShown)
+async def update_deal(
+    site: CurrentSite, caller: Editor, deal_id: DealId, body: DealChange
+) -> deals.Deal:
+    """Changes some fields of a deal. Editors only."""
+
+    def change() -> Steps[deals.Deal]:
+        deal = yield from read_deal(deal_id)
+        before = {name: getattr(deal, name) for name in deals.FACTS}
+        return (yield from write_deal(caller, deal, {**before, **body.given()}))
+
+    return await run_change(site, change())
+
+
+@deals_editing.put("/deals/{dealId}", response_model=DealShown)
+async def rewrite_deal(
+    site: CurrentSite, caller: Editor, deal_id: DealId, body: DealFacts
+) -> deals.Deal:
+    """Replaces all that a deal says of itself. Editors only."""
+
+    def rewrite() -> Steps[deals.Deal]:
+        return (yield from write_deal(caller, (yield from read_deal(deal_id)), dict(body)))
+
+    return await run_change(site, rewrite())
+
+
+async def run_change(site: Site, steps: Steps[E]) -> E:
+    """Runs steps that write something, and drops it from the caches."""
+    written = await site.store.run(steps)
+    invalidate(site, tags_shown(written))
+    return written
+
+
+def read_deal(deal_id: str) -> Steps[deals.Deal]:
     key = deals.Deal.key(deals.deal_id_of(deal_id))
     return (yield from get(key, missing=deals.UnknownDeal, consistent=True))
 
 
-def changed(caller: Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
-    told = {name: value for name, value in facts.items() if value is not None}
-    return (yield from change_deal(caller.username, deal, told))
+def write_deal(caller: Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
+    given = {name: value for name, value in facts.items() if value is not None}
+    return (yield from change_deal(caller.username, deal, given))
 
 
-def found_brand(caller: Visitor, name: str, logo: str | None = None) -> Steps[deals.Brand]:
-    return (yield from create_brand(caller.username, name, logo))
+# Brands and categories
 
 
-def make_categories() -> Steps[list[deals.Category]]:
-    yield from deals.create_categories()
-    return (yield from deals.fetch_all_categories())
+@deals_editing.post("/brands", status_code=201, response_model=BrandShown)
+async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -> Response:
+    """Creates a brand. Editors only."""
+    return await idempotent.run(
+        lambda: create_brand_with_change(caller.username, body.name, body.logo),
+        BrandShown.model_validate,
+        changed=lambda brand: (BRANDS, *tags_shown(brand)),
+    )
 
 
-def shown_now(done: Done) -> Iterable[str]:
-    return tags_shown(done.result)
+@deals_editing.put("/categories", response_model=CategoriesShown)
+async def create_categories(site: CurrentSite, _: Editor) -> CategoriesShown:
+    """Creates the categories that are missing; those that are there stay. Editors only."""
+    await site.store.run(deals.create_categories())
+    found = await site.store.run(deals.fetch_all_categories())
+    invalidate(site, (tag for category in found for tag in tags_shown(category)))
+    return show_categories(found)
 
 
 # Featured deals
 
 
-def featuring_in(place: FeaturedSlot) -> Running:
-    def run(caller: Visitor, deal_ids: Sequence[str]) -> Steps[Featuring]:
-        return (yield from featured(caller, place, deal_ids))
-
-    return run
-
-
-def featuring_in_category(
-    caller: Visitor, category_name: str, deal_ids: Sequence[str]
-) -> Steps[Featuring]:
-    return (yield from featured(caller, category_place(category_name), deal_ids))
+@deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
+async def set_front_page_deals(
+    site: CurrentSite, caller: Editor, body: FeaturedChoice
+) -> Featuring:
+    """Chooses the 1 to 10 deals that the front page features. Editors only."""
+    return await run_change(site, choose(caller, FRONT_SLOT, body.deal_ids))
 
 
-def featured(caller: Visitor, place: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
-    before = yield from fetch_featuring(place)
-    yield from feature_deals(
-        caller.username, place, [deals.deal_id_of(one) for one in deal_ids], before
-    )
-    return (yield from fetch_featuring(place))
+@deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
+async def set_editors_choice_deals(
+    site: CurrentSite, caller: Editor, body: FeaturedChoice
+) -> Featuring:
+    """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
+    return await run_change(site, choose(caller, CHOICE_SLOT, body.deal_ids))
 
 
-def refresh_page(caller: Visitor, page_name: str) -> Steps[Featuring]:
+@deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
+async def set_category_deals(
+    site: CurrentSite, caller: Editor, category_name: CategoryName, body: FeaturedChoice
+) -> Featuring:
+    """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
+    return await run_change(site, choose(caller, category_slot(category_name), body.deal_ids))
+
+
+@deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
+async def refresh_page_deals(
+    site: CurrentSite,
+    caller: Editor,
+    page_name: Annotated[str, Path(alias="pageName", min_length=1)],
+) -> Featuring:
+    """Shows the featured deals of a page as they are now. Editors only.
+
+    The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for the second.
+    """
     name = deals.PageName(page_name)
-    return (yield from refreshed(caller, next(one for one in SLOTS if one.of is name)))
+    return await run_change(site, refresh(caller, next(slot for slot in SLOTS if slot.of is name)))
 
 
-def refresh_category(caller: Visitor, category_name: str) -> Steps[Featuring]:
-    return (yield from refreshed(caller, category_place(category_name)))
+@deals_editing.post(
+    "/categories/{categoryName:path}/featured-deals/refresh", response_model=FeaturedShown
+)
+async def refresh_category_deals(
+    site: CurrentSite, caller: Editor, category_name: CategoryName
+) -> Featuring:
+    """Shows the featured deals of a category as they are now. Editors only."""
+    return await run_change(site, refresh(caller, category_slot(category_name)))
 
 
-def refreshed(caller: Visitor, place: FeaturedSlot) -> Steps[Featuring]:
-    """The same deals, as they are now."""
-    before = yield from fetch_featuring(place)
-    ids = [one.deal_id for one in before.featured_deals]
-    return (yield from featured(caller, place, ids)) if ids else before
+@deals_editing.post("/front-page/copies", response_model=DealsShown)
+async def refresh_deals_cache(store: CurrentStore, _: Editor) -> DealsShown:
+    """Copies the latest deals for the front page. Editors only.
+
+    The site does this by itself, twice a minute.
+    """
+    return show_deals(await store.run(deals.refresh_deals_cache()))
 
 
-def category_place(name: str) -> FeaturedSlot:
+def choose(caller: Visitor, slot: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
+    before = yield from fetch_featuring(slot)
+    ids = [deals.deal_id_of(deal_id) for deal_id in deal_ids]
+    yield from feature_deals(caller.username, slot, ids, before)
+    return (yield from fetch_featuring(slot))
+
+
+def refresh(caller: Visitor, slot: FeaturedSlot) -> Steps[Featuring]:
+    before = yield from fetch_featuring(slot)
+    deal_ids = [deal.deal_id for deal in before.featured_deals]
+    return (yield from choose(caller, slot, deal_ids)) if deal_ids else before
+
+
+def category_slot(name: str) -> FeaturedSlot:
     key = deals.category_key(name)
-    for place in SLOTS:
-        if place.of == key:
-            return place
+    for slot in SLOTS:
+        if slot.of == key:
+            return slot
     raise deals.UnknownCategory
 
 
 # Messages
 
 
-def ask_for_message(caller: Visitor, deal_id: str) -> Steps[deals.HotDealProgress]:
-    deal = yield from request_hot_deal(caller.username, deals.deal_id_of(deal_id))
-    return (yield from deals.view_hot_deal_progress(deal.deal_id))
+@deals_editing.post("/deals/{dealId}/hot-message", status_code=202, response_model=ProgressShown)
+async def send_hot_deal_message(
+    store: CurrentStore, caller: Editor, deal_id: DealId
+) -> deals.HotDealProgress:
+    """Notifies all users of a deal, once. Editors only.
+
+    The messages are sent in the background: GET this address to see how far they are.
+    """
+
+    def ask() -> Steps[deals.HotDealProgress]:
+        deal = yield from request_hot_deal(caller.username, deals.deal_id_of(deal_id))
+        return (yield from deals.view_hot_deal_progress(deal.deal_id))
+
+    return await store.run(ask())
 
 
-def progress_of(deal_id: str) -> Steps[deals.HotDealProgress]:
-    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
-    return (yield from deals.view_hot_deal_progress(deal.deal_id))
+@deals_editing.get("/deals/{dealId}/hot-message", response_model=ProgressShown)
+async def view_hot_deal_progress(
+    store: CurrentStore, _: Editor, deal_id: DealId
+) -> deals.HotDealProgress:
+    """Returns how many users have been notified of a deal. Editors only."""
+    deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    return await store.run(deals.view_hot_deal_progress(deal.deal_id))
 
 
-def sending(pattern: Pattern[..., int]) -> Running:
-    def run(caller: Visitor, deal_id: str) -> Steps[int]:
-        deal = yield from seen(deal_id)
+@deals_editing.post("/deals/{dealId}/brand-message", response_model=ToldShown)
+async def send_brand_deal_message(
+    store: CurrentStore, caller: Editor, deal_id: DealId
+) -> ToldShown:
+    """Notifies those who watch the deal's brand and do not know of it yet. Editors only.
+
+    The site does this by itself when a deal is posted.
+    """
+    return await notify_watchers(store, caller, deal_id, deals.send_brand_deal_message)
+
+
+@deals_editing.post("/deals/{dealId}/category-message", response_model=ToldShown)
+async def send_category_deal_message(
+    store: CurrentStore, caller: Editor, deal_id: DealId
+) -> ToldShown:
+    """Notifies those who watch the deal's category and do not know of it yet. Editors only.
+
+    The site does this by itself when a deal is posted.
+    """
+    return await notify_watchers(store, caller, deal_id, deals.send_category_deal_message)
+
+
+async def notify_watchers(
+    store: CurrentStore, caller: Visitor, deal_id: str, send: Pattern[..., int]
+) -> ToldShown:
+    def notify() -> Steps[int]:
+        deal = yield from read_deal(deal_id)
         action = EditorAction.SENT_TO_WATCHERS
         note = yield from new_change(caller.username, action, deal.title, deal_path(deal))
         yield from create(note)
-        return (yield from pattern(deal.deal_id))
+        return (yield from send(deal.deal_id))
 
-    return run
-
-
-def how_many(told: int) -> ToldShown:
-    return ToldShown(told=told)
-
-
-EDITING: Final = (
-    Endpoint(
-        "POST",
-        "/deals",
-        deals.create_deal,
-        May.EDITOR,
-        one(DealShown),
-        runs=post,
-        body=NewDeal,
-        status=CREATED,
-        drops=shown_now,
-        once=True,
-    ),
-    Endpoint(
-        "PATCH",
-        "/deals/{dealId}",
-        deals.update_deal,
-        May.EDITOR,
-        one(DealShown),
-        runs=change,
-        body=DealChange,
-        drops=shown_now,
-    ),
-    Endpoint(
-        "PUT",
-        "/deals/{dealId}",
-        deals.rewrite_deal,
-        May.EDITOR,
-        one(DealShown),
-        runs=rewrite,
-        body=DealFacts,
-        drops=shown_now,
-    ),
-    Endpoint(
-        "POST",
-        "/brands",
-        deals.create_brand,
-        May.EDITOR,
-        one(BrandShown),
-        runs=found_brand,
-        body=NewBrand,
-        status=CREATED,
-        drops=lambda done: (BRANDS, *tags_shown(done.result)),
-        once=True,
-    ),
-    Endpoint(
-        "PUT",
-        "/categories",
-        deals.create_categories,
-        May.EDITOR,
-        made_by(CategoriesShown, all_categories),
-        runs=make_categories,
-        drops=lambda done: [tag for one in done.result for tag in tags_shown(one)],
-        note="Those that are there stay as they are.",
-    ),
-    Endpoint(
-        "PUT",
-        "/front-page/featured-deals",
-        deals.set_front_page_deals,
-        May.EDITOR,
-        one(FeaturedShown),
-        runs=featuring_in(FRONT_SLOT),
-        body=FeaturedChoice,
-        drops=shown_now,
-        note="From 1 to 10 deals.",
-    ),
-    Endpoint(
-        "PUT",
-        "/editors-choice/featured-deals",
-        deals.set_editors_choice_deals,
-        May.EDITOR,
-        one(FeaturedShown),
-        runs=featuring_in(CHOICE_SLOT),
-        body=FeaturedChoice,
-        drops=shown_now,
-        note="From 1 to 10 deals.",
-    ),
-    Endpoint(
-        "PUT",
-        "/categories/{categoryName:path}/featured-deals",
-        deals.set_category_deals,
-        May.EDITOR,
-        one(FeaturedShown),
-        runs=featuring_in_category,
-        body=FeaturedChoice,
-        drops=shown_now,
-        note="From 5 to 10 deals, all of this category.",
-    ),
-    Endpoint(
-        "POST",
-        "/pages/{pageName}/refresh",
-        deals.refresh_page_deals,
-        May.EDITOR,
-        one(FeaturedShown),
-        runs=refresh_page,
-        drops=shown_now,
-        note="The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for"
-        " the second.",
-    ),
-    Endpoint(
-        "POST",
-        "/categories/{categoryName:path}/featured-deals/refresh",
-        deals.refresh_category_deals,
-        May.EDITOR,
-        one(FeaturedShown),
-        runs=refresh_category,
-        drops=shown_now,
-    ),
-    Endpoint(
-        "POST",
-        "/front-page/copies",
-        deals.refresh_deals_cache,
-        May.EDITOR,
-        made_by(DealsShown, all_deals),
-        note="The second process does this by itself, twice a minute.",
-    ),
-    Endpoint(
-        "POST",
-        "/deals/{dealId}/hot-message",
-        deals.send_hot_deal_message,
-        May.EDITOR,
-        one(ProgressShown),
-        runs=ask_for_message,
-        status=ACCEPTED,
-        note="The second process sends it; ask this address how far it is. To send it again"
-        " changes nothing.",
-    ),
-    Endpoint(
-        "GET",
-        "/deals/{dealId}/hot-message",
-        deals.view_hot_deal_progress,
-        May.EDITOR,
-        one(ProgressShown),
-        runs=progress_of,
-    ),
-    Endpoint(
-        "POST",
-        "/deals/{dealId}/brand-message",
-        deals.send_brand_deal_message,
-        May.EDITOR,
-        made_by(ToldShown, how_many),
-        runs=sending(deals.send_brand_deal_message),
-        note="The second process does this by itself when a deal is posted.",
-    ),
-    Endpoint(
-        "POST",
-        "/deals/{dealId}/category-message",
-        deals.send_category_deal_message,
-        May.EDITOR,
-        made_by(ToldShown, how_many),
-        runs=sending(deals.send_category_deal_message),
-        note="The second process does this by itself when a deal is posted.",
-    ),
-)
+    return ToldShown(told=await store.run(notify()))

@@ -1,4 +1,4 @@
-"""A description of an API in OpenAPI, read for people: what each route takes and answers."""
+"""A description of an API in OpenAPI, read for people: the requests and responses of each route."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ MOST_DEEP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter, or a field of a body: its name, what it holds, and what is said of it."""
+    """A parameter, or a field of a body: its name, its type, and what it means."""
 
     name: str
     kind: str
     is_required: bool
-    told: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """An answer that may come."""
+class Response:
+    """A response that a route may give."""
 
     status: str
-    told: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route, with all that is said of it."""
+    """A route, as the page shows it."""
 
     id: str
     method: str
     path: str
     summary: str
-    told: list[str]
+    paragraphs: list[str]
     parameters: list[Field]
     body: list[Field]
-    asked: str
-    outcomes: list[Outcome]
-    answered: str
+    request_example: str
+    responses: list[Response]
+    response_example: str
 
 
 class Description:
@@ -61,9 +61,9 @@ class Description:
     def subjects(self) -> dict[str, list[Operation]]:
         """The operations by their tag."""
         found: dict[str, list[Operation]] = {}
-        for path, method, told in self.operations():
-            subject = (told.get("tags") or ["others"])[0]
-            found.setdefault(subject, []).append(self.operation(path, method, told))
+        for path, method, spec in self.operations():
+            subject = (spec.get("tags") or ["others"])[0]
+            found.setdefault(subject, []).append(self.operation(path, method, spec))
         return found
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -72,29 +72,31 @@ class Description:
                 if method in methods:
                     yield path, method, methods[method]
 
-    def operation(self, path: str, method: str, told: Mapping[str, Any]) -> Operation:
-        body = content_of(told.get("requestBody"))
-        answers: Mapping[str, Any] = told["responses"]
-        best = min(answers)
+    def operation(self, path: str, method: str, spec: Mapping[str, Any]) -> Operation:
+        body = content_of(spec.get("requestBody"))
+        responses: Mapping[str, Any] = spec["responses"]
         return Operation(
-            id=told["operationId"],
+            id=spec["operationId"],
             method=method.upper(),
             path=path,
-            summary=told.get("summary", ""),
-            told=told.get("description", "").split("\n\n"),
-            parameters=[self.parameter(one) for one in told.get("parameters", ())],
+            summary=spec.get("summary", ""),
+            paragraphs=spec.get("description", "").split("\n\n"),
+            parameters=[self.parameter(one) for one in spec.get("parameters", ())],
             body=list(self.fields(body)) if body else [],
-            asked=self.example(body) if body else "",
-            outcomes=[Outcome(one, answers[one].get("description", "")) for one in sorted(answers)],
-            answered=self.example(content_of(answers[best])),
+            request_example=self.example(body) if body else "",
+            responses=[
+                Response(status, responses[status].get("description", ""))
+                for status in sorted(responses)
+            ],
+            response_example=self.example(content_of(responses[min(responses)])),
         )
 
-    def parameter(self, told: Mapping[str, Any]) -> Field:
+    def parameter(self, spec: Mapping[str, Any]) -> Field:
         return Field(
-            told["name"],
-            f"{self.kind(told['schema'])}, in the {told['in']}",
-            bool(told.get("required")),
-            told.get("description", ""),
+            spec["name"],
+            f"{self.kind(spec['schema'])}, in the {spec['in']}",
+            bool(spec.get("required")),
+            spec.get("description", ""),
         )
 
     def fields(self, schema: Mapping[str, Any]) -> Iterator[Field]:
@@ -102,8 +104,7 @@ class Description:
         whole = self.resolved(schema)
         required = whole.get("required", ())
         for name, one in whole.get("properties", {}).items():
-            told = one.get("description", "")
-            yield Field(name, self.kind(one), name in required, told)
+            yield Field(name, self.kind(one), name in required, one.get("description", ""))
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         """What a schema allows, in a few words."""
@@ -125,11 +126,11 @@ class Description:
         return found
 
     def example(self, schema: Mapping[str, Any]) -> str:
-        made = self.made(schema, MOST_DEEP)
-        return "" if made is None else orjson.dumps(made, option=orjson.OPT_INDENT_2).decode()
+        value = self.example_value(schema, MOST_DEEP)
+        return "" if value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
-    def made(self, schema: Mapping[str, Any], deep: int) -> Any:
-        """An example of what a schema allows: the one it tells, or one made of its parts."""
+    def example_value(self, schema: Mapping[str, Any], deep: int) -> Any:
+        """The example that a schema has, or one made of those of its parts."""
         whole = self.resolved(schema)
         if whole.get("examples"):
             return whole["examples"][0]
@@ -138,17 +139,17 @@ class Description:
         match whole.get("type"):
             case "object":
                 fields = whole.get("properties", {})
-                return {name: self.made(one, deep - 1) for name, one in fields.items()}
+                return {name: self.example_value(one, deep - 1) for name, one in fields.items()}
             case "array":
-                return [self.made(whole.get("items", {}), deep - 1)]
+                return [self.example_value(whole.get("items", {}), deep - 1)]
             case "boolean":
                 return False
         return None
 
 
-def content_of(told: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def content_of(spec: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The schema of a body, where there is one in JSON."""
-    content: Mapping[str, Any] = (told or {}).get("content", {}).get(JSON, {})
+    content: Mapping[str, Any] = (spec or {}).get("content", {}).get(JSON, {})
     schema: Mapping[str, Any] = content.get("schema", {})
     return schema
 

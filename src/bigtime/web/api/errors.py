@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bigtime.model import DomainError
 from bigtime.systems import portal
-from bigtime.web.http import FieldFault, status_in_form
+from bigtime.web.http import FieldFault
 
 
 class FieldProblem(BaseModel):
@@ -28,8 +26,13 @@ class Problem(BaseModel):
             "examples": [
                 {
                     "error": "invalid-request",
-                    "message": "Some of this will not do.",
-                    "details": [{"field": "price", "message": "A price is at least 0.01 ..."}],
+                    "message": "price: A price is more than 0, with at most two decimals.",
+                    "details": [
+                        {
+                            "field": "price",
+                            "message": "A price is more than 0, with at most two decimals.",
+                        }
+                    ],
                 }
             ]
         }
@@ -42,7 +45,7 @@ class Problem(BaseModel):
 
 MEANINGS: Final = {
     400: "The request cannot be read: no JSON, a field that is missing, unknown or of another type,"
-    " a query that is out of bounds, a cursor that is not ours.",
+    " a query parameter that is unknown or out of bounds, a cursor that is not ours.",
     401: "Nobody is signed in, or the session is over.",
     403: "Whoever is signed in may not do this.",
     404: "There is no such thing, or none that everybody may see.",
@@ -50,6 +53,10 @@ MEANINGS: Final = {
     422: "The request can be read, and is against a rule.",
     429: "That was too often; `Retry-After` says how many seconds to wait.",
 }
+
+
+Documented: TypeAlias = dict[int | str, dict[str, Any]]
+"""The `responses` of a route that are errors."""
 
 
 def header(description: str, **schema: Any) -> dict[str, Any]:
@@ -62,14 +69,24 @@ HEADERS: Final[dict[int, dict[str, Any]]] = {
 }
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> Documented:
     """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
     return {status: documented_as(status) for status in sorted({*statuses, 422})}
 
 
 def documented_as(status: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"model": Problem, "description": MEANINGS[status]}
-    return told | {"headers": HEADERS[status]} if status in HEADERS else told
+    response: dict[str, Any] = {"model": Problem, "description": MEANINGS[status]}
+    return response | {"headers": HEADERS[status]} if status in HEADERS else response
+
+
+PUBLIC: Final = documented(400, 404)
+"""The `responses` of a route of `/api/v1` that reads, and is open to everybody."""
+OWN: Final = documented(400, 401, 404)
+"""Of one that reads what is the caller's own."""
+STAFF: Final = documented(400, 401, 403, 404)
+"""Of one that reads for editors or admins."""
+WRITE: Final = documented(400, 401, 403, 404, 409)
+"""Of one that writes."""
 
 
 ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
@@ -90,16 +107,3 @@ def faults_of(error: Exception) -> list[FieldFault]:
     """What an error tells of single fields."""
     names = (ABOUT[kind] for kind in type(error).__mro__ if kind in ABOUT)
     return [FieldFault(name, str(error)) for name in next(names, ())]
-
-
-def as_fault(value: Any, check: Callable[[Any], Any]) -> Any:
-    """Lets a system's own error stand beside the field that it is about."""
-    try:
-        return check(value)
-    except DomainError as error:
-        told = {"told": str(error), "status": status_in_form(error)}
-        raise PydanticCustomError("refused", "{told}", told) from None
-
-
-TOLD: Final = WrapValidator(as_fault)
-"""Makes a system's type one for the body of a request: `price: Annotated[Price, TOLD]`."""

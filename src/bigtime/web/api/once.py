@@ -6,20 +6,20 @@ What is recorded of such a request, and why that is enough, is told in `bigtime.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from hashlib import sha256, shake_256
 from http import HTTPStatus
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import orjson
-from fastapi import Header
+from fastapi import Depends, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, Write
+from bigtime.model import Clash, DomainError, Write
 from bigtime.site import (
     AnsweredAlready,
     Claim,
@@ -31,10 +31,14 @@ from bigtime.site import (
     release_key,
 )
 from bigtime.store import AsyncStore
-from bigtime.web.api.shapes import Shown
+from bigtime.web.api.access import SignedIn
+from bigtime.web.api.bodies import ResponseBody
+from bigtime.web.api.caching import invalidate
 from bigtime.web.http import json_answer
 from bigtime.web.pages import Site, site_of
-from bigtime.wire import IdempotentParameterMismatchException
+from bigtime.wire import IdempotentParameterMismatchException, Steps
+
+T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 10.0
 FIRST_PAUSE: Final = 0.02
@@ -55,16 +59,12 @@ IdempotencyKey: TypeAlias = Annotated[
 ]
 
 
-class KeyInUse(DomainError):
+class KeyInUse(Clash):
     """The request with this Idempotency-Key is still being carried out; ask again in a while."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class MayBeDoneAlready(DomainError):
+class MayBeDoneAlready(Clash):
     """This was tried before, and may have been done; look whether it is there."""
-
-    status = HTTPStatus.CONFLICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class Answer:
     body: bytes
 
     @classmethod
-    def of(cls, shown: Shown, status: int = 201) -> Answer:
-        return cls(status, shown.json_bytes())
+    def of(cls, body: ResponseBody, status: int = 201) -> Answer:
+        return cls(status, body.json_bytes())
 
     def response(self, *, replayed: bool = False) -> Response:
         headers = {"idempotent-replayed": "true"} if replayed else {}
@@ -116,6 +116,58 @@ async def once(request: Request, key: str | None, caller: Visitor | None, make: 
             await site.store.run(steps)
             return answer.response()
     raise KeyInUse
+
+
+Noting: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
+"""Makes of the result of a request the writes that note its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """A request that its caller may send again under one key."""
+
+    request: Request
+    key: str | None
+    caller: Visitor
+
+    async def run(
+        self,
+        steps: Callable[[], Steps[T]],
+        show: Callable[[T], ResponseBody],
+        *,
+        changed: Callable[[T], Iterable[str]] = lambda result: (),
+    ) -> Response:
+        """Runs steps once, and answers 201; `changed` are the tags that they change."""
+        return await self.run_noting(lambda noting: steps(), show, changed=changed)
+
+    async def run_noting(
+        self,
+        steps: Callable[[Noting | None], Steps[T]],
+        show: Callable[[T], ResponseBody],
+        *,
+        status: int = HTTPStatus.CREATED,
+        changed: Callable[[T], Iterable[str]] = lambda result: (),
+    ) -> Response:
+        """The same for steps that note their answer in their own transaction."""
+
+        async def make(turn: Turn) -> Answer:
+            def noting(result: T) -> tuple[Write[Any], ...]:
+                return turn.noting(Answer.of(show(result), status))
+
+            result = await turn.store.run(steps(noting if turn.noted else None))
+            invalidate(site_of(self.request), changed(result))
+            return Answer.of(show(result), status)
+
+        return await once(self.request, self.key, self.caller, make)
+
+
+async def read_key(
+    request: Request, caller: SignedIn, idempotency_key: IdempotencyKey = None
+) -> Idempotency:
+    return Idempotency(request, idempotency_key, caller)
+
+
+Idempotent: TypeAlias = Annotated[Idempotency, Depends(read_key)]
 
 
 async def fingerprint(request: Request) -> str:

@@ -1,19 +1,20 @@
-"""Lists of the APIs, page by page: how many are asked for, and where a page begins."""
+"""Lists of the APIs, page by page: how many items are asked for, and where a page begins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Generic, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
-from fastapi import Query
+from fastapi import Depends, Query
 from pydantic import Field
 
-from bigtime.model import Page
-from bigtime.web.api.shapes import Shown
-from bigtime.web.pages import Site
+from bigtime.model import Cursors, Page, Position
+from bigtime.web.api.access import CurrentSite
+from bigtime.web.api.bodies import ResponseBody
 
 T = TypeVar("T")
-S = TypeVar("S", bound=Shown)
+S = TypeVar("S", bound=ResponseBody)
 
 PageSize: TypeAlias = Annotated[
     int, Query(alias="pageSize", ge=1, le=100, description="How many items a page has at most.")
@@ -26,14 +27,9 @@ StartAt: TypeAlias = Annotated[
         description="Where the page begins: `startAt` of the page before it.",
     ),
 ]
-IncludeInactive: TypeAlias = Annotated[
-    bool,
-    Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
-]
-USUAL_SIZE = 50
 
 
-class Listed(Shown, Generic[S]):
+class Listed(ResponseBody, Generic[S]):
     """One page of a list."""
 
     items: list[S]
@@ -41,10 +37,59 @@ class Listed(Shown, Generic[S]):
     more_available: bool
 
 
-def listed(site: Site, page: Page[T], shown: Callable[[T], S]) -> Listed[S]:
-    """A page as it is answered: each item as it is shown, and a signed cursor."""
-    return Listed[S](
-        items=[shown(one) for one in page],
-        start_at=site.cursors.write(page.position),
-        more_available=page.position is not None,
-    )
+@dataclass(frozen=True, slots=True)
+class Items(Generic[T]):
+    """What `Listed` is made of: the items, and a signed cursor."""
+
+    items: list[T]
+    start_at: str | None
+
+    @property
+    def more_available(self) -> bool:
+        return self.start_at is not None
+
+    @classmethod
+    def of(cls, page: Page[T], cursors: Cursors) -> Items[T]:
+        return cls([*page], cursors.write(page.position))
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """The page that a request asks for."""
+
+    limit: int
+    after: Position | None
+    cursors: Cursors
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The arguments of a pattern that lists."""
+        return {"limit": self.limit, "after": self.after}
+
+    def items(self, page: Page[T]) -> Items[T]:
+        return Items.of(page, self.cursors)
+
+    def map_items(self, page: Page[T], show: Callable[[T], S]) -> Items[S]:
+        return self.items(Page([show(item) for item in page], page.position))
+
+
+def paging_by(usual: int) -> Callable[..., Awaitable[Paging]]:
+    async def read_paging(
+        site: CurrentSite, page_size: PageSize = usual, start_at: StartAt = None
+    ) -> Paging:
+        return Paging(page_size, site.cursors.read(start_at), site.cursors)
+
+    return read_paging
+
+
+PagesOf10: TypeAlias = Annotated[Paging, Depends(paging_by(10))]
+PagesOf25: TypeAlias = Annotated[Paging, Depends(paging_by(25))]
+PagesOf50: TypeAlias = Annotated[Paging, Depends(paging_by(50))]
+
+
+async def read_start(site: CurrentSite, start_at: StartAt = None) -> Paging:
+    return Paging(0, site.cursors.read(start_at), site.cursors)
+
+
+FixedPages: TypeAlias = Annotated[Paging, Depends(read_start)]
+"""For lists whose page size the system sets."""

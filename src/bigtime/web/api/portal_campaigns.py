@@ -2,115 +2,213 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import date
+from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Query
-from starlette.requests import Request
+from fastapi import Query
+from pydantic import Field
 from starlette.responses import Response
 
 from bigtime.site import CAMPAIGNS, campaign_tag
 from bigtime.systems import portal
-from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, is_admin
-from bigtime.web.api.errors import TOLD, documented
-from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.paging import USUAL_SIZE, IncludeInactive, Listed, PageSize, StartAt, listed
-from bigtime.web.api.portal_shapes import CampaignChanged, CampaignShown, NewCampaign
-from bigtime.web.pages import Site, ordering_of, site_of
+from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentSite, is_admin
+from bigtime.web.api.bodies import OPTIONAL, Amount, FieldErrors, Immutable, RequestBody, example
+from bigtime.web.api.caching import invalidate
+from bigtime.web.api.errors import documented
+from bigtime.web.api.json_route import portal_router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.api.paging import Items, Listed, PagesOf50
+from bigtime.web.api.portal_records import (
+    CREATED,
+    IncludeInactive,
+    RecordChanged,
+    RecordShown,
+    visible_fields,
+)
+from bigtime.web.pages import Site, ordering_of
 from bigtime.wire import Steps
 
-campaigns = APIRouter(prefix="/v1.0/campaigns", tags=["campaigns"], route_class=JsonRoute)
+campaigns = portal_router("campaigns")
+
+
+# Bodies
+
+
+class CampaignShown(RecordShown):
+    """A discount on one product for some days, with what it makes of the price today."""
+
+    model_config = example(
+        id=portal.example_of("camp"),
+        code="SUMMER2025",
+        description="Summer 2025 special offer",
+        discountPercentage=20,
+        productId=portal.example_of("prod"),
+        productName="WordPress Professional Plan",
+        originalPrice=299.99,
+        discountedPrice=239.99,
+        termsConditionsLink="https://example.com/terms/summer2025",
+        fromDate="2025-06-01",
+        toDate="2025-08-31",
+        isValid=False,
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy=None,
+    )
+
+    code: str
+    description: str
+    discount_percentage: Amount
+    product_id: str
+    product_name: str
+    original_price: Amount | None = Field(description="null while the product is not to be had.")
+    discounted_price: Amount | None
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    is_valid: bool = Field(description="Whether it is active, and today lies in its dates.")
+
+    @classmethod
+    def of(cls, offer: portal.Offer, *, to_admin: bool) -> Self:
+        return cls(
+            **visible_fields(offer.campaign.__dict__, to_admin),
+            product_name=offer.product_name,
+            original_price=offer.original_price,
+            discounted_price=offer.discounted_price,
+            is_valid=offer.is_valid,
+        )
+
+
+class NewCampaign(RequestBody):
+    """A campaign to be made. Its code is in capitals, and nobody's."""
+
+    model_config = example(
+        code="SUMMER2025",
+        description="Summer 2025 special offer",
+        discountPercentage=20,
+        productId=portal.example_of("prod"),
+        termsConditionsLink="https://example.com/terms/summer2025",
+        fromDate="2025-06-01",
+        toDate="2025-08-31",
+    )
+
+    code: portal.CampaignCode
+    description: portal.Description
+    discount_percentage: portal.Discount
+    product_id: portal.ProductId
+    terms_conditions_link: portal.Link
+    from_date: portal.Day
+    to_date: portal.Day
+
+
+class CampaignChanged(RecordChanged):
+    """What is to change of a campaign; dates are judged as the pair that they become."""
+
+    model_config = example(discountPercentage=15)
+
+    description: portal.Description = OPTIONAL
+    discount_percentage: portal.Discount = OPTIONAL
+    terms_conditions_link: portal.Link = OPTIONAL
+    from_date: portal.Day = OPTIONAL
+    to_date: portal.Day = OPTIONAL
+    active: portal.Active = OPTIONAL
+    code: Immutable = OPTIONAL
+    product_id: Immutable = OPTIONAL
+
+
+# Campaigns
 
 
 @campaigns.post(
     "",
     status_code=201,
     response_model=CampaignShown,
-    responses=documented(400, 401, 403, 409, 422),
+    summary=portal.create_campaign.title,
+    responses=documented(400, 401, 403, 409),
 )
 async def create(
-    request: Request, caller: Admin, wanted: NewCampaign, key: IdempotencyKey = None
+    site: CurrentSite, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
 ) -> Response:
-    """Makes a campaign. A code that was ever used is a conflict: restore that campaign."""
-    site = site_of(request)
-
-    async def make(turn: Turn) -> Answer:
-        made = await turn.store.run(created(site, wanted.model_dump(), caller.login))
-        site.drop((CAMPAIGNS, campaign_tag(wanted.code)))
-        return Answer.of(CampaignShown.of(made, to_admin=True))
-
-    return await once(request, key, caller, make)
-
-
-def created(site: Site, wanted: dict[str, Any], by: str) -> Steps[portal.Offer]:
-    """The campaign with its prices. A product that is not there is a wrong field."""
-    try:
-        made = yield from portal.create_campaign(**wanted, by=by)
-    except portal.UnknownProduct as error:
-        raise portal.ProductUnavailable(str(error)) from None
-    return (yield from shown(site, made.code))
-
-
-def shown(site: Site, code: str) -> Steps[portal.Offer]:
-    return (
-        yield from portal.get_campaign(code, include_inactive=True, zone=ordering_of(site).zone)
+    """Creates a campaign. A code that was ever used is 409: restore that campaign. Admins only."""
+    return await idempotent.run(
+        lambda: create_campaign(site, dict(wanted), caller.login),
+        lambda offer: CampaignShown.of(offer, to_admin=True),
+        changed=lambda _: (CAMPAIGNS, campaign_tag(wanted.code)),
     )
 
 
-@campaigns.get("", response_model=Listed[CampaignShown], responses=documented(400, 401, 403))
+def create_campaign(site: Site, fields: dict[str, Any], by: str) -> Steps[portal.Offer]:
+    """The campaign with its prices. A product that is not there is a wrong field."""
+    try:
+        campaign = yield from portal.create_campaign(**fields, by=by)
+    except portal.UnknownProduct as error:
+        raise portal.ProductUnavailable(str(error)) from None
+    return (yield from read_campaign(site, campaign.code, include_inactive=True))
+
+
+def read_campaign(site: Site, code: str, *, include_inactive: bool) -> Steps[portal.Offer]:
+    zone = ordering_of(site).zone
+    return (yield from portal.get_campaign(code, include_inactive=include_inactive, zone=zone))
+
+
+@campaigns.get(
+    "",
+    response_model=Listed[CampaignShown],
+    summary=portal.list_campaigns.title,
+    responses=documented(400, 401, 403),
+)
 async def list_all(
-    request: Request,
-    caller: Admin,
-    page_size: PageSize = USUAL_SIZE,
-    start_at: StartAt = None,
+    site: CurrentSite,
+    _: Admin,
+    paging: PagesOf50,
     include_inactive: IncludeInactive = False,
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,
-    product_id: Annotated[portal.ProductId | None, TOLD, Query(alias="productId")] = None,
-) -> Response:
-    """Campaigns by their first day, newest first: all, or those of one product."""
-    site = site_of(request)
-    asked: dict[str, Any] = {
+    product_id: Annotated[portal.ProductId | None, FieldErrors, Query(alias="productId")] = None,
+) -> Items[CampaignShown]:
+    """Lists campaigns by their first day, newest first: all, or a product's. Admins only."""
+    query: dict[str, Any] = {
         "include_inactive": include_inactive,
         "valid_only": valid_only,
-        "limit": page_size,
-        "after": site.cursors.read(start_at),
         "zone": ordering_of(site).zone,
+        **paging.query,
     }
     steps = (
-        portal.list_campaigns(**asked)
+        portal.list_campaigns(**query)
         if product_id is None
-        else portal.list_campaigns_by_product(product_id, **asked)
+        else portal.list_campaigns_by_product(product_id, **query)
     )
     found = await site.store.run(steps)
-    return listed(site, found, lambda one: CampaignShown.of(one, to_admin=True)).answer()
+    return paging.map_items(found, lambda offer: CampaignShown.of(offer, to_admin=True))
 
 
 @campaigns.get(
     "/{code}",
     response_model=CampaignShown,
+    summary=portal.get_campaign.title,
     responses=documented(400, 401, 404),
-    openapi_extra=FOR_EVERYBODY,
+    openapi_extra=OPEN,
 )
-async def get_one(request: Request, caller: Whoever, code: str) -> Response:
-    """A campaign by its code, in any case; one that is archived is for admins alone."""
-    site = site_of(request)
+async def get_one(site: CurrentSite, caller: AnyCaller, code: str) -> CampaignShown:
+    """Returns a campaign by its code, in any case; one that is archived, to admins alone."""
     to_admin = is_admin(caller)
-    zone = ordering_of(site).zone
-    found = await site.store.run(portal.get_campaign(code, include_inactive=to_admin, zone=zone))
-    return CampaignShown.of(found, to_admin=to_admin).answer()
+    found = await site.store.run(read_campaign(site, code, include_inactive=to_admin))
+    return CampaignShown.of(found, to_admin=to_admin)
 
 
 @campaigns.put(
     "/{code}",
     response_model=CampaignShown,
-    responses=documented(400, 401, 403, 404, 409, 422),
+    summary=portal.update_campaign.title,
+    responses=documented(400, 401, 403, 404, 409),
 )
-async def change(request: Request, caller: Admin, code: str, wanted: CampaignChanged) -> Response:
-    """Changes a campaign; `active` archives and restores it. Orders keep what it was."""
-    site = site_of(request)
-    changed = await site.store.run(portal.update_campaign(code, wanted.said(), by=caller.login))
-    site.drop((CAMPAIGNS, campaign_tag(changed.code)))
-    offer = await site.store.run(shown(site, changed.code))
-    return CampaignShown.of(offer, to_admin=True).answer()
+async def change(
+    site: CurrentSite, caller: Admin, code: str, wanted: CampaignChanged
+) -> CampaignShown:
+    """Changes a campaign; `active` archives and restores it. Orders keep theirs. Admins only."""
+    steps = portal.update_campaign(code, wanted.given(), by=caller.login)
+    changed = await site.store.run(steps)
+    invalidate(site, (CAMPAIGNS, campaign_tag(changed.code)))
+    offer = await site.store.run(read_campaign(site, changed.code, include_inactive=True))
+    return CampaignShown.of(offer, to_admin=True)

@@ -1,16 +1,20 @@
 """`/v1.0/checkout`: ordering, for whoever has the code from their mailbox or is signed in.
 
 Whether an address is a customer's is told to nobody: asking for a code is answered in the same
-words for each, and so is a code that will not do.
+words for each, and so is a code that is wrong.
 """
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from starlette.background import BackgroundTask
+from typing import Annotated, Final, Self
+
+from fastapi import BackgroundTasks
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import NotSignedIn
 from bigtime.site import (
     PlanChoice,
     Visitor,
@@ -20,63 +24,125 @@ from bigtime.site import (
     send_code,
 )
 from bigtime.systems import portal
-from bigtime.web.api.caller import FOR_EVERYBODY, Perhaps
+from bigtime.web.api.access import OPEN, CheckoutCaller, CurrentSite
+from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
 from bigtime.web.api.errors import documented
-from bigtime.web.api.json_route import JsonRoute
+from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.portal_order_shapes import (
-    AskedItem,
-    CheckoutAsked,
-    CodeAsked,
-    CodeSent,
-    OrderShown,
-)
-from bigtime.web.http import NotAllowed, NotSignedIn
-from bigtime.web.pages import Site, codes_of, count_code, ordering_of, site_of
+from bigtime.web.api.portal_tenants import OrderShown
+from bigtime.web.http import NotAllowed
+from bigtime.web.pages import Site, codes_of, count_code, ordering_of
 from bigtime.wire import Steps
 
-checkout = APIRouter(prefix="/v1.0/checkout", tags=["checkout"], route_class=JsonRoute)
+checkout = portal_router("checkout")
 
-SENT = CodeSent(message="If this address can be used here, a code is on its way.")
+SENT: Final = "If this address can be used here, a code is on its way."
 
 
 class NoCustomer(NotAllowed):
     """This account belongs to no customer; order with an e-mail address and its code."""
 
 
+# Bodies
+
+
+class AskedItem(RequestBody):
+    """So many of a product."""
+
+    model_config = example(productId=portal.example_of("prod"), quantity=1)
+
+    product_id: portal.ProductId
+    quantity: Annotated[int, Field(strict=True, ge=1, le=portal.MOST_PIECES)] = 1
+
+
+class CodeAsked(RequestBody):
+    """Whose mailbox a one-time code is to be sent to."""
+
+    model_config = example(email="customer@example.com")
+
+    email: portal.Email
+
+
+class CodeSent(ResponseBody):
+    """The same answer for every address."""
+
+    model_config = example(message=SENT)
+
+    message: str
+
+
+class CheckoutAsked(RequestBody):
+    """What is to be ordered, and by whom: an address with its code, or whoever is signed in."""
+
+    model_config = examples(
+        {
+            "email": "customer@example.com",
+            "code": "123456",
+            "items": [{"productId": portal.example_of("prod"), "quantity": 2}],
+            "campaignCode": "SUMMER2025",
+            "total": 479.98,
+        },
+        {"items": [{"productId": portal.example_of("prod"), "quantity": 2}]},
+    )
+
+    email: portal.Email | None = None
+    code: Annotated[str, Field(max_length=20)] | None = None
+    items: Annotated[list[AskedItem], Field(min_length=1, max_length=portal.MOST_LINES)]
+    campaign_code: portal.AskedCode | None = None
+    total: portal.Total | None = Field(
+        default=None, description="What it should cost; if it is something else, nothing is done."
+    )
+
+    @model_validator(mode="after")
+    def check_proof(self) -> Self:
+        if (self.email is None) != (self.code is None):
+            raise PydanticCustomError("apart", "Give `email` and `code` together.", {"status": 422})
+        return self
+
+
+# Ordering
+
+
 @checkout.post(
-    "/codes", status_code=202, response_model=CodeSent, responses=documented(400, 422, 429)
+    "/codes",
+    status_code=202,
+    response_model=CodeSent,
+    summary="Ask for a Code",
+    responses=documented(400, 422, 429),
 )
-async def ask_for_code(request: Request, wanted: CodeAsked) -> Response:
+async def ask_for_code(
+    request: Request, site: CurrentSite, tasks: BackgroundTasks, wanted: CodeAsked
+) -> CodeSent:
     """Mails a code to an address, which makes it a customer's if it is not.
 
     It is good for ten minutes and five tries, and takes the place of the one before.
     """
-    site = site_of(request)
     count_code(request, wanted.email)
     pending = await site.store.run(begin_check(wanted.email, "/portal"))
-    response = SENT.answer(202)
-    steps = send_code(codes_of(site), pending, ordering=True)
-    response.background = BackgroundTask(site.store.run, steps)
-    return response
+    tasks.add_task(site.store.run, send_code(codes_of(site), pending, ordering=True))
+    return CodeSent(message=SENT)
 
 
 @checkout.post(
     "",
     status_code=201,
     response_model=OrderShown,
+    summary=portal.place_order.title,
     responses=documented(400, 401, 403, 409, 422, 429),
-    openapi_extra=FOR_EVERYBODY,
+    openapi_extra=OPEN,
 )
 async def check_out(
-    request: Request, caller: Perhaps, wanted: CheckoutAsked, key: IdempotencyKey = None
+    request: Request,
+    site: CurrentSite,
+    caller: CheckoutCaller,
+    wanted: CheckoutAsked,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Orders, at the prices of the moment, and confirms it by a letter.
 
     With `email` and `code` it is the customer of that address who orders; without them, whoever is
     signed in. The order keeps its prices and the campaign as they are now.
     """
-    site = site_of(request)
     site.count_try("plan checkout", request)
     asked = PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
@@ -86,12 +152,9 @@ async def check_out(
         steps = with_code(site, wanted.email, wanted.code or "", asked)
 
     async def make(turn: Turn) -> Answer:
-        return Answer.of(OrderShown.of(await turn.store.run(told(steps)), to_admin=False))
+        return Answer.of(OrderShown.of(await turn.store.run(as_rules(steps)), to_admin=False))
 
     return await once(request, key, caller if wanted.email is None else None, make)
-
-
-# How
 
 
 def with_code(site: Site, email: str, code: str, wanted: PlanChoice) -> Steps[portal.Order]:
@@ -103,7 +166,7 @@ def as_customer(site: Site, tenant_id: str, wanted: PlanChoice) -> Steps[portal.
     return (yield from order_plan(ordering_of(site), tenant_id, wanted, order_id=order_id))
 
 
-def told(steps: Steps[portal.Order]) -> Steps[portal.Order]:
+def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
     """What a body names and is not there is against a rule: the address itself was found."""
     try:
         return (yield from steps)

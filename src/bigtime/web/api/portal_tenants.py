@@ -2,187 +2,316 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Final
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Self
 
-from fastapi import APIRouter, Path, Query
-from pydantic import AfterValidator
-from starlette.requests import Request
+from fastapi import Path, Query
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from bigtime.model import DomainError
+from bigtime.model import RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import portal
-from bigtime.web.api.caller import Admin, SignedIn, is_admin
-from bigtime.web.api.errors import TOLD, documented
-from bigtime.web.api.json_route import JsonRoute
-from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
-from bigtime.web.api.paging import USUAL_SIZE, IncludeInactive, Listed, PageSize, StartAt, listed
-from bigtime.web.api.portal_order_shapes import OrderShown
-from bigtime.web.api.portal_shapes import NewTenant, TenantChanged, TenantShown
-from bigtime.web.api.times import WRITTEN_MOMENT
+from bigtime.web.api.access import Admin, CurrentStore, SignedIn, is_admin
+from bigtime.web.api.bodies import (
+    OPTIONAL,
+    Amount,
+    FieldErrors,
+    Immutable,
+    RequestBody,
+    ResponseBody,
+    WrittenMoment,
+    example,
+)
+from bigtime.web.api.errors import documented
+from bigtime.web.api.json_route import portal_router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.api.paging import Items, Listed, PagesOf50
+from bigtime.web.api.portal_records import (
+    CREATED,
+    IncludeInactive,
+    RecordChanged,
+    RecordShown,
+    visible_fields,
+)
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import site_of
 from bigtime.wire import Steps
 
-tenants = APIRouter(prefix="/v1.0/tenants", tags=["tenants"], route_class=JsonRoute)
+tenants = portal_router("tenants")
 
 OWN_FIELDS: Final = frozenset({"organization_name", "destination_email"})
 
-TenantIdInPath = Annotated[str, Path(alias="tenantId")]
-OrderIdInPath = Annotated[str, Path(alias="orderId")]
+TenantId = Annotated[str, Path(alias="tenantId")]
+Moment = Annotated[datetime, AfterValidator(portal.checked_moment), WrittenMoment, FieldErrors]
 
 
-Moment = Annotated[datetime, AfterValidator(portal.checked_moment), WRITTEN_MOMENT, TOLD]
-
-
-class StatusNotAlone(DomainError):
+class StatusNotAlone(RuleBroken):
     """A status changes by itself; send what else is to change in a request of its own."""
 
 
-class ReasonNotAsked(DomainError):
+class ReasonNotAsked(RuleBroken):
     """A reason is told for a new status alone; leave it out, or send the status too."""
 
 
+# Bodies
+
+
+class TenantShown(RecordShown):
+    """A customer."""
+
+    model_config = example(
+        id=portal.example_of("tenant"),
+        email="customer@example.com",
+        status="VALIDATED",
+        previousStatus=None,
+        organizationName="Example Corp",
+        destinationEmail="forms@example.com",
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy="admin@example.com",
+    )
+
+    email: str
+    status: portal.Status
+    previous_status: portal.Status | None = Field(description="What a suspended one was before.")
+    organization_name: str | None
+    destination_email: str | None = Field(description="Where its forms go, if not to `email`.")
+
+    @classmethod
+    def of(cls, tenant: portal.Tenant, *, to_admin: bool) -> Self:
+        return cls(**visible_fields(tenant.__dict__, to_admin))
+
+
+class NewTenant(RequestBody):
+    """A customer to be made; it is UNVALIDATED at first."""
+
+    model_config = example(email="customer@example.com", organizationName="Example Corp")
+
+    email: portal.Email
+    organization_name: portal.Name | None = None
+    destination_email: portal.Email | None = None
+
+
+class TenantChanged(RecordChanged):
+    """What is to change of a customer; the rest stays.
+
+    A status changes along the lifecycle, or with a `reason` to any. It changes by itself.
+    """
+
+    model_config = example(organizationName="Example Corp")
+
+    organization_name: portal.Name | None = OPTIONAL
+    destination_email: portal.Email | None = OPTIONAL
+    active: portal.Active = OPTIONAL
+    status: portal.TenantStatus = OPTIONAL
+    reason: portal.Reason = OPTIONAL
+    email: Immutable = OPTIONAL
+    previous_status: Immutable = OPTIONAL
+
+
+class OrderItemShown(ResponseBody):
+    """So many of a product, at the price that was paid for each."""
+
+    product_id: str
+    product_name: str
+    quantity: int
+    unit_price: Amount
+
+
+class SnapshotShown(RecordShown):
+    """A campaign as it was when something was ordered with it."""
+
+    code: str
+    description: str
+    discount_percentage: Amount
+    product_id: str
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    is_valid: bool
+    original_price: Amount
+    discounted_price: Amount
+
+
+class OrderShown(RecordShown):
+    """What a customer has ordered; nothing changes it afterwards."""
+
+    model_config = example(
+        id="order_0190e8a0-e29b-7d41-a716-446655440000",
+        tenantId=portal.example_of("tenant"),
+        items=[
+            {
+                "productId": portal.example_of("prod"),
+                "productName": "WordPress Professional Plan",
+                "quantity": 1,
+                "unitPrice": 299.99,
+            }
+        ],
+        campaign=None,
+        total=299.99,
+        active=True,
+        dateCreated=CREATED,
+        dateLastUpdated=CREATED,
+        lastUpdatedBy=None,
+    )
+
+    tenant_id: str
+    items: list[OrderItemShown]
+    campaign: SnapshotShown | None
+    total: Amount
+
+    @classmethod
+    def of(cls, order: portal.Order, *, to_admin: bool) -> Self:
+        fields = visible_fields(order.__dict__, to_admin)
+        if order.campaign is not None:
+            fields["campaign"] = SnapshotShown(**visible_fields(order.campaign.__dict__, to_admin))
+        return cls(**fields)
+
+
+# Tenants
+
+
 @tenants.post(
-    "", status_code=201, response_model=TenantShown, responses=documented(400, 401, 403, 409, 422)
+    "",
+    status_code=201,
+    response_model=TenantShown,
+    summary=portal.create_tenant.title,
+    responses=documented(400, 401, 403, 409),
 )
-async def create(
-    request: Request, caller: Admin, wanted: NewTenant, key: IdempotencyKey = None
-) -> Response:
-    """Makes a customer. An address that is somebody's already is a conflict."""
-
-    async def make(turn: Turn) -> Answer:
-        made = await turn.store.run(portal.create_tenant(**wanted.model_dump(), by=caller.login))
-        return Answer.of(TenantShown.of(made, to_admin=True))
-
-    return await once(request, key, caller, make)
+async def create(caller: Admin, idempotent: Idempotent, wanted: NewTenant) -> Response:
+    """Creates a customer. An e-mail address that is a customer's already is 409. Admins only."""
+    return await idempotent.run(
+        lambda: portal.create_tenant(**dict(wanted), by=caller.login),
+        lambda tenant: TenantShown.of(tenant, to_admin=True),
+    )
 
 
-@tenants.get("", response_model=Listed[TenantShown], responses=documented(400, 401, 403))
+@tenants.get(
+    "",
+    response_model=Listed[TenantShown],
+    summary=portal.list_tenants.title,
+    responses=documented(400, 401, 403),
+)
 async def list_all(
-    request: Request,
-    caller: Admin,
-    page_size: PageSize = USUAL_SIZE,
-    start_at: StartAt = None,
+    store: CurrentStore,
+    _: Admin,
+    paging: PagesOf50,
     include_inactive: IncludeInactive = False,
     status: portal.Status | None = None,
     created_from: Annotated[Moment | None, Query(alias="createdFrom")] = None,
     created_to: Annotated[Moment | None, Query(alias="createdTo")] = None,
-) -> Response:
-    """Customers, newest first: all of them, or those of one status, made in a range of time."""
-    site = site_of(request)
-    asked: dict[str, Any] = {
+) -> Items[portal.Tenant]:
+    """Lists customers, newest first: all, or those of a status or a time. Admins only."""
+    query: dict[str, Any] = {
         "include_inactive": include_inactive,
         "created_from": created_from,
         "created_to": created_to,
-        "limit": page_size,
-        "after": site.cursors.read(start_at),
+        **paging.query,
     }
     steps = (
-        portal.list_tenants_by_status(status, **asked) if status else portal.list_tenants(**asked)
+        portal.list_tenants_by_status(status, **query) if status else portal.list_tenants(**query)
     )
-    found = await site.store.run(steps)
-    return listed(site, found, lambda one: TenantShown.of(one, to_admin=True)).answer()
+    return paging.items(await store.run(steps))
 
 
-@tenants.get("/{tenantId}", response_model=TenantShown, responses=documented(400, 401, 403, 404))
-async def get_one(request: Request, caller: SignedIn, tenant_id: TenantIdInPath) -> Response:
-    """A customer: for admins, and for whoever it is."""
+@tenants.get(
+    "/{tenantId}",
+    response_model=TenantShown,
+    summary=portal.get_tenant.title,
+    responses=documented(400, 401, 403, 404),
+)
+async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) -> TenantShown:
+    """Returns a customer, to admins and to that customer."""
     to_admin = check_own(caller, tenant_id)
-    found = await site_of(request).store.run(
-        portal.get_tenant(tenant_id, include_inactive=to_admin)
-    )
-    return TenantShown.of(found, to_admin=to_admin).answer()
+    found = await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    return TenantShown.of(found, to_admin=to_admin)
 
 
 @tenants.put(
     "/{tenantId}",
     response_model=TenantShown,
-    responses=documented(400, 401, 403, 404, 409, 422),
+    summary=portal.update_tenant.title,
+    responses=documented(400, 401, 403, 404, 409),
 )
 async def change(
-    request: Request, caller: SignedIn, tenant_id: TenantIdInPath, wanted: TenantChanged
-) -> Response:
+    store: CurrentStore, caller: SignedIn, tenant_id: TenantId, wanted: TenantChanged
+) -> TenantShown:
     """Changes a customer; `active` archives and restores it.
 
     A customer itself changes its organization and where its forms go, and nothing else.
     """
     to_admin = check_own(caller, tenant_id)
-    said = wanted.said()
-    if not to_admin and not said.keys() <= OWN_FIELDS:
+    given = wanted.given()
+    if not to_admin and not given.keys() <= OWN_FIELDS:
         raise NotAllowed()
-    steps = changing(tenant_id, said, caller)
-    changed = await site_of(request).store.run(steps)
-    return TenantShown.of(changed, to_admin=to_admin).answer()
+    return TenantShown.of(
+        await store.run(change_tenant(tenant_id, given, caller)), to_admin=to_admin
+    )
 
 
-def changing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
-    if "status" in said:
-        return moving(tenant_id, said, caller)
-    if "reason" in said:
+def change_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
+    if "status" in given:
+        return move_tenant(tenant_id, given, caller)
+    if "reason" in given:
         raise ReasonNotAsked
-    return editing(tenant_id, said, caller)
+    return edit_tenant(tenant_id, given, caller)
 
 
-def moving(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
-    if not said.keys() <= {"status", "reason"}:
+def move_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
+    if not given.keys() <= {"status", "reason"}:
         raise StatusNotAlone
-    if "reason" in said:
+    if "reason" in given:
         return portal.override_tenant_status(
-            tenant_id, said["status"], said["reason"], by=caller.login
+            tenant_id, given["status"], given["reason"], by=caller.login
         )
-    return portal.update_tenant_status(tenant_id, said["status"], by=caller.login)
+    return portal.update_tenant_status(tenant_id, given["status"], by=caller.login)
 
 
-def editing(tenant_id: str, said: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
+def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
     """What a customer changes of itself, it changes as itself, here as on its pages."""
     if is_admin(caller):
-        return (yield from portal.update_tenant(tenant_id, said, by=caller.login))
+        return (yield from portal.update_tenant(tenant_id, given, by=caller.login))
     portal.orderly((yield from portal.get_tenant(tenant_id)))
-    return (yield from portal.update_tenant(tenant_id, said, by=tenant_id))
+    return (yield from portal.update_tenant(tenant_id, given, by=tenant_id))
+
+
+# Orders
 
 
 @tenants.get(
     "/{tenantId}/orders",
     response_model=Listed[OrderShown],
+    summary=portal.list_orders.title,
     responses=documented(400, 401, 403, 404),
 )
 async def list_its_orders(
-    request: Request,
-    caller: SignedIn,
-    tenant_id: TenantIdInPath,
-    page_size: PageSize = USUAL_SIZE,
-    start_at: StartAt = None,
-) -> Response:
-    """A customer's orders, newest first; those from before it registered too."""
-    site = site_of(request)
+    store: CurrentStore, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
+) -> Items[OrderShown]:
+    """Lists a customer's orders, newest first; those from before it registered too."""
     to_admin = check_own(caller, tenant_id)
-    await site.store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
-    steps = portal.list_orders(tenant_id, limit=page_size, after=site.cursors.read(start_at))
-    found = await site.store.run(steps)
-    return listed(site, found, lambda one: OrderShown.of(one, to_admin=to_admin)).answer()
+    await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    found = await store.run(portal.list_orders(tenant_id, **paging.query))
+    return paging.map_items(found, lambda order: OrderShown.of(order, to_admin=to_admin))
 
 
 @tenants.get(
     "/{tenantId}/orders/{orderId}",
     response_model=OrderShown,
+    summary=portal.get_order.title,
     responses=documented(400, 401, 403, 404),
 )
 async def get_its_order(
-    request: Request, caller: SignedIn, tenant_id: TenantIdInPath, order_id: OrderIdInPath
-) -> Response:
-    """One order of a customer."""
+    store: CurrentStore,
+    caller: SignedIn,
+    tenant_id: TenantId,
+    order_id: Annotated[str, Path(alias="orderId")],
+) -> OrderShown:
+    """Returns an order of a customer; the orders of one who is not there are not either."""
     to_admin = check_own(caller, tenant_id)
-    steps = order_of(tenant_id, order_id, include_inactive=to_admin)
-    found = await site_of(request).store.run(steps)
-    return OrderShown.of(found, to_admin=to_admin).answer()
-
-
-def order_of(tenant_id: str, order_id: str, *, include_inactive: bool) -> Steps[portal.Order]:
-    """An order of a customer who is there; the orders of one who is not are not either."""
-    yield from portal.get_tenant(tenant_id, include_inactive=include_inactive)
-    return (yield from portal.get_order(tenant_id, order_id))
+    await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    found = await store.run(portal.get_order(tenant_id, order_id))
+    return OrderShown.of(found, to_admin=to_admin)
 
 
 def check_own(caller: Visitor, tenant_id: str) -> bool:

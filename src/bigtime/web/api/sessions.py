@@ -1,4 +1,4 @@
-"""The API of sessions: log in and get a token, see where one is logged in, log out.
+"""`/api/v1/sessions`: log in and get a token, see where one is logged in, log out.
 
 A token is shown once, to whoever has just proved who they are; only its hash is stored. A session
 is called by that hash, which opens nothing.
@@ -6,39 +6,40 @@ is called by that hash, which opens nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final
 
+from fastapi import Path, Query
 from pydantic import Field, SecretStr
 from starlette.requests import Request
 
-from bigtime.model import Page, Position
+from bigtime.model import NotSignedIn, Page
 from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
-from bigtime.web.api.endpoint import CREATED, Endpoint, May
-from bigtime.web.api.shapes import Asked, Shown, example
-from bigtime.web.api.showing import made_by, one, page_of
-from bigtime.web.api.v1_router import v1_router
-from bigtime.web.http import NotSignedIn
-from bigtime.web.pages import Site, begin_session, count_log_in
+from bigtime.web.api.access import CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.bodies import RequestBody, ResponseBody, example
+from bigtime.web.api.errors import OWN, documented
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.pages import begin_session, count_log_in
 from bigtime.wire import Steps
+
+sessions_api = V1Router(sessions.SYSTEM, reads=OWN)
 
 MOST_EMAIL: Final = 254
 MOST_PASSWORD: Final = 1_000
 SESSION_ID: Final = sessions.hash_token("a token")
 BEGUN: Final = "2026-11-15T10:30:00Z"
-PAGE: Final = 25
 
 
 class WrongLogin(NotSignedIn):
     """Wrong e-mail or password. Try again."""
 
 
-# Shapes
+# Bodies
 
 
-class Credentials(Asked):
+class Credentials(RequestBody):
     """What somebody logs in with."""
 
     model_config = example(email="alex@example.com", password="correct horse")
@@ -47,7 +48,7 @@ class Credentials(Asked):
     password: Annotated[SecretStr, Field(min_length=1, max_length=MOST_PASSWORD)]
 
 
-class BegunShown(Shown):
+class BegunShown(ResponseBody):
     """A new session. Send the token as `Authorization: Bearer ...`; it is not shown again."""
 
     model_config = example(
@@ -67,7 +68,7 @@ class BegunShown(Shown):
     expires_at: datetime
 
 
-class SessionShown(Shown):
+class SessionShown(ResponseBody):
     """That the caller is logged in somewhere."""
 
     model_config = example(
@@ -80,7 +81,7 @@ class SessionShown(Shown):
     is_this: bool = Field(description="Whether it is the session of this very request.")
 
 
-class EndedShown(Shown):
+class EndedShown(ResponseBody):
     """How many sessions there were."""
 
     model_config = example(ended=3)
@@ -88,158 +89,97 @@ class EndedShown(Shown):
     ended: int
 
 
-# What is shown
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A session, and the token that nobody but its bearer will know."""
-
-    token: str
-    session_id: str
-    username: str
-    roles: list[accounts.Role]
-    created_at: datetime
-    expires_at: datetime
-
-    @classmethod
-    def of(cls, session: sessions.Session, token: str, identity: accounts.Identity) -> Self:
-        return cls(
-            token=token,
-            session_id=session.session_token,
-            username=identity.username,
-            roles=sorted(identity.roles),
-            created_at=session.created_at,
-            expires_at=session.expires_at,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A session, as whoever looks at it from one of theirs."""
-
-    session_id: str
-    created_at: datetime
-    expires_at: datetime
-    is_this: bool
-
-    @classmethod
-    def of(cls, session: sessions.Session, caller: Visitor) -> Self:
-        token = session.session_token
-        return cls(token, session.created_at, session.expires_at, token == caller.session)
+def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
+    return SessionShown(
+        session_id=session.session_token,
+        created_at=session.created_at,
+        expires_at=session.expires_at,
+        is_this=session.session_token == caller.session,
+    )
 
 
 # Logging in and out
 
 
-async def log_in(site: Site, request: Request, email: str, password: SecretStr) -> Begun:
-    """As on the site: tries are counted by address and by login."""
-    login = count_log_in(site, request, email)
+@sessions_api.post(
+    "/sessions",
+    status_code=201,
+    response_model=BegunShown,
+    responses=documented(400, 401, 404, 409, 429),
+)
+async def create_session(request: Request, site: CurrentSite, body: Credentials) -> BegunShown:
+    """Logs in with e-mail address and password, and returns a token.
+
+    Send it with other requests as `Authorization: Bearer <token>`.
+    """
+    login = count_log_in(site, request, body.email)
+    password = body.password.get_secret_value()
     try:
-        identity = await site.apart.run(
-            accounts.verify_password(login, password.get_secret_value())
-        )
+        identity = await site.apart.run(accounts.verify_password(login, password))
     except accounts.WrongCredentials:
         raise WrongLogin from None
     token, session = await begin_session(site, identity)
-    return Begun.of(session, token, identity)
-
-
-def this_session(caller: Visitor) -> Steps[Seen]:
-    return Seen.of((yield from sessions.get_session(caller.session)), caller)
-
-
-def all_sessions(
-    caller: Visitor, *, limit: int = PAGE, after: Position | None = None
-) -> Steps[Page[Seen]]:
-    found = yield from sessions.view_sessions(caller.login, limit=limit, after=after)
-    living = [one for one in found if one.began_with(caller.password_version)]
-    return Page([Seen.of(session, caller) for session in living], found.position)
-
-
-def end_this(caller: Visitor) -> Steps[None]:
-    yield from sessions.delete_session(caller.session)
-
-
-def end_one(caller: Visitor, session_id: str) -> Steps[None]:
-    """One of the caller's own: another's is as unknown as none."""
-    session = yield from sessions.get_session(session_id)
-    if session.username != caller.login:
-        raise sessions.UnknownSession
-    yield from sessions.delete_session(session.session_token)
-
-
-def end_all(caller: Visitor, *, keep_this: bool = False) -> Steps[int]:
-    return (
-        yield from sessions.delete_sessions(caller.login, but=caller.session if keep_this else None)
+    return BegunShown(
+        token=token,
+        session_id=session.session_token,
+        username=identity.username,
+        roles=sorted(identity.roles),
+        created_at=session.created_at,
+        expires_at=session.expires_at,
     )
 
 
-async def forget(site: Site, steps: Any) -> Any:
-    """What has ended has ended at once."""
-    result = await site.store.run(steps)
+@sessions_api.get("/me/session", response_model=SessionShown)
+async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
+    """Returns the session of this request."""
+    return show_session(await store.run(sessions.get_session(caller.session)), caller)
+
+
+@sessions_api.delete("/me/session", status_code=204)
+async def delete_session(site: CurrentSite, caller: SignedIn) -> None:
+    """Logs out: ends the session of this request at once."""
+    await site.store.run(sessions.delete_session(caller.session))
     site.visitors.forget_all()
-    return result
 
 
-async def ending_this(site: Site, caller: Visitor) -> None:
-    await forget(site, end_this(caller))
+@sessions_api.get("/me/sessions", response_model=Listed[SessionShown])
+async def view_sessions(
+    store: CurrentStore, caller: SignedIn, paging: PagesOf25
+) -> Items[SessionShown]:
+    """Lists where you are logged in."""
+    found = await store.run(sessions.view_sessions(caller.login, **paging.query))
+    living = [one for one in found if one.began_with(caller.password_version)]
+    return paging.items(Page([show_session(one, caller) for one in living], found.position))
 
 
-async def ending_one(site: Site, caller: Visitor, session_id: str) -> None:
-    await forget(site, end_one(caller, session_id))
+@sessions_api.delete("/me/sessions", response_model=EndedShown)
+async def delete_sessions(
+    site: CurrentSite,
+    caller: SignedIn,
+    keep_this: Annotated[bool, Query(alias="keepThis")] = False,
+) -> EndedShown:
+    """Logs out everywhere, or with `keepThis` everywhere else."""
+    spared = caller.session if keep_this else None
+    ended = await site.store.run(sessions.delete_sessions(caller.login, but=spared))
+    site.visitors.forget_all()
+    return EndedShown(ended=ended)
 
 
-async def ending_all(site: Site, caller: Visitor, *, keep_this: bool = False) -> int:
-    ended: int = await forget(site, end_all(caller, keep_this=keep_this))
-    return ended
-
-
-SESSIONS: Final = (
-    Endpoint(
-        "POST",
-        "/sessions",
-        sessions.create_session,
-        May.EVERYBODY,
-        one(BegunShown),
-        runs=log_in,
-        body=Credentials,
-        status=CREATED,
-        refuses=(401, 429),
-    ),
-    Endpoint(
-        "GET",
-        "/me/session",
-        sessions.get_session,
-        May.SIGNED_IN,
-        one(SessionShown),
-        runs=this_session,
-    ),
-    Endpoint("DELETE", "/me/session", sessions.delete_session, May.SIGNED_IN, runs=ending_this),
-    Endpoint(
-        "GET",
-        "/me/sessions",
-        sessions.view_sessions,
-        May.SIGNED_IN,
-        page_of(SessionShown),
-        runs=all_sessions,
-    ),
-    Endpoint(
-        "DELETE",
-        "/me/sessions",
-        sessions.delete_sessions,
-        May.SIGNED_IN,
-        made_by(EndedShown, lambda ended: EndedShown(ended=ended)),
-        runs=ending_all,
-        asks=("keep_this",),
-    ),
-    Endpoint(
-        "DELETE",
-        "/me/sessions/{sessionId}",
-        sessions.delete_session,
-        May.SIGNED_IN,
-        runs=ending_one,
-    ),
+@sessions_api.delete(
+    "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session.title
 )
+async def delete_other_session(
+    site: CurrentSite,
+    caller: SignedIn,
+    session_id: Annotated[str, Path(alias="sessionId", min_length=1)],
+) -> None:
+    """Ends a session of yours; another's is as unknown as none."""
 
-sessions_api = v1_router("sessions", SESSIONS)
+    def end() -> Steps[None]:
+        session = yield from sessions.get_session(session_id)
+        if session.username != caller.login:
+            raise sessions.UnknownSession
+        yield from sessions.delete_session(session.session_token)
+
+    await site.store.run(end())
+    site.visitors.forget_all()

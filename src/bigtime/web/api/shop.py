@@ -1,4 +1,4 @@
-"""The API of the shop: each caller's own customer, addresses and orders.
+"""`/api/v1/me`: each caller's own customer, addresses and orders.
 
 An order is made of the cart, in one transaction with the purchase: see `bigtime.site.checkout`.
 With an `Idempotency-Key` its id follows from that, so to order again gives the same order.
@@ -6,31 +6,44 @@ With an `Idempotency-Key` its id follows from that, so to order again gives the 
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import Annotated, Final
 
-from bigtime.model import DomainError
+from fastapi import Path
+from pydantic import Field
+from starlette.responses import Response
+
+from bigtime.model import RuleBroken
 from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
-from bigtime.systems import cart, shop
-from bigtime.web.api.endpoint import CREATED, Endpoint, May
-from bigtime.web.api.paging import listed
-from bigtime.web.api.shop_shapes import (
-    AddressWanted,
-    CustomerPage,
-    CustomerShown,
-    NewCustomer,
-    OrderStatusWanted,
-    OrderWanted,
-    ShopOrderShown,
-    WholeShopOrder,
-)
-from bigtime.web.api.showing import Showing, one
-from bigtime.web.api.v1_router import v1_router
+from bigtime.systems import shop
+from bigtime.web.api.access import Admin, CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, example
+from bigtime.web.api.errors import OWN
+from bigtime.web.api.json_route import V1Router
+from bigtime.web.api.once import Idempotent
+from bigtime.web.api.paging import Listed, PagesOf10
 from bigtime.web.http import NotAllowed
 from bigtime.web.pages import Site
 from bigtime.wire import Steps
 
+shop_api = V1Router(shop.SYSTEM, reads=OWN)
 
-class NoAddress(DomainError):
+ORDER_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKm"
+CREATED: Final = "2026-11-15T10:30:00Z"
+HOME: Final = {
+    "recipient": "Alex Doe",
+    "street": "1 Main Street",
+    "city": "Omaha",
+    "region": "NE",
+    "postalCode": "68102",
+    "country": "USA",
+}
+
+AddressName = Annotated[str, Path(alias="addressName", min_length=1)]
+OrderId = Annotated[str, Path(alias="orderId", min_length=1)]
+
+
+class NoAddress(RuleBroken):
     """Say where it goes: either an addressName, or shipTo."""
 
 
@@ -38,165 +51,258 @@ class OnlyCancelled(NotAllowed):
     """You can cancel your order; how it goes on otherwise is for the shop to say."""
 
 
+# Bodies
+
+
+class AddressShown(ResponseBody):
+    """Where something is sent."""
+
+    model_config = example(**HOME)
+
+    recipient: str
+    street: str
+    city: str
+    region: str | None
+    postal_code: str
+    country: str
+
+
+class AddressWanted(RequestBody):
+    """Where something is to be sent."""
+
+    model_config = example(**HOME)
+
+    recipient: shop.Line
+    street: shop.Line
+    city: shop.Line
+    region: shop.Line | None = None
+    postal_code: shop.Line
+    country: shop.Line
+
+    @property
+    def address(self) -> shop.Address:
+        return shop.Address(**{name: getattr(self, name) for name in type(self).model_fields})
+
+
+class CustomerShown(ResponseBody):
+    """The caller, as somebody who orders."""
+
+    model_config = example(
+        username="alex", email="alex@example.com", name="Alex Doe", addresses={"home": HOME}
+    )
+
+    username: str
+    email: str
+    name: str
+    addresses: dict[str, AddressShown]
+
+
+class NewCustomer(RequestBody):
+    """What the caller is called; username and e-mail are those of their account."""
+
+    model_config = example(name="Alex Doe")
+
+    name: shop.CustomerName
+
+
+class ShopOrderShown(ResponseBody):
+    """What was ordered at once, without its items."""
+
+    model_config = example(
+        orderId=ORDER_ID,
+        createdAt=CREATED,
+        status="PLACED",
+        itemCount=2,
+        total=59.97,
+        shipTo=HOME,
+    )
+
+    order_id: str
+    created_at: datetime
+    status: shop.OrderStatus
+    item_count: int
+    total: Amount
+    ship_to: AddressShown | None
+
+
+class ShopItemShown(ResponseBody):
+    """So many of something, at the price it had then."""
+
+    model_config = example(
+        itemId="3M8cT3vYiO0Op0N2BjBaiDdyiKk", title="A lamp", price=19.99, count=3
+    )
+
+    item_id: str
+    title: str | None
+    price: Amount
+    count: int
+
+
+class WholeShopOrder(ResponseBody):
+    """An order and its items."""
+
+    order: ShopOrderShown
+    items: list[ShopItemShown]
+
+
+class CustomerPage(ResponseBody):
+    """A page of the caller's orders, newest first; the first page has the caller too."""
+
+    customer: CustomerShown | None
+    orders: Listed[ShopOrderShown]
+
+
+class OrderWanted(RequestBody):
+    """That what is in the cart is ordered, as it was seen; it goes to one of two addresses."""
+
+    model_config = example(mark="5f2c...", addressName="home")
+
+    mark: Annotated[str, Field(max_length=100, description="The `mark` of `GET /me/cart`.")]
+    address_name: Annotated[
+        str | None, Field(max_length=100, description="The name of an address that is kept.")
+    ] = None
+    ship_to: AddressWanted | None = None
+
+
+class OrderStatusWanted(RequestBody):
+    """The status that an order is to have; `seen` is the one that it must have had."""
+
+    model_config = example(seen="PLACED", status="CANCELLED")
+
+    seen: shop.OrderStatus
+    status: shop.OrderStatus
+
+
 # Customers
 
 
-def new_customer(caller: Visitor, name: str) -> Steps[shop.Customer]:
-    return (yield from shop.create_customer(caller.username, caller.login, name))
-
-
-def kept_address(caller: Visitor, address_name: str, **told: str) -> Steps[shop.Customer]:
-    """Whoever never needed to be a customer becomes one."""
-    yield from ensure_customer(caller.username, caller.login)
-    return (yield from shop.save_address(caller.username, address_name, shop.Address(**told)))
-
-
-def removed_address(username: str, address_name: str) -> Steps[None]:
-    yield from shop.remove_address(username, address_name)
-
-
-def shown_customer(site: Site, found: shop.CustomerOrders) -> CustomerPage:
-    return CustomerPage(
-        customer=CustomerShown.model_validate(found.customer) if found.customer else None,
-        orders=listed(site, found.orders, ShopOrderShown.model_validate),
+@shop_api.post("/me/customer", status_code=201, response_model=CustomerShown)
+async def create_customer(caller: SignedIn, idempotent: Idempotent, body: NewCustomer) -> Response:
+    """Makes you a customer. Your first order does so by itself."""
+    return await idempotent.run(
+        lambda: shop.create_customer(caller.username, caller.login, body.name),
+        CustomerShown.model_validate,
     )
+
+
+@shop_api.get("/me/customer", response_model=CustomerPage)
+async def view_customer(
+    store: CurrentStore, caller: SignedIn, paging: PagesOf10, consistent: bool = False
+) -> CustomerPage:
+    """Returns you as a customer, and a page of your orders, newest first."""
+    steps = shop.view_customer(caller.username, consistent=consistent, **paging.query)
+    found = await store.run(steps)
+    fields = {"customer": found.customer, "orders": paging.items(found.orders)}
+    return CustomerPage.model_validate(fields)
+
+
+@shop_api.put("/me/addresses/{addressName:path}", response_model=CustomerShown)
+async def save_address(
+    store: CurrentStore, caller: SignedIn, address_name: AddressName, body: AddressWanted
+) -> shop.Customer:
+    """Saves an address under a name. Whoever is no customer yet becomes one."""
+
+    def save() -> Steps[shop.Customer]:
+        yield from ensure_customer(caller.username, caller.login)
+        return (yield from shop.save_address(caller.username, address_name, body.address))
+
+    return await store.run(save())
+
+
+@shop_api.delete("/me/addresses/{addressName:path}", status_code=204)
+async def remove_address(store: CurrentStore, caller: SignedIn, address_name: AddressName) -> None:
+    """Removes an address."""
+    await store.run(shop.remove_address(caller.username, address_name))
 
 
 # Orders
 
 
-def order_cart(
-    site: Site,
-    caller: Visitor,
-    mark: str,
-    address_name: str | None = None,
-    ship_to: AddressWanted | None = None,
-) -> Steps[shop.Order]:
-    customer = yield from ensure_customer(caller.username, caller.login)
-    asked = Checkout(
-        username=caller.username,
-        email=caller.login,
-        key=(yield from draw_checkout_key()),
-        ship_to=address_of(customer, address_name, ship_to),
-        reviewed=mark,
-        orders_url=f"{site.settings.base_url}/orders",
+@shop_api.post("/me/orders", status_code=201, response_model=ShopOrderShown)
+async def save_order(
+    site: CurrentSite, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
+) -> Response:
+    """Orders all that is in your cart, as you saw it there, at the prices of the cart."""
+    return await idempotent.run(
+        lambda: order_cart(site, caller, body), ShopOrderShown.model_validate
     )
-    order_id = yield from check_out(asked)
+
+
+def order_cart(site: Site, caller: Visitor, wanted: OrderWanted) -> Steps[shop.Order]:
+    customer = yield from ensure_customer(caller.username, caller.login)
+    order_id = yield from check_out(
+        Checkout(
+            username=caller.username,
+            email=caller.login,
+            key=(yield from draw_checkout_key()),
+            ship_to=address_in(wanted, customer),
+            reviewed=wanted.mark,
+            orders_url=f"{site.settings.base_url}/orders",
+        )
+    )
     return (yield from shop.view_order_of(caller.username, order_id))
 
 
-def address_of(
-    customer: shop.Customer, name: str | None, given: AddressWanted | None
-) -> shop.Address:
-    if (name is None) == (given is None):
+def address_in(wanted: OrderWanted, customer: shop.Customer) -> shop.Address:
+    if (wanted.address_name is None) == (wanted.ship_to is None):
         raise NoAddress
-    if given is not None:
-        return given.address
-    found = customer.addresses.get(name or "")
+    if wanted.ship_to is not None:
+        return wanted.ship_to.address
+    found = customer.addresses.get(wanted.address_name or "")
     if found is None:
         raise shop.UnknownAddress
     return found
 
 
-def order_and_items(username: str, order_id: str) -> Steps[shop.WholeOrder]:
-    """The caller's own: another's is as unknown as none."""
-    order = yield from shop.view_order_of(username, order_id)  # type: ignore[arg-type]
-    return (yield from shop.view_order(order.order_id))
+@shop_api.get("/me/orders/{orderId}/items", response_model=WholeShopOrder)
+async def view_order(store: CurrentStore, caller: SignedIn, order_id: OrderId) -> shop.WholeOrder:
+    """Returns an order of yours and its items."""
+
+    def read() -> Steps[shop.WholeOrder]:
+        order = yield from read_order(caller.username, order_id)
+        return (yield from shop.view_order(order.order_id))
+
+    return await store.run(read())
 
 
-def own_status(
-    username: str, order_id: str, seen: shop.OrderStatus, status: shop.OrderStatus
-) -> Steps[shop.Order]:
-    if status is not shop.OrderStatus.CANCELLED:
-        raise OnlyCancelled
-    order = yield from shop.view_order_of(username, order_id)  # type: ignore[arg-type]
-    return (yield from shop.update_order_status(username, order.order_id, seen, status))
-
-
-def any_status(
-    customer: str, order_id: str, seen: shop.OrderStatus, status: shop.OrderStatus
-) -> Steps[None]:
-    order = yield from shop.view_order_of(customer, order_id)  # type: ignore[arg-type]
-    yield from shop.update_order_status(order.username, order.order_id, seen, status)
-
-
-SHOP: Final = (
-    Endpoint(
-        "POST",
-        "/me/customer",
-        shop.create_customer,
-        May.SIGNED_IN,
-        one(CustomerShown),
-        runs=new_customer,
-        body=NewCustomer,
-        status=CREATED,
-        once=True,
-    ),
-    Endpoint(
-        "GET",
-        "/me/customer",
-        shop.view_customer,
-        May.SIGNED_IN,
-        Showing(CustomerPage, shown_customer),
-        asks=("consistent",),
-    ),
-    Endpoint(
-        "PUT",
-        "/me/addresses/{addressName:path}",
-        shop.save_address,
-        May.SIGNED_IN,
-        one(CustomerShown),
-        runs=kept_address,
-        body=AddressWanted,
-    ),
-    Endpoint(
-        "DELETE",
-        "/me/addresses/{addressName:path}",
-        shop.remove_address,
-        May.SIGNED_IN,
-        runs=removed_address,
-    ),
-    Endpoint(
-        "POST",
-        "/me/orders",
-        shop.save_order,
-        May.SIGNED_IN,
-        one(ShopOrderShown),
-        runs=order_cart,
-        body=OrderWanted,
-        status=CREATED,
-        once=True,
-        also=(cart.purchase,),
-        note="All that is in the cart, as it was seen there; what it costs is in the cart.",
-    ),
-    Endpoint(
-        "GET",
-        "/me/orders/{orderId}/items",
-        shop.view_order,
-        May.SIGNED_IN,
-        one(WholeShopOrder),
-        runs=order_and_items,
-    ),
-    Endpoint(
-        "PUT",
-        "/me/orders/{orderId}/status",
-        shop.update_order_status,
-        May.SIGNED_IN,
-        one(ShopOrderShown),
-        runs=own_status,
-        body=OrderStatusWanted,
-        note="Callers can cancel an order of theirs, and nothing else.",
-    ),
-    Endpoint("GET", "/me/orders/{orderId}", shop.view_order_of, May.SIGNED_IN, one(ShopOrderShown)),
-    Endpoint(
-        "PUT",
-        "/customers/{customer}/orders/{orderId}/status",
-        shop.update_order_status,
-        May.ADMIN,
-        runs=any_status,
-        body=OrderStatusWanted,
-        note="For those who pack and send. The order itself is not shown.",
-    ),
+@shop_api.put(
+    "/me/orders/{orderId}/status",
+    response_model=ShopOrderShown,
+    summary=shop.update_order_status.title,
 )
+async def cancel_order(
+    store: CurrentStore, caller: SignedIn, order_id: OrderId, body: OrderStatusWanted
+) -> shop.Order:
+    """Cancels an order of yours; no other status can be set here."""
+    if body.status is not shop.OrderStatus.CANCELLED:
+        raise OnlyCancelled
+    return await store.run(move_order(caller.username, order_id, body))
 
-shop_api = v1_router("shop", SHOP)
+
+@shop_api.get("/me/orders/{orderId}", response_model=ShopOrderShown)
+async def view_order_of(store: CurrentStore, caller: SignedIn, order_id: OrderId) -> shop.Order:
+    """Returns an order of yours, without its items."""
+    return await store.run(read_order(caller.username, order_id))
+
+
+@shop_api.put("/customers/{customer}/orders/{orderId}/status", status_code=204)
+async def update_order_status(
+    store: CurrentStore,
+    _: Admin,
+    customer: Annotated[str, Path(min_length=1)],
+    order_id: OrderId,
+    body: OrderStatusWanted,
+) -> None:
+    """Sets the status of an order, for those who pack and send it. Admins only."""
+    await store.run(move_order(customer, order_id, body))
+
+
+def read_order(username: str, order_id: str) -> Steps[shop.Order]:
+    """An order of somebody; another's is as unknown as none."""
+    return (yield from shop.view_order_of(username, order_id))  # type: ignore[arg-type]
+
+
+def move_order(username: str, order_id: str, wanted: OrderStatusWanted) -> Steps[shop.Order]:
+    order = yield from read_order(username, order_id)
+    steps = shop.update_order_status(order.username, order.order_id, wanted.seen, wanted.status)
+    return (yield from steps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -55,8 +54,6 @@ CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGO
 
 class DealChanged(Conflict):
     """Somebody else has changed this deal meanwhile; see both, then take theirs or keep yours."""
-
-    status = HTTPStatus.CONFLICT
 
 
 def refuse(form: Filled[Any], error: DomainError) -> None:

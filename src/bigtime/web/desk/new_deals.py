@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, create
+from bigtime.model import Clash, DomainError, RuleBroken, create
 from bigtime.site import (
     IdempotencyRecord,
     Visitor,
@@ -39,13 +39,11 @@ MOST_LISTED: Final = 1_000
 new_deals = APIRouter(include_in_schema=False)
 
 
-class AlreadyMade(DomainError):
+class AlreadyMade(Clash):
     """This form has made its deal already."""
 
-    status = HTTPStatus.CONFLICT
 
-
-class OtherMade(DomainError):
+class OtherMade(RuleBroken):
     """This form has posted another deal already, and this one is not posted yet."""
 
 

@@ -14,17 +14,16 @@ from bigtime.web.http.metrics import Meters
 from bigtime.web.http.problems import (
     BadForm,
     FieldFault,
-    Malformed,
     NoSuchPage,
     NotAllowed,
-    NotSignedIn,
     code_of,
     problem_body,
+    status_in_form,
+    status_of,
     status_of_faults,
 )
 from bigtime.web.http.settings import Settings, pepper_of, setting_faults, with_secret
 from bigtime.web.http.static_files import PLACE, MarkedFiles
-from bigtime.web.http.statuses import status_in_form, status_of
 from bigtime.web.http.typed_price import TypedPrice
 
 __all__ = [
@@ -39,12 +38,10 @@ __all__ = [
     "Header",
     "Limit",
     "Limits",
-    "Malformed",
     "MarkedFiles",
     "Meters",
     "NoSuchPage",
     "NotAllowed",
-    "NotSignedIn",
     "Scope",
     "Settings",
     "TooManyTries",

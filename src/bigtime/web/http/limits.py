@@ -10,11 +10,10 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from itertools import islice
 from typing import TypeAlias
 
-from bigtime.model import DomainError
+from bigtime.model import TooMany
 
 Buckets: TypeAlias = dict[str, tuple[float, float]]
 """By whoever acts: the tries that were left, and when."""
@@ -23,10 +22,8 @@ MOST_BUCKETS = 50_000
 """Of one action: who fills up those of another forgets nobody's tries to log in."""
 
 
-class TooManyTries(DomainError):
+class TooManyTries(TooMany):
     """Too many attempts. Wait a little and try again."""
-
-    status = HTTPStatus.TOO_MANY_REQUESTS
 
     def __init__(self, seconds: float) -> None:
         self.seconds = math.ceil(seconds)

@@ -14,7 +14,18 @@ from typing import Any, Final
 import orjson
 from pydantic import ValidationError
 
-from bigtime.model import DomainError, ValueRefused
+from bigtime.model import (
+    Clash,
+    DomainError,
+    Forbidden,
+    Malformed,
+    NotFound,
+    NotSignedIn,
+    RuleBroken,
+    TooMany,
+    Unavailable,
+    ValueRefused,
+)
 
 RULES: Final = frozenset(
     {
@@ -40,34 +51,41 @@ RULES: Final = frozenset(
 """What pydantic calls a value that is of the right type, and against a rule."""
 
 
-class NotSignedIn(DomainError):
-    """Please log in first."""
+STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
+    Malformed: HTTPStatus.BAD_REQUEST,
+    NotSignedIn: HTTPStatus.UNAUTHORIZED,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Clash: HTTPStatus.CONFLICT,
+    RuleBroken: HTTPStatus.UNPROCESSABLE_ENTITY,
+    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""The status of each family of errors."""
 
-    status = HTTPStatus.UNAUTHORIZED
 
-
-class NotAllowed(DomainError):
+class NotAllowed(Forbidden):
     """This is not for you to see or to change."""
 
-    status = HTTPStatus.FORBIDDEN
 
-
-class NoSuchPage(DomainError):
+class NoSuchPage(NotFound):
     """This page does not exist."""
 
-    status = HTTPStatus.NOT_FOUND
 
-
-class BadForm(DomainError):
+class BadForm(Malformed):
     """This form has expired; load the page again and send it once more."""
 
-    status = HTTPStatus.BAD_REQUEST
+
+def status_of(error: Exception) -> HTTPStatus:
+    """The status of an error's family; 422 for an error of none."""
+    found = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+    return next(found, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-class Malformed(DomainError):
-    """The request cannot be read; correct it and send it again."""
-
-    status = HTTPStatus.BAD_REQUEST
+def status_in_form(error: Exception) -> HTTPStatus:
+    """The same, where a form or a body names what is not there: that field is wrong, so 422."""
+    status = status_of(error)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if status == HTTPStatus.NOT_FOUND else status
 
 
 def status_of_faults(faults: Iterable[Mapping[str, Any]]) -> HTTPStatus:
@@ -93,11 +111,6 @@ class FieldFault:
 
     field: str
     message: str
-
-
-def faults_in(error: ValidationError) -> list[FieldFault]:
-    """A validation error's faults, without the values: they may be secret."""
-    return [FieldFault(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
 
 
 def code_of(error: Exception) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from bigtime.model import Amount, DomainError
+from bigtime.model import Amount, RuleBroken
 from bigtime.site import money
 
 WRITTEN: Final = re.compile(r"-?([0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<decimals>[0-9]*))?")
@@ -19,7 +19,7 @@ DECIMAL_COMMA: Final = re.compile(r"[0-9.]*,[0-9]{0,2}")
 DIGITS: Final = frozenset("0123456789")
 
 
-class PriceTyped(DomainError):
+class PriceTyped(RuleBroken):
     """A price is written in digits, such as 19.99."""
 
 

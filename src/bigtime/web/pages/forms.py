@@ -16,8 +16,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError
-from bigtime.web.http import BadForm, Malformed, TooManyTries, worded
+from bigtime.model import DomainError, Malformed
+from bigtime.web.http import BadForm, TooManyTries, worded
 from bigtime.web.pages.site import Site
 
 F = TypeVar("F", bound=BaseModel)

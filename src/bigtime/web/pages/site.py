@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Cursors
+from bigtime.model import Cursors, NotSignedIn
 from bigtime.site import Codes, DealsById, PlanShop, Visitor, Visitors
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
@@ -24,7 +24,6 @@ from bigtime.web.http import (
     Header,
     Limits,
     NotAllowed,
-    NotSignedIn,
     Settings,
     client_of,
 )

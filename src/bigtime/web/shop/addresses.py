@@ -9,10 +9,9 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import get
+from bigtime.model import Malformed, get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
-from bigtime.web.http import Malformed
 from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
 
 LIST = "/me/addresses"

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, Position
+from bigtime.model import DomainError, Malformed, Position
 from bigtime.site import (
     MOST_PRODUCTS,
     CartAddition,
@@ -43,7 +43,7 @@ from bigtime.systems.cart import (
     remove_line,
     set_count,
 )
-from bigtime.web.http import Malformed, status_of
+from bigtime.web.http import status_of
 from bigtime.web.pages import Site, going_on, line_in, read_form, site_of, undo_text
 from bigtime.wire import Steps
 

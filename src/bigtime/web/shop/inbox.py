@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import Malformed
 from bigtime.site import Visitor, user_tag
 from bigtime.systems.deals import (
     MessageId,
@@ -20,7 +21,7 @@ from bigtime.systems.deals import (
     view_messages,
     view_unread_messages,
 )
-from bigtime.web.http import Malformed, local_path
+from bigtime.web.http import local_path
 from bigtime.web.pages import Filled, going_on, read_form, site_of
 from bigtime.wire import Steps
 

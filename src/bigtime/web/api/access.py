@@ -1,4 +1,6 @@
-"""Who calls an API: by a session token in the header, or by the cookie of a browser.
+"""Who calls an API, and what they may: the dependencies of its routes.
+
+A caller is known by a session token in the header, or by the cookie of a browser.
 
 A browser sends its cookie along with whatever a page anywhere makes it send. So a request that
 changes something and is let in by the cookie alone also brings the session's form token, which
@@ -13,14 +15,19 @@ from fastapi import Depends, Header, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.requests import Request
 
+from bigtime.model import NotSignedIn
 from bigtime.site import Visitor
+from bigtime.store import AsyncStore
 from bigtime.systems import accounts
-from bigtime.web.http import SESSION, NotAllowed, NotSignedIn
+from bigtime.web.api.errors import documented
+from bigtime.web.http import SESSION, NotAllowed
 from bigtime.web.pages import Site, site_of
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
-    auto_error=False, scheme_name="bearer", description="The token of a session."
+    auto_error=False,
+    scheme_name="bearer",
+    description="The token that `POST /api/v1/sessions` returns.",
 )
 COOKIE: Final = APIKeyCookie(
     name=SESSION,
@@ -31,8 +38,8 @@ COOKIE: Final = APIKeyCookie(
 )
 
 
-FOR_EVERYBODY: Final[dict[str, Any]] = {"security": [{}]}
-"""For `openapi_extra` of a route that needs nobody to be signed in."""
+OPEN: Final[dict[str, Any]] = {"security": [{}]}
+"""The `openapi_extra` of a route that may be called without a session."""
 
 
 class NoFormToken(NotAllowed):
@@ -48,17 +55,29 @@ FormToken: TypeAlias = Annotated[
 ]
 
 
-async def whoever(
+async def current_site(request: Request) -> Site:
+    return site_of(request)
+
+
+async def current_store(request: Request) -> AsyncStore:
+    return site_of(request).store
+
+
+CurrentSite: TypeAlias = Annotated[Site, Depends(current_site)]
+CurrentStore: TypeAlias = Annotated[AsyncStore, Depends(current_store)]
+
+
+async def find_caller(
     request: Request,
     _bearer: Annotated[Any, Security(BEARER)],
     _cookie: Annotated[Any, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """Who calls; None if nobody is signed in."""
+    """Who calls, found once in a request."""
     site = site_of(request)
     given = request.headers.get("authorization")
     if given is not None:
-        return await bearer_of(site, given)
+        return await find_bearer(site, given)
     visitor = await site.visitor(request)
     if visitor is None or request.method in READING:
         return visitor
@@ -67,7 +86,7 @@ async def whoever(
     return visitor
 
 
-async def bearer_of(site: Site, given: str) -> Visitor:
+async def find_bearer(site: Site, given: str) -> Visitor:
     """Whose a token is. A wrong one is an error, whatever cookie there may be."""
     scheme, _, token = given.partition(" ")
     token = token.strip()
@@ -78,50 +97,69 @@ async def bearer_of(site: Site, given: str) -> Visitor:
     return visitor
 
 
-Whoever: TypeAlias = Annotated[Visitor | None, Depends(whoever)]
-"""Who calls a route that is open to everybody."""
+AnyCaller: TypeAlias = Annotated[Visitor | None, Depends(find_caller)]
+"""Who calls a route that is open to everybody; None if nobody is signed in."""
 
 
-async def perhaps(
+async def find_checkout_caller(
     request: Request,
     _bearer: Annotated[Any, Security(BEARER)],
     _cookie: Annotated[Any, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """Who calls something that is open to everybody; a cookie alone counts for nothing."""
+    """Who calls a route that also works without a session; a cookie alone counts for nothing."""
     try:
-        return await whoever(request, _bearer, _cookie, form_token)
+        return await find_caller(request, _bearer, _cookie, form_token)
     except NoFormToken:
         return None
 
 
-Perhaps: TypeAlias = Annotated[Visitor | None, Depends(perhaps)]
+CheckoutCaller: TypeAlias = Annotated[Visitor | None, Depends(find_checkout_caller)]
 
 
-async def signed_in(caller: Whoever) -> Visitor:
+async def require_caller(caller: AnyCaller) -> Visitor:
     if caller is None:
         raise NotSignedIn()
     return caller
 
 
-SignedIn: TypeAlias = Annotated[Visitor, Depends(signed_in)]
+SignedIn: TypeAlias = Annotated[Visitor, Depends(require_caller)]
+
+
+async def require_editor(caller: SignedIn) -> Visitor:
+    if not caller.has(accounts.Role.EDITOR):
+        raise NotAllowed()
+    return caller
+
+
+Editor: TypeAlias = Annotated[Visitor, Depends(require_editor)]
 
 
 def is_admin(caller: Visitor | None) -> bool:
     return caller is not None and caller.has(accounts.Role.ADMIN)
 
 
-def check_admin(caller: Visitor | None) -> Visitor:
-    """Who calls, if it is an admin."""
-    if caller is None:
-        raise NotSignedIn()
+async def require_admin(caller: SignedIn) -> Visitor:
     if not is_admin(caller):
         raise NotAllowed()
     return caller
 
 
-async def admin(caller: SignedIn) -> Visitor:
-    return check_admin(caller)
+Admin: TypeAlias = Annotated[Visitor, Depends(require_admin)]
 
 
-Admin: TypeAlias = Annotated[Visitor, Depends(admin)]
+async def check_admin(caller: Visitor | None) -> Visitor:
+    """The same, for a route that only sometimes needs an admin."""
+    return await require_admin(await require_caller(caller))
+
+
+async def count_like(site: CurrentSite, caller: SignedIn) -> None:
+    """Counts a like or a watch of the caller; one too many is an error."""
+    site.limits.take("like", caller.username)
+
+
+LIKE_LIMITED: Final[dict[str, Any]] = {
+    "dependencies": [Depends(count_like)],
+    "responses": documented(400, 401, 403, 404, 409, 429),
+}
+"""Arguments of a route that likes or watches something."""

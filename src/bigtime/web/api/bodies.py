@@ -1,0 +1,194 @@
+"""Bodies of requests and responses: camelCase names, and numbers as numbers.
+
+A body's fields have the types of the systems, which are made for forms and programs alike and
+take a price that is written as text. In JSON a number is a number: a value of another type than
+its documented schema says is refused (400) before any rule of the system is asked (422).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+    field_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
+
+from bigtime.model import DomainError
+from bigtime.web.http import status_in_form
+
+Schema = Mapping[str, Any]
+
+
+def example(**fields: Any) -> ConfigDict:
+    """The example in a model's documentation."""
+    return examples(fields)
+
+
+def examples(*bodies: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [*bodies]})
+
+
+# Requests
+
+
+class RequestBody(BaseModel):
+    """The body of a request; unknown fields and values of another JSON type are refused."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def check_field(
+        cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        schema, definitions = schema_of(cls, str(info.field_name))
+        if not has_json_type(value, schema, definitions):
+            wanted = " or ".join(type_names(schema, definitions))
+            raise PydanticCustomError("json_type", "This is to be {wanted}.", {"wanted": wanted})
+        return check_as_field(value, check)
+
+    def given(self) -> dict[str, Any]:
+        """The fields that the request has, by their Python names."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def check_as_field(value: Any, check: Callable[[Any], Any]) -> Any:
+    """Makes a system's own error one of the field that it is about."""
+    try:
+        return check(value)
+    except DomainError as error:
+        context = {"sentence": str(error), "status": status_in_form(error)}
+        raise PydanticCustomError("refused", "{sentence}", context) from None
+
+
+FieldErrors: Final = WrapValidator(check_as_field)
+"""The same for the type of a query parameter: `Annotated[ProductId, FieldErrors, Query()]`."""
+
+OPTIONAL: Final[Any] = Field(default_factory=lambda: None)
+"""A field that a change need not mention; `given` leaves it out then."""
+
+
+def refuse_change(value: Any) -> Any:
+    raise PydanticCustomError("immutable", "This field cannot be changed.", {"status": 422})
+
+
+Immutable = SkipJsonSchema[Annotated[Any, BeforeValidator(refuse_change)]]
+"""A field that a record has, and that no request changes."""
+
+
+# JSON types
+
+REFERENCE: Final = "#/$defs/"
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+JSON_TYPES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "string": ("text", lambda value: isinstance(value, str)),
+    "number": ("a number", is_number),
+    "integer": ("a whole number", lambda value: is_number(value) and value == int(value)),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "array": ("a list", lambda value: isinstance(value, list)),
+    "object": ("an object", lambda value: isinstance(value, dict)),
+    "null": ("null", lambda value: value is None),
+}
+
+
+@cache
+def schema_of(body: type[RequestBody], field: str) -> tuple[Schema, Schema]:
+    """What is documented of a field, and the definitions it refers to."""
+    whole = body.model_json_schema()
+    alias = body.model_fields[field].alias or field
+    return whole["properties"].get(alias, {}), whole.get("$defs", {})
+
+
+def choices_of(schema: Schema, definitions: Schema) -> list[Schema]:
+    """The schemas of which a value fits one."""
+    choices = schema.get("anyOf") or schema.get("oneOf") or (schema,)
+    return [
+        definitions[one["$ref"].removeprefix(REFERENCE)] if "$ref" in one else one
+        for one in choices
+    ]
+
+
+def has_json_type(value: Any, schema: Schema, definitions: Schema) -> bool:
+    """Whether a value is of the type that a schema says, and so is what a list holds."""
+    for choice in choices_of(schema, definitions):
+        known = JSON_TYPES.get(choice.get("type", ""))
+        items = value if isinstance(value, list) and "items" in choice else ()
+        if (known is None or known[1](value)) and all(
+            has_json_type(one, choice["items"], definitions) for one in items
+        ):
+            return True
+    return False
+
+
+def type_names(schema: Schema, definitions: Schema) -> list[str]:
+    kinds = [choice.get("type", "") for choice in choices_of(schema, definitions)]
+    return list(dict.fromkeys(JSON_TYPES[kind][0] for kind in kinds if kind in JSON_TYPES))
+
+
+# Responses
+
+
+class ResponseBody(BaseModel):
+    """The body of a response, made of anything that has its attributes."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        from_attributes=True,
+        frozen=True,
+    )
+
+    def json_bytes(self) -> bytes:
+        return self.model_dump_json(by_alias=True).encode()
+
+
+Amount = Annotated[
+    Decimal,
+    PlainSerializer(float, return_type=float, when_used="json"),
+    WithJsonSchema({"type": "number", "examples": [299.99]}),
+]
+"""A number with two decimals. A float has room for all of them, in whatever is priced here."""
+
+
+# Times, as people write them: pydantic would also take a number of seconds for one
+
+MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}")
+DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def check_moment(value: Any) -> Any:
+    if not (isinstance(value, str) and MOMENT.match(value)):
+        raise PydanticCustomError("moment", "A time is written as in 2026-03-10T12:00:00Z.")
+    return value
+
+
+def check_day(value: Any) -> Any:
+    if not (isinstance(value, str) and DAY.fullmatch(value)):
+        raise PydanticCustomError("day", "A day is written as in 2026-03-10.")
+    return value
+
+
+WrittenMoment: Final = BeforeValidator(check_moment)
+WrittenDay: Final = BeforeValidator(check_day)
