@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 
 from bigtime.advisor.charges import Charge, Charged
 from bigtime.advisor.dry_run import CannotExplain
-from bigtime.advisor.explanation import explain
+from bigtime.advisor.explanation import explain, explain_on
 from bigtime.advisor.measurement import measure
+from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError, DomainError
@@ -126,7 +128,9 @@ def units(charged: Charged) -> dict[tuple[str, str | None], tuple[float, float]]
 
 def runs_as_explained(store: Store, runnable: Any, held: Iterable[Entity]) -> None:
     """Explains first, runs then, and compares the requests, the units and the result."""
-    explained = explain(again(runnable), holding=held, tables=[PARCELS])
+    explained = explain_on(
+        shared_engine(), again(runnable), holding=held, tables=[PARCELS], rate=rate()
+    )
     if explained.ended is not None:
         with pytest.raises(type(explained.ended)):
             store.run(again(runnable))
@@ -135,6 +139,12 @@ def runs_as_explained(store: Store, runnable: Any, held: Iterable[Entity]) -> No
     assert units(explained) == units(measured)
     assert len(explained.requests) == measured.requests
     assert explained.result == measured.result
+
+
+@cache
+def shared_engine() -> Engine:
+    """To open one for each of thousands of explanations would take most of the time."""
+    return Engine.memory(housekeeping=False)
 
 
 def again(runnable: Any) -> Any:

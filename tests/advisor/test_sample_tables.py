@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from bigtime.advisor import explain
+from bigtime.advisor import explain, measure
 from bigtime.model import (
     Entity,
     Keys,
@@ -162,6 +162,11 @@ def test_samples_have_the_size_that_is_given(size: int) -> None:
 def test_what_is_put_is_padded_and_never_shortened() -> None:
     assert explained(put(room()), sizes={Room: 3000}).write_units == 3.0
     assert explained(put(room(notes="x" * 3000)), sizes={Room: 100}).write_units == 3.0
+
+
+def test_measured_steps_are_explained_too() -> None:
+    measured = explained(measure(get(ROOM)))
+    assert (measured.read_units, measured.result.read_units) == (0.5, 0.5)
 
 
 # --- What DynamoDB would refuse -----------------------------------------------------------------

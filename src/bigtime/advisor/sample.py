@@ -41,7 +41,7 @@ from bigtime.model import (
     told_by,
     unwrapped,
 )
-from bigtime.wire import Item
+from bigtime.wire import Item, check_item
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -309,8 +309,9 @@ def sample_item(
     number: int = 0,
     present: Iterable[str] = (),
 ) -> Item:
-    """A stored item of an entity."""
-    return entity.layout.to_item(sample_entity(entity, given, number=number, present=present))
+    """An item of an entity, as DynamoDB stores it."""
+    sample = sample_entity(entity, given, number=number, present=present)
+    return check_item(entity.layout.to_item(sample))[0]
 
 
 # Fields of keys

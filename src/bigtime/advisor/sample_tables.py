@@ -21,6 +21,7 @@ padded too, and never shortened.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Self, TypedDict, Unpack
 
 from bigtime.advisor.expressions import always_true, only
@@ -93,7 +94,7 @@ class SampleTables:
             params = replace_actions(request, self.action_params)
         # The dice of every dry run fall the same, and so would the tokens drawn in another one.
         params.pop("ClientRequestToken", None)
-        return self.ask(request.operation, **params, ReturnConsumedCapacity="INDEXES")
+        return self.ask(request.operation, **{**params, "ReturnConsumedCapacity": "INDEXES"})
 
     def action_params(self, action: Action) -> Params:
         params = action.params
@@ -173,11 +174,8 @@ class SampleTables:
         operation = "Query" if KEY_CONDITION in params else "Scan"
         missing = wanted - self.ask(operation, **stretch, Select="COUNT")["Count"]
         table = self.table(params["TableName"])
-        for item in self.unknown_items(table, stretch):
-            if missing <= 0:
-                break
+        for item in islice(self.unknown_items(table, stretch), max(missing, 0)):
             self.put(table, item)
-            missing -= 1
 
     def unknown_items(self, table: Table, stretch: Params) -> Iterator[Item]:
         """Samples that a query finds and that no request has named."""
