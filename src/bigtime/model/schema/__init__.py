@@ -17,6 +17,7 @@ from bigtime.model.schema.encoding import Encoding
 from bigtime.model.schema.entity import Entity, Key
 from bigtime.model.schema.identity import Identity, identity_of
 from bigtime.model.schema.key_range import (
+    Comparison,
     KeyCondition,
     Within,
     at_least,
@@ -70,6 +71,7 @@ __all__ = [
     "SETS",
     "Attribute",
     "Bucket",
+    "Comparison",
     "Condition",
     "Encoding",
     "Entity",
