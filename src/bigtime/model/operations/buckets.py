@@ -22,7 +22,7 @@ is a bucket and an item in it, so what is inserted or deleted meanwhile moves no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
@@ -35,12 +35,14 @@ from bigtime.model.operations.page import PATIENCE, Page, Position, check_number
 from bigtime.model.operations.query import Query, query, viewed
 from bigtime.model.schema import (
     MAIN,
+    Comparison,
     Condition,
     Encoding,
     Reader,
     Within,
+    at_least,
+    at_most,
     bare_type,
-    between,
     key_value,
 )
 from bigtime.wire import AttributeValue, Item, Steps
@@ -98,22 +100,20 @@ class Buckets(Generic[E]):
 
     @cached_property
     def prepared_list(self) -> dict[bool, PreparedQuery]:
-        """By direction, the query of the list; its values end with the first and last bucket."""
+        """By direction, the query of the list: from a bucket on, or from one back."""
+        return {False: self.list_query(at_least("0")), True: self.list_query(at_most("9"))}
+
+    def list_query(self, bound: Comparison) -> PreparedQuery:
         series = self.listed.series(self.shared_fields)
-        entries = self.listed.entry.within(MAIN, series=series, bucket=between("0", "9"))
-        reader = Reader((self.listed.entry.__name__,), self.read_entry, self.entry_key)
-        return {
-            way: prepared(query(entries.read_as(reader), newest_first=way)) for way in (False, True)
-        }
+        entries = self.listed.entry.within(MAIN, series=series, bucket=bound)
+        reader = Reader((self.listed.entry.__name__,), self.read_entry)
+        return prepared(query(entries.read_as(reader), newest_first=bound.operator == "<="))
 
     @cached_property
-    def entry_key(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.entity.layout.table.main.attributes)
-
-    def read_entry(self, item: Item) -> str:
-        """The bucket of an entry, by its sort key."""
-        text: str = item[self.entry_key[1]]["S"]
-        return text.removeprefix(ENTRY_PREFIX)
+    def read_entry(self) -> Callable[[Item], str]:
+        """Reads the bucket of an entry."""
+        name = self.listed.entry.layout.names["bucket"]
+        return lambda item: item[name]["S"]
 
     @cached_property
     def kind(self) -> type[date]:
@@ -276,7 +276,7 @@ class Walk:
     def steps(self, after: Position | None, since: date | None) -> Steps[Page[Any]]:
         place = place_in(after, self.buckets.fingerprints[self.newest_first]) or {}
         query, parameters = self.prepared()
-        listed = ListedBuckets(self, *(yield from self.bounds(place.get("bucket"), since)))
+        listed = ListedBuckets(self, *(yield from self.ends(place.get("bucket"), since)))
         found: list[Any] = []
         patience = None if self.filter is None else PATIENCE
         while (bucket := (yield from listed.next())) is not None:
@@ -294,13 +294,12 @@ class Walk:
                 return Page(found, self.position(bucket, taken.last))
         return Page(found)
 
-    def bounds(self, bucket: str | None, since: date | None) -> Steps[tuple[str, str]]:
-        """The first and the last bucket in time: from `since` to today, or to those seen."""
-        first = self.buckets.bucket_of(FIRST_MOMENT if since is None else since)
-        if self.newest_first and bucket is not None:
-            return first, bucket
-        today = self.buckets.bucket_of((yield from now()))
-        return first if bucket is None else max(first, bucket), today
+    def ends(self, bucket: str | None, since: date | None) -> Steps[tuple[str, str]]:
+        """Where the walk begins and ends, between `since` and today; it may go on from a bucket."""
+        oldest = self.buckets.bucket_of(FIRST_MOMENT if since is None else since)
+        if self.newest_first:
+            return bucket or self.buckets.bucket_of((yield from now())), oldest
+        return bucket or oldest, self.buckets.bucket_of((yield from now()))
 
     def prepared(self) -> PreparedQuery:
         """The query of the template partition, with the filter and the view of this page."""
@@ -314,28 +313,35 @@ class Walk:
 
 
 class ListedBuckets:
-    """The listed buckets between two, one after the other; `walked` are those given out before."""
+    """The listed buckets of a walk, one after the other; `walked` are those given out before."""
 
     def __init__(self, walk: Walk, first: str, last: str) -> None:
         self.query, parameters = walk.buckets.prepared_list[walk.newest_first]
-        self.parameters = bounded(parameters, first, last)
+        self.parameters = begun_at(parameters, first, newest_first=walk.newest_first)
         self.limit = walk.limit + 1  # a page has items in `limit` buckets at most, and looks ahead
+        self.last = last
+        self.is_beyond = str.__lt__ if walk.newest_first else str.__gt__
         self.names: list[str] = []
         self.walked = -1
         self.start: Item | None = None
-        self.ended = first > last
+        self.ended = self.is_beyond(first, last)
 
     def next(self) -> Steps[str | None]:
         self.walked += 1
         if not self.names and not self.ended:
             taken = yield from self.query.taking(self.start, self.limit, self.parameters)
             self.names, self.start, self.ended = taken.values[::-1], taken.last, taken.ended
-        return self.names.pop() if self.names else None
+        if not self.names or self.is_beyond(self.names[-1], self.last):
+            return None
+        return self.names.pop()
 
 
-def bounded(parameters: Mapping[str, Any], first: str, last: str) -> dict[str, Any]:
-    """The query of a list, from one bucket to another."""
+def begun_at(parameters: Mapping[str, Any], bucket: str, *, newest_first: bool) -> dict[str, Any]:
+    """The query of a list that begins with a bucket.
+
+    Where others may share its partition, the list has two bounds: this is the upper one of a walk
+    that goes back, and the lower one of a walk that goes on.
+    """
     values = parameters["ExpressionAttributeValues"]
-    bounds = ({"S": ENTRY_PREFIX + one} for one in (first, last))
-    bound = dict(zip(list(values)[-2:], bounds, strict=True))
+    bound = {list(values)[-1 if newest_first else 1]: {"S": ENTRY_PREFIX + bucket}}
     return {**parameters, "ExpressionAttributeValues": {**values, **bound}}

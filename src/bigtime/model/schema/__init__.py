@@ -16,6 +16,7 @@ from bigtime.model.schema.condition import (
 from bigtime.model.schema.encoding import Encoding
 from bigtime.model.schema.entity import Entity, Key
 from bigtime.model.schema.key_range import (
+    Comparison,
     KeyCondition,
     Within,
     at_least,
@@ -69,6 +70,7 @@ __all__ = [
     "SETS",
     "Attribute",
     "Bucket",
+    "Comparison",
     "Condition",
     "Encoding",
     "Entity",
