@@ -37,7 +37,6 @@ API: Final[tuple[APIRouter, ...]] = (*PORTAL, *V1, docs)
 
 NOT_FOR_HTTP: Final = {
     "cart.purchase": "part of the transaction of `POST /me/orders`",
-    "deals.fetch_first_deal": "where a list ends; who reads on learns it from `startAt`",
     "cart.count_products": "a badge of the site's pages; who reads `/me/cart` has the products",
     "cart.import_rows": "a file's worth of other accounts' carts; the command line loads it",
 }
