@@ -20,6 +20,7 @@ from bigtime.site import checkout
 from bigtime.store import AsyncStore
 from bigtime.web import server as serve
 from bigtime.web.pages.hot_pages import Front
+from bigtime.web.pages.tagged_cache import TaggedCache
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 
@@ -112,9 +113,15 @@ def order_in_two() -> None:
     checkout.transact = in_two  # type: ignore[assignment, attr-defined]
 
 
+def never_invalidate() -> None:
+    """What was cached stays, whatever happens to the data that it shows."""
+    TaggedCache.drop = lambda cache, tags: None  # type: ignore[method-assign]
+
+
 SITE_MUTANTS: dict[str, Callable[[], None]] = {
     "leak": leak,
     "fails sometimes": fail_sometimes,
+    "never invalidates": never_invalidate,
     "idle worker": let_worker_idle,
     "worker left dead": leave_worker_dead,
     "keys forgotten": forget_keys,
