@@ -32,7 +32,6 @@ from bigtime.store import AsyncStore
 from bigtime.web.app import follower, make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
-from bigtime.web.metered_store import metering
 from bigtime.web.pages.site import Site
 
 LEAST_ROUNDS: Final = 8
@@ -43,7 +42,7 @@ class Maker:
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         meters = Meters()
-        store = AsyncStore(engine, **metering(meters.spent))
+        store = AsyncStore(engine, meter=meters.spent)
         settings = Settings(data=folder)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
         self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]

@@ -117,7 +117,7 @@ from bigtime.site.registration import (
     regain_account,
 )
 from bigtime.site.reminders import remind_each, to_remind
-from bigtime.site.systems import SYSTEMS
+from bigtime.site.systems import NO_PATTERN, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
 
 __all__ = [
@@ -130,6 +130,7 @@ __all__ = [
     "FRONT_PAGE",
     "LATEST",
     "MOST_PRODUCTS",
+    "NO_PATTERN",
     "PLACES",
     "PRICING",
     "RAND",
@@ -208,6 +209,7 @@ __all__ = [
     "ordered_before",
     "outdated",
     "outdated_places",
+    "pattern_label",
     "percent",
     "place_of_category",
     "post_deal",

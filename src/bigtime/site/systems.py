@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from bigtime.model import System
 from bigtime.systems.accounts import SYSTEM as ACCOUNTS
 from bigtime.systems.cart import SYSTEM as CART
@@ -11,6 +13,30 @@ from bigtime.systems.portal import SYSTEM as PORTAL
 from bigtime.systems.sessions import SYSTEM as SESSIONS
 from bigtime.systems.shop import SYSTEM as SHOP
 
-__all__ = ["ACCOUNTS", "CART", "CATALOG", "DEALS", "PORTAL", "SESSIONS", "SHOP", "SYSTEMS"]
+__all__ = [
+    "ACCOUNTS",
+    "CART",
+    "CATALOG",
+    "DEALS",
+    "NO_PATTERN",
+    "PORTAL",
+    "SESSIONS",
+    "SHOP",
+    "SYSTEMS",
+    "pattern_label",
+]
 
 SYSTEMS: tuple[System, ...] = (DEALS, CATALOG, CART, SHOP, SESSIONS, ACCOUNTS, PORTAL)
+
+NO_PATTERN: Final = "no pattern"
+
+LABELS: Final = {
+    one.name.qualified: f"{system.name}.{one.name}"
+    for system in SYSTEMS
+    for one in (*system.patterns.values(), *system.reactions.values())
+}
+
+
+def pattern_label(qualified: str | None) -> str:
+    """What metrics call a pattern or a reaction, such as `deals.fetch_deal`."""
+    return LABELS.get(qualified or "", NO_PATTERN)

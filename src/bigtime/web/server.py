@@ -34,7 +34,6 @@ from bigtime.store import AsyncStore, HttpTransport, Store, destination, open_st
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.http import Meters, Settings, with_secret
-from bigtime.web.metered_store import metering
 
 log = logging.getLogger("bigtime.web")
 
@@ -166,13 +165,13 @@ async def opened(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, **metering(meters.spent)), engine.version
+            yield AsyncStore(engine, meter=meters.spent), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, **metering(meters.spent)), None
+            yield AsyncStore(transport, meter=meters.spent), None
         finally:
             await transport.close()
 

@@ -29,6 +29,7 @@ from bigtime.wire.requests import (
     Item,
     Now,
     Params,
+    PatternName,
     Pause,
     Request,
     Response,
@@ -36,6 +37,7 @@ from bigtime.wire.requests import (
     Steps,
     Together,
     Transport,
+    name_steps,
     steps_in,
 )
 from bigtime.wire.values import (
@@ -67,6 +69,7 @@ __all__ = [
     "LimitExceededException",
     "Now",
     "Params",
+    "PatternName",
     "Pause",
     "ProvisionedThroughputExceededException",
     "Request",
@@ -91,6 +94,7 @@ __all__ = [
     "decimal",
     "item_size",
     "lazy_names",
+    "name_steps",
     "number",
     "same_maps",
     "sort_bytes",
