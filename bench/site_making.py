@@ -29,10 +29,10 @@ from bench.site_pages import UNCACHED
 from bench.site_scene import PageOf
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore
-from bigtime.web.app import follower, make_app
+from bigtime.web.app import followers, make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
-from bigtime.web.pages.site import Site
+from bigtime.web.pages.app_context import AppContext
 
 LEAST_ROUNDS: Final = 8
 
@@ -45,23 +45,27 @@ class Maker:
         store = AsyncStore(engine, meter=meters.spent)
         settings = Settings(data=folder)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
-        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
-        self.following = follower(self.site, engine.version)
+        self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
+        self.followers = followers(self.site, engine.version)
 
     async def after_changes(
         self, changes: Changes, pages: Sequence[PageOf], rounds: int
     ) -> dict[PageOf, float]:
-        await self.following.catch_up()
+        await self.catch_up()
         best = dict.fromkeys(pages, float("inf"))
         for number in range(rounds + 1):  # the first one warms up
             changes.make()
-            await self.following.catch_up()
+            await self.catch_up()
             for page in turned(pages, number):
                 seen, shown = await self.made(page)
                 assert changes.is_on(page, shown), f"{page.path} does not show a change"
                 if number:
                     best[page] = min(best[page], seen)
         return best
+
+    async def catch_up(self) -> None:
+        for follower in self.followers:
+            await follower.catch_up()
 
     async def from_nothing(self, pages: Sequence[PageOf], rounds: int) -> dict[PageOf, float]:
         best = dict.fromkeys(pages, float("inf"))
@@ -74,7 +78,7 @@ class Maker:
 
     async def made(self, page: PageOf) -> tuple[float, bytes]:
         """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
-        self.site.pages.clear()
+        self.site.cache.clear()
         began = time.process_time()
         shown = await self.answered(page.path)
         return (time.process_time() - began) * 1e6, shown

@@ -7,6 +7,7 @@ from bigtime.site.cache_tags import (
     FRONT_PAGE,
     LATEST,
     PRICING,
+    SHOWN,
     brand_deals_tag,
     brand_tag,
     campaign_tag,
@@ -14,10 +15,10 @@ from bigtime.site.cache_tags import (
     category_tag,
     day_tag,
     deal_tag,
+    deal_tags,
     product_tag,
-    tags_of,
-    tags_shown,
-    trending_tag,
+    tags_of_item,
+    tags_of_record,
     user_tag,
 )
 from bigtime.site.cart_lines import Adding, NoUndo, WholeCount, adding, repricing
@@ -101,14 +102,7 @@ from bigtime.site.mailbox_check import (
 )
 from bigtime.site.members import join
 from bigtime.site.plan_orders import Ordering, Wanted, zone_named
-from bigtime.site.priced_cart import (
-    DealsById,
-    ShownCart,
-    ShownLine,
-    deals_of,
-    view_cart,
-    view_order_to_place,
-)
+from bigtime.site.priced_cart import ShownCart, ShownLine, deals_of, view_cart, view_order_to_place
 from bigtime.site.registration import (
     Details,
     as_typed,
@@ -135,6 +129,7 @@ __all__ = [
     "PRICING",
     "RAND",
     "SHAPE",
+    "SHOWN",
     "SITE",
     "SYSTEMS",
     "WORKER",
@@ -143,7 +138,6 @@ __all__ = [
     "Checkout",
     "Codes",
     "Counted",
-    "DealsById",
     "Details",
     "EditorAction",
     "EditorChange",
@@ -187,6 +181,7 @@ __all__ = [
     "day",
     "day_tag",
     "deal_tag",
+    "deal_tags",
     "deals_counted",
     "deals_of",
     "demo_logins",
@@ -228,12 +223,11 @@ __all__ = [
     "send_code",
     "session_holder",
     "shown_at",
-    "tags_of",
-    "tags_shown",
+    "tags_of_item",
+    "tags_of_record",
     "tell_everybody",
     "text_of",
     "to_remind",
-    "trending_tag",
     "user_tag",
     "view_cart",
     "view_changes",

@@ -10,19 +10,15 @@ Pages show deals as the site keeps them, which may be a moment old; whoever orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
-from typing import TypeAlias
 
 from bigtime.model import Page, Position
 from bigtime.systems import cart, shop
 from bigtime.systems.deals import Deal, fetch_deals
 from bigtime.wire import Steps
-
-DealsById: TypeAlias = Callable[[Sequence[str]], Steps[list[Deal]]]
-"""Gives those deals that there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +70,18 @@ class ShownCart:
         return mark_of(one.line for one in self.lines)
 
 
-def view_cart(
-    username: str, *, after: Position | None = None, deals_by_id: DealsById = fetch_deals
-) -> Steps[ShownCart]:
+def view_cart(username: str, *, after: Position | None = None) -> Steps[ShownCart]:
     """The cart; of what is saved a page, that after a position."""
     active = yield from active_lines(username)
     saved = yield from cart.view_products(username, cart.Status.SAVED, after=after)
-    deals = yield from deals_of([*active, *saved], deals_by_id)
+    deals = yield from deals_of([*active, *saved])
     return ShownCart(beside(active, deals), beside(saved, deals), saved.position)
 
 
-def view_order_to_place(username: str, *, deals_by_id: DealsById = fetch_deals) -> Steps[ShownCart]:
+def view_order_to_place(username: str) -> Steps[ShownCart]:
     """The cart without what is saved for later, which nobody orders."""
     active = yield from active_lines(username)
-    return ShownCart(beside(active, (yield from deals_of(active, deals_by_id))))
+    return ShownCart(beside(active, (yield from deals_of(active))))
 
 
 def active_lines(username: str) -> Steps[Page[cart.CartLine]]:
@@ -96,11 +90,9 @@ def active_lines(username: str) -> Steps[Page[cart.CartLine]]:
     return (yield from cart.view_products(username, cart.Status.ACTIVE, limit=cart.MOST_LINES))
 
 
-def deals_of(
-    lines: Iterable[cart.CartLine], deals_by_id: DealsById = fetch_deals
-) -> Steps[dict[str, Deal]]:
+def deals_of(lines: Iterable[cart.CartLine]) -> Steps[dict[str, Deal]]:
     """The deals that lines are of, by SKU, which is the deal's id."""
-    found = yield from deals_by_id([line.item_sku for line in lines])
+    found = yield from fetch_deals([line.item_sku for line in lines])
     return {deal.deal_id: deal for deal in found}
 
 

@@ -33,7 +33,8 @@ NO_PATTERN: Final = "no pattern"
 LABELS: Final = {
     one.name.qualified: f"{system.name}.{one.name}"
     for system in SYSTEMS
-    for one in (*system.patterns.values(), *system.reactions.values())
+    for named in (system.patterns, system.reactions)
+    for one in named.values()
 }
 
 

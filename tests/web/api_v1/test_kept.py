@@ -38,7 +38,7 @@ def kept_answer(web: Web, nobody: Caller, path: str) -> Response:
     while True:
         answer = nobody.get(path)
         time.sleep(0.15)
-        if web.site.pages.get(API + path) is not None:
+        if web.site.cache.get(API + path) is not None:
             return answer
         assert time.monotonic() < deadline, "it is never kept"
 
@@ -51,12 +51,12 @@ def test_a_kept_answer_equals_the_one_that_is_not_and_follows_a_write(
     path = path.format(deal=deal.deal_id)
     write = HOT[path.replace(deal.deal_id, "{deal}")]
     first = kept_answer(web, nobody, path)
-    hits = web.site.pages.hits
+    hits = web.site.cache.hits
 
     kept = nobody.get(path)
     uncached = nobody.get(path, other="query")
 
-    assert web.site.pages.hits == hits + 1
+    assert web.site.cache.hits == hits + 1
     assert first.content == kept.content == uncached.content
     assert first.headers["content-type"] == kept.headers["content-type"] == "application/json"
     assert "x-request-id" in kept.headers
@@ -73,15 +73,15 @@ def test_other_spellings_and_queries_are_answered_and_not_kept(
     web: Web, nobody: Caller, post_deal: PostDeal
 ) -> None:
     post_deal()
-    before = len(web.site.pages)
+    before = len(web.site.cache)
     for path in ("/brands/apple", "/brands/ApPlE/deals", "/categories/home", "/deals/none"):
         nobody.get(path)
     nobody.get("/front-page", lastDealIdSeen="2" * 27)
-    assert len(web.site.pages) == before
+    assert len(web.site.cache) == before
 
 
 def test_what_is_somebodys_own_is_never_kept(web: Web, sam: Caller) -> None:
-    before = len(web.site.pages)
+    before = len(web.site.cache)
     for path in ("/me/user", "/me/messages", "/me/cart", "/me/sessions", "/me/brands/APPLE"):
         assert sam.get(path).status_code == 200
-    assert len(web.site.pages) == before
+    assert len(web.site.cache) == before

@@ -30,7 +30,7 @@ from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import follower, make_app
 from bigtime.web.http.settings import Settings
-from bigtime.web.pages.site import Site
+from bigtime.web.pages.app_context import AppContext
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of
 
@@ -66,7 +66,7 @@ class Scene:
         self.store = AsyncStore(engine, clock=time.clock, hooks=[self.exchanges.append])
         settings = Settings(secret=SecretStr(SECRET), public_url="http://site.example")
         self.front = make_app(settings, self.store, version=engine.version)
-        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
+        self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
         self.following = follower(self.site, engine.version)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:

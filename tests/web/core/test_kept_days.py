@@ -1,4 +1,4 @@
-"""Days and deals that are kept: read once, and again when something in them has changed."""
+"""Days that are kept: read once, and again when something in them has changed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup
-from bigtime.site.cache_tags import brand_deals_tag, tags_shown
+from bigtime.site.cache_tags import brand_deals_tag, list_tags
 from bigtime.store import Store
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.deals import fetch_brand_deals, update_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.web.pages.kept_days import KeptDays
-from bigtime.web.pages.kept_deals import kept_deals
 from bigtime.web.pages.tagged_cache import TaggedCache
-from bigtime.wire import Request, Response, Steps
+from bigtime.wire import Request, Response
 from tests.web.conftest import old_deal
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -34,7 +33,6 @@ class Place:
         self.engine = engine
         self.store = Store(self.answer, clock=lambda: NOON)
         self.days: TaggedCache[Sequence[Deal]] = TaggedCache()
-        self.deals: TaggedCache[Deal] = TaggedCache()
         self.run(setup(SYSTEM))
 
     def answer(self, request: Request) -> Response:
@@ -49,11 +47,6 @@ class Place:
         self.asked.clear()
         kept = KeptDays(self.days, GROUP)
         return self.run(fetch_brand_deals("APPLE", kept=kept)).items, len(self.asked)
-
-    def by_id(self, *deals: Deal) -> tuple[list[Deal], int]:
-        self.asked.clear()
-        fetch: Steps[list[Deal]] = kept_deals(self.deals)([one.deal_id for one in deals])
-        return self.run(fetch), len(self.asked)
 
 
 @pytest.fixture
@@ -72,8 +65,7 @@ def deals(place: Place) -> list[Deal]:
 
 def changed(place: Place, deal: Deal) -> Deal:
     made: Deal = place.run(update_deal(deal.deal_id, price=Decimal("1.99")))
-    for cache in (place.days, place.deals):
-        cache.drop(tags_shown(made))
+    place.days.invalidate(list_tags(made))
     return made
 
 
@@ -92,7 +84,7 @@ def test_a_new_deal_has_its_day_read_again(place: Place, deals: list[Deal]) -> N
     place.page()
     new = old_deal(NOON, 100)
     place.run(load_many([new]))
-    place.days.drop(tags_shown(new))
+    place.days.invalidate(list_tags(new))
     found, requests = place.page()
     assert found == sorted([new, *deals], key=lambda one: one.deal_id, reverse=True)
     assert requests == 1
@@ -100,31 +92,12 @@ def test_a_new_deal_has_its_day_read_again(place: Place, deals: list[Deal]) -> N
 
 def test_another_brands_change_has_nothing_read_again(place: Place, deals: list[Deal]) -> None:
     place.page()
-    place.days.drop(tags_shown(deals[0].model_copy(update={"brand": "SONY"})))
+    place.days.invalidate(list_tags(deals[0].model_copy(update={"brand": "SONY"})))
     assert place.page() == (deals, 0)
 
 
 def test_a_day_that_changes_while_it_is_read_is_not_kept(place: Place, deals: list[Deal]) -> None:
     kept = KeptDays(place.days, GROUP)
-    place.days.drop(tags_shown(deals[0]))
+    place.days.invalidate(list_tags(deals[0]))
     kept.put(NOON, deals[:1])
     assert KeptDays(place.days, GROUP).get(NOON) is None
-
-
-def test_deals_that_are_kept_are_not_asked_for(place: Place, deals: list[Deal]) -> None:
-    assert place.by_id(*deals[:2]) == (deals[:2], 1)
-    assert place.by_id(*deals[:2]) == (deals[:2], 0)
-    found, requests = place.by_id(*deals)
-    assert (found, requests) == (deals, 1)
-
-
-def test_a_deal_that_changed_is_asked_for_again(place: Place, deals: list[Deal]) -> None:
-    place.by_id(*deals)
-    deals[2] = changed(place, deals[2])
-    assert place.by_id(*deals) == (deals, 1)
-
-
-def test_a_deal_that_is_not_there_is_left_out_and_asked_for_each_time(place: Place) -> None:
-    gone = old_deal(NOON, 1)
-    assert place.by_id(gone) == ([], 1)
-    assert place.by_id(gone) == ([], 1)

@@ -20,7 +20,7 @@ from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.wire import Steps
 
 
@@ -91,7 +91,7 @@ def test_an_operation_alone_is_of_no_pattern(metered: Metered) -> None:
 
 def test_work_on_a_thread_apart_goes_by_its_name(metered: Metered) -> None:
     async def signing_up() -> None:
-        apart = Apart(metered.store)
+        apart = CpuPool(metered.store)
         await apart.run(sign_up("alex@example.com", "correct horse", "alex"))
         await apart.run(verify_password("alex@example.com", "correct horse"))
 

@@ -78,7 +78,7 @@ def test_an_older_deal_that_is_loaded_later_is_found_as_well(
     assert more_on(visitor, path) == ""
     (oldest,) = days_ago(500)
     write_down(web, [oldest])
-    web.site.pages.clear()  # its keeper follows the data ten times a second
+    web.site.cache.clear()  # its keeper follows the data ten times a second
     assert titles(visitor.get(more_on(visitor, path)).text) == [oldest.title]
 
 

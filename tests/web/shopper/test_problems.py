@@ -56,7 +56,7 @@ def test_a_kept_page_whose_gaps_cannot_be_filled_is_answered_by_the_application(
     web: Web, alex: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert alex.get("/brands").status_code == 200
-    web.site.facts.clear()
+    web.site.cache.clear()
 
     async def broken(page: Any, visitor: Any) -> bytes:
         raise RuntimeError("secret detail")

@@ -6,12 +6,11 @@ sent: after a crash in between, what is in the list may not be done, and to ask 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from bigtime.model import Pattern, create, get
 from bigtime.site import (
-    BRANDS,
     CHOICE,
     FRONT,
     PLACES,
@@ -26,7 +25,6 @@ from bigtime.site import (
     new_change,
     post_deal,
     shown_at,
-    tags_shown,
     tell_everybody,
 )
 from bigtime.systems import deals
@@ -45,7 +43,7 @@ from bigtime.web.api.deals_shapes import (
     ProgressShown,
     ToldShown,
 )
-from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
+from bigtime.web.api.endpoint import CREATED, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one
 from bigtime.wire import Steps
 
@@ -87,10 +85,6 @@ def found_brand(caller: Visitor, name: str, logo: str | None = None) -> Steps[de
 def make_categories() -> Steps[list[deals.Category]]:
     yield from deals.create_categories()
     return (yield from deals.fetch_all_categories())
-
-
-def shown_now(done: Done) -> Iterable[str]:
-    return tags_shown(done.result)
 
 
 # Featured deals
@@ -178,7 +172,6 @@ EDITING: Final = (
         runs=post,
         body=NewDeal,
         status=CREATED,
-        drops=shown_now,
         once=True,
     ),
     Endpoint(
@@ -189,7 +182,6 @@ EDITING: Final = (
         one(DealShown),
         runs=change,
         body=DealChange,
-        drops=shown_now,
     ),
     Endpoint(
         "PUT",
@@ -199,7 +191,6 @@ EDITING: Final = (
         one(DealShown),
         runs=rewrite,
         body=DealFacts,
-        drops=shown_now,
     ),
     Endpoint(
         "POST",
@@ -210,7 +201,6 @@ EDITING: Final = (
         runs=found_brand,
         body=NewBrand,
         status=CREATED,
-        drops=lambda done: (BRANDS, *tags_shown(done.result)),
         once=True,
     ),
     Endpoint(
@@ -220,7 +210,6 @@ EDITING: Final = (
         May.EDITOR,
         made_by(CategoriesShown, all_categories),
         runs=make_categories,
-        drops=lambda done: [tag for one in done.result for tag in tags_shown(one)],
         note="Those that are there stay as they are.",
     ),
     Endpoint(
@@ -231,7 +220,6 @@ EDITING: Final = (
         one(FeaturedShown),
         runs=featuring_in(FRONT),
         body=FeaturedChoice,
-        drops=shown_now,
         note="From 1 to 10 deals.",
     ),
     Endpoint(
@@ -242,7 +230,6 @@ EDITING: Final = (
         one(FeaturedShown),
         runs=featuring_in(CHOICE),
         body=FeaturedChoice,
-        drops=shown_now,
         note="From 1 to 10 deals.",
     ),
     Endpoint(
@@ -253,7 +240,6 @@ EDITING: Final = (
         one(FeaturedShown),
         runs=featuring_in_category,
         body=FeaturedChoice,
-        drops=shown_now,
         note="From 5 to 10 deals, all of this category.",
     ),
     Endpoint(
@@ -263,7 +249,6 @@ EDITING: Final = (
         May.EDITOR,
         one(FeaturedShown),
         runs=refresh_page,
-        drops=shown_now,
         note="The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for"
         " the second.",
     ),
@@ -274,7 +259,6 @@ EDITING: Final = (
         May.EDITOR,
         one(FeaturedShown),
         runs=refresh_category,
-        drops=shown_now,
     ),
     Endpoint(
         "POST",

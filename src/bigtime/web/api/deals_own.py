@@ -6,14 +6,12 @@ a PUT says how it should be, and it is so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from bigtime.model import Pattern
-from bigtime.site import brand_tag, category_tag, user_tag
 from bigtime.systems import deals
 from bigtime.web.api.deals_shapes import (
     CountShown,
@@ -27,7 +25,7 @@ from bigtime.web.api.deals_shapes import (
     UserChange,
     UserShown,
 )
-from bigtime.web.api.endpoint import CREATED, Done, Endpoint, May, Running
+from bigtime.web.api.endpoint import CREATED, Endpoint, May, Running
 from bigtime.web.api.showing import made_by, one, page_of
 from bigtime.wire import Steps
 
@@ -55,15 +53,6 @@ def of_category(deed: Pattern[..., None]) -> Running:
     return run
 
 
-def brand_counts(done: Done) -> Iterable[str]:
-    return user_tag(done.caller.username), brand_tag(deals.brand_key(done.arguments["brand_name"]))
-
-
-def category_counts(done: Done) -> Iterable[str]:
-    key = deals.category_key(done.arguments["category_name"])
-    return user_tag(done.caller.username), category_tag(key)
-
-
 def brand_deed(method: Any, path: str, deed: Pattern[..., None]) -> Endpoint:
     return Endpoint(
         method,
@@ -71,7 +60,6 @@ def brand_deed(method: Any, path: str, deed: Pattern[..., None]) -> Endpoint:
         deed,
         May.SIGNED_IN,
         runs=of_brand(deed),
-        drops=brand_counts,
         limit=LIKE,
     )
 
@@ -83,7 +71,6 @@ def category_deed(method: Any, path: str, deed: Pattern[..., None]) -> Endpoint:
         deed,
         May.SIGNED_IN,
         runs=of_category(deed),
-        drops=category_counts,
         limit=LIKE,
     )
 
@@ -109,10 +96,6 @@ def marked(username: str, message_ids: list[str]) -> Steps[None]:
     yield from deals.mark_messages_as_read(
         username, [deals.message_id_of(one) for one in message_ids]
     )
-
-
-def of_caller(done: Done) -> Iterable[str]:
-    return (user_tag(done.caller.username),)
 
 
 def how_many(count: int) -> CountShown:
@@ -197,7 +180,6 @@ OF_CALLER: Final = (
         May.SIGNED_IN,
         runs=marked,
         body=MessagesRead,
-        drops=of_caller,
     ),
     Endpoint(
         "GET", "/me/messages/{messageId}", deals.fetch_message, May.SIGNED_IN, one(MessageShown)
@@ -208,6 +190,5 @@ OF_CALLER: Final = (
         deals.mark_message_as_read,
         May.SIGNED_IN,
         one(MessageShown),
-        drops=of_caller,
     ),
 )

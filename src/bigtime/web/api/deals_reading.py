@@ -18,6 +18,7 @@ from bigtime.site import (
     category_deals_tag,
     category_tag,
     deal_tag,
+    deal_tags,
 )
 from bigtime.systems import deals
 from bigtime.web.api.deals_shapes import (
@@ -84,12 +85,12 @@ def all_categories(found: list[deals.Category]) -> CategoriesShown:
 
 
 def brand_deals_tags(found: Any, arguments: Mapping[str, Any]) -> list[str]:
-    return [brand_deals_tag(deals.brand_key(arguments["brand_name"]))]
+    return [brand_deals_tag(deals.brand_key(arguments["brand_name"])), *deal_tags(found)]
 
 
 def category_tags(found: Any, arguments: Mapping[str, Any]) -> list[str]:
     key = deals.category_key(arguments["category_name"])
-    return [category_tag(key), category_deals_tag(key)]
+    return [category_tag(key), category_deals_tag(key), *deal_tags(found[1])]
 
 
 READING: Final = (
@@ -100,7 +101,7 @@ READING: Final = (
         May.EVERYBODY,
         Showing(FrontPageShown, shown_front_page),
         asks=("last_deal_id_seen",),
-        keeps=lambda found, _: (FRONT_PAGE, LATEST),
+        keeps=lambda found, _: (FRONT_PAGE, LATEST, *deal_tags(found[1])),
     ),
     Endpoint(
         "GET",

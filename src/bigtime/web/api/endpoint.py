@@ -15,15 +15,14 @@ Where a route does more than its pattern, the steps that it `runs` instead take 
 the same way, and may take the `caller`, the `site` and the `request` too. What must not be done
 twice takes `noting`, which makes of its result the writes that note it: see `once`.
 
-What many read is kept as bytes with the tags that `keeps` tells; what is written drops those that
-`drops` tells, so that whoever wrote it sees it at once.
+What many read is cached as bytes with the tags that `keeps` tells.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
@@ -85,15 +84,6 @@ CALLERS: Final[Mapping[May, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What was done: by whom, with which arguments, and what came of it."""
-
-    caller: Visitor
-    arguments: Mapping[str, Any]
-    result: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One row. `also` are other patterns that the route is for; `limit` is a rate limit's name;
     `refuses` are errors that the rest does not tell.
@@ -113,7 +103,6 @@ class Endpoint:
     status: int = 0
     keeps: Callable[[Any, Mapping[str, Any]], Collection[str]] | None = None
     spelled: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
-    drops: Callable[[Done], Iterable[str]] | None = None
     once: bool = False
     limit: str | None = None
     also: tuple[Pattern[..., Any], ...] = ()
@@ -255,10 +244,10 @@ def handler_of(endpoint: Endpoint) -> Callable[..., Awaitable[Response]]:
 
             async def make(turn: Turn) -> Answer:
                 told = arguments | noting_in(endpoint, site, turn)
-                return await carried_out(endpoint, site, turn.store, caller, told)
+                return await carried_out(endpoint, site, turn.store, told)
 
             return await once(request, given["idempotency_key"], caller, make)
-        answer = await carried_out(endpoint, site, site.store, caller, arguments)
+        answer = await carried_out(endpoint, site, site.store, arguments)
         if endpoint.shows is None:
             return Response(status_code=endpoint.answered_with)
         return answer.response()
@@ -275,15 +264,9 @@ def noting_in(endpoint: Endpoint, site: Site, turn: Turn) -> Arguments:
 
 
 async def carried_out(
-    endpoint: Endpoint,
-    site: Site,
-    store: AsyncStore,
-    caller: Visitor | None,
-    arguments: Arguments,
+    endpoint: Endpoint, site: Site, store: AsyncStore, arguments: Arguments
 ) -> Answer:
     result = await run(endpoint, store, arguments)
-    if endpoint.drops is not None and caller is not None:
-        site.drop(endpoint.drops(Done(caller, arguments, result)))
     return answer_of(endpoint, site, result)
 
 
@@ -301,7 +284,7 @@ async def run(endpoint: Endpoint, store: AsyncStore, arguments: Arguments) -> An
 
 
 async def kept(endpoint: Endpoint, request: Request, arguments: Arguments) -> Response:
-    """Answers from what was read, and keeps the bytes until one of its tags is dropped."""
+    """Answers from what was read, and caches the bytes until one of its tags is invalidated."""
     site, shows, keeps = site_of(request), endpoint.shows, endpoint.keeps
     assert shows is not None and keeps is not None
 

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import CAMPAIGNS, campaign_tag
 from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, is_admin
 from bigtime.web.api.errors import TOLD, documented
@@ -36,7 +35,6 @@ async def create(
 
     async def make(turn: Turn) -> Answer:
         made = await turn.store.run(created(site, wanted.model_dump(), caller.login))
-        site.drop((CAMPAIGNS, campaign_tag(wanted.code)))
         return Answer.of(CampaignShown.of(made, to_admin=True))
 
     return await once(request, key, caller, make)
@@ -111,6 +109,5 @@ async def change(request: Request, caller: Admin, code: str, wanted: CampaignCha
     """Changes a campaign; `active` archives and restores it. Orders keep what it was."""
     site = site_of(request)
     changed = await site.store.run(portal.update_campaign(code, wanted.said(), by=caller.login))
-    site.drop((CAMPAIGNS, campaign_tag(changed.code)))
     offer = await site.store.run(shown(site, changed.code))
     return CampaignShown.of(offer, to_admin=True).answer()

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import PRICING, product_tag
 from bigtime.systems import portal
 from bigtime.web.api.caller import FOR_EVERYBODY, Admin, Whoever, check_admin, is_admin
 from bigtime.web.api.errors import documented
@@ -33,7 +32,6 @@ async def create(
 
     async def make(turn: Turn) -> Answer:
         made = await turn.store.run(portal.create_product(**wanted.model_dump(), by=caller.login))
-        site_of(request).drop((PRICING,))
         return Answer.of(ProductShown.of(made, to_admin=True))
 
     return await once(request, key, caller, make)
@@ -95,5 +93,4 @@ async def change(
     changed = await site.store.run(
         portal.update_product(product_id, wanted.said(), by=caller.login)
     )
-    site.drop((PRICING, product_tag(product_id)))
     return ProductShown.of(changed, to_admin=True).answer()

@@ -136,7 +136,7 @@ async def log_in(site: Site, request: Request, email: str, password: SecretStr) 
     """As on the site: tries are counted by address and by login."""
     login = count_log_in(site, request, email)
     try:
-        identity = await site.apart.run(
+        identity = await site.cpu_pool.run(
             accounts.verify_password(login, password.get_secret_value())
         )
     except accounts.WrongCredentials:

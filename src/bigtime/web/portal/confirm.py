@@ -24,17 +24,16 @@ from bigtime.site import (
     visit_holder,
 )
 from bigtime.systems import portal
-from bigtime.web.http import SESSION, VISIT, TooManyTries, local_path, status_in_form
+from bigtime.web.http import SESSION, VISIT, TooManyTries, local_path, see_other, status_in_form
 from bigtime.web.pages import (
-    Filled,
+    SubmittedForm,
     codes_of,
+    context_of,
     count_code,
-    empty,
-    going_on,
+    empty_form,
     read_fields,
     read_form,
-    site_of,
-    waiting,
+    with_retry_after,
 )
 from bigtime.web.portal.customer import HOME, customer_of
 
@@ -68,16 +67,18 @@ async def show_address(request: Request, next: str | None = None) -> Response:
     """Asks for the address of somebody who has ordered before."""
     then = local_path(next, default=HOME)
     if await customer_of(request):
-        return going_on(then)
-    visitor = await site_of(request).visitor(request)
-    return await address_asked(request, empty(next=then, email=visitor.login if visitor else ""))
+        return see_other(then)
+    visitor = await context_of(request).visitor(request)
+    return await address_asked(
+        request, empty_form(next=then, email=visitor.login if visitor else "")
+    )
 
 
 @confirm.post("/portal/confirm")
 async def send(request: Request) -> Response:
     """Mails a code, if the address is a customer's; the answer is the same if it is not."""
-    site = site_of(request)
-    form = await read_form(request, site, Address)
+    context = context_of(request)
+    form = await read_form(request, context, Address)
     if form.value is None:
         return await address_asked(request, form, status=422)
     then = local_path(form.value.next, default=HOME)
@@ -85,48 +86,48 @@ async def send(request: Request) -> Response:
         return await begin(request, form.value.email, then)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await address_asked(request, form, status=429), error)
+        return with_retry_after(await address_asked(request, form, status=429), error)
 
 
 async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Response:
     """To the page that asks for a code; the code is sent when that is answered."""
-    site = site_of(request)
+    context = context_of(request)
     count_code(request, email)
-    proving = await site.store.run(begin_proving(email, then))
+    proving = await context.store.run(begin_proving(email, then))
     return sending(request, proving, ordering=ordering)
 
 
 def sending(
     request: Request, proving: Proving, *, ordering: bool = False, told: str = ""
 ) -> Response:
-    site = site_of(request)
-    steps = send_code(codes_of(site), proving, ordering=ordering)
-    response = going_on(f"/portal/confirm/{proving.proving_id}{told}")
-    response.background = BackgroundTask(site.store.run, steps)
+    context = context_of(request)
+    steps = send_code(codes_of(context), proving, ordering=ordering)
+    response = see_other(f"/portal/confirm/{proving.proving_id}{told}")
+    response.background = BackgroundTask(context.store.run, steps)
     return response
 
 
 @confirm.get("/portal/confirm/{proving_id}")
 async def show_code(request: Request, proving_id: str, code: str = "") -> Response:
     """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
-    proving = await site_of(request).store.run(open_proving(proving_id))
-    return await code_asked(request, proving, empty(code=code[:20]))
+    proving = await context_of(request).store.run(open_proving(proving_id))
+    return await code_asked(request, proving, empty_form(code=code[:20]))
 
 
 @confirm.post("/portal/confirm/{proving_id}")
 async def check(request: Request, proving_id: str) -> Response:
     """Takes the code, and remembers whose mailbox it is."""
-    site = site_of(request)
-    form = await read_form(request, site, Code)
-    proving = await site.store.run(open_proving(proving_id))
+    context = context_of(request)
+    form = await read_form(request, context, Code)
+    proving = await context.store.run(open_proving(proving_id))
     if form.value is None:
         return await code_asked(request, proving, form, status=422)
     try:
-        site.count_try("try code", request)
-        tenant_id = await site.store.run(prove(codes_of(site), proving_id, form.value.code))
+        context.count_try("try code", request)
+        tenant_id = await context.store.run(prove(codes_of(context), proving_id, form.value.code))
     except TooManyTries as error:
         form.refuse(error, "code")
-        return waiting(await code_asked(request, proving, form, status=429), error)
+        return with_retry_after(await code_asked(request, proving, form, status=429), error)
     except REFUSED as error:
         form.refuse(error, "code")
         status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
@@ -137,16 +138,16 @@ async def check(request: Request, proving_id: str) -> Response:
 @confirm.post("/portal/confirm/{proving_id}/again")
 async def again(request: Request, proving_id: str) -> Response:
     """Mails another code."""
-    site = site_of(request)
-    await read_fields(request, site)
-    proving = await site.store.run(open_proving(proving_id))
+    context = context_of(request)
+    await read_fields(request, context)
+    proving = await context.store.run(open_proving(proving_id))
     try:
         count_code(request, proving.email)
     except TooManyTries as error:
-        form = empty()
+        form = empty_form()
         form.refuse(error)
-        return waiting(await code_asked(request, proving, form, status=429), error)
-    proving = await site.store.run(begin_again(proving_id))
+        return with_retry_after(await code_asked(request, proving, form, status=429), error)
+    proving = await context.store.run(begin_again(proving_id))
     return sending(request, proving, told="?sent=again")
 
 
@@ -155,29 +156,31 @@ async def again(request: Request, proving_id: str) -> Response:
 
 async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
     """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
-    site = site_of(request)
-    response = going_on(then)
-    visitor = await site.visitor(request)
+    context = context_of(request)
+    response = see_other(then)
+    visitor = await context.visitor(request)
     if visitor is not None:
-        await site.store.run(remember(session_holder(visitor.cookie), tenant_id))
+        await context.store.run(remember(session_holder(visitor.cookie), tenant_id))
         return response
     visit = secrets.token_urlsafe(32)
-    response.raw_headers.append(site.cookies.setting(VISIT, visit))
-    response.raw_headers.append(site.cookies.clearing(SESSION))
-    await site.store.run(remember(visit_holder(visit), tenant_id))
+    response.raw_headers.append(context.cookies.setting(VISIT, visit))
+    response.raw_headers.append(context.cookies.clearing(SESSION))
+    await context.store.run(remember(visit_holder(visit), tenant_id))
     return response
 
 
-async def address_asked(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def address_asked(
+    request: Request, form: SubmittedForm[Any], *, status: int = 200
+) -> Response:
+    return await context_of(request).form_page(
         request, "portal/address.html", status=status, form=form
     )
 
 
 async def code_asked(
-    request: Request, proving: Proving, form: Filled[Any], *, status: int = 200
+    request: Request, proving: Proving, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
-    return await site_of(request).form_page(
+    return await context_of(request).form_page(
         request,
         "portal/code.html",
         status=status,

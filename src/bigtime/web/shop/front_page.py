@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from bigtime.model import Page as Deals
 from bigtime.model import Position
-from bigtime.site import EDITORS_CHOICE, FRONT_PAGE, LATEST
+from bigtime.site import EDITORS_CHOICE, FRONT_PAGE, LATEST, deal_tags
 from bigtime.systems import deals
-from bigtime.web.pages import KeptDays, Page, site_of
+from bigtime.web.pages import KeptDays, Page, context_of
 from bigtime.wire import Steps
 
 front_page = APIRouter(include_in_schema=False)
@@ -21,22 +21,22 @@ front_page = APIRouter(include_in_schema=False)
 @front_page.get("/")
 async def show_front_page(request: Request, after: str | None = None) -> Response:
     """Featured and latest deals; `after` goes on from there."""
-    site = site_of(request)
+    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        kept = site.kept_days(LATEST)
-        front, latest = await site.store.run(what_to_show(site.cursors.read(after), kept))
-        page = site.templates.page(
+        kept = context.kept_days(LATEST)
+        front, latest = await context.store.run(what_to_show(context.cursors.read(after), kept))
+        page = context.templates.page(
             "shopper/front_page.html",
             featured=front.featured_deals,
             latest=latest.items,
-            after=site.cursors.write(latest.position),
+            after=context.cursors.write(latest.position),
             categories=[(name, deals.category_key(name)) for name in deals.CATEGORIES],
             is_first=after is None,
         )
-        return page, (FRONT_PAGE, LATEST)
+        return page, (FRONT_PAGE, LATEST, *deal_tags(latest))
 
-    return await site.cached(request, make, after=after)
+    return await context.cached(request, make, after=after)
 
 
 def what_to_show(
@@ -50,11 +50,11 @@ def what_to_show(
 @front_page.get("/editors-choice")
 async def show_editors_choice(request: Request) -> Response:
     """What the editors think is worth it."""
-    site = site_of(request)
+    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        choice = await site.store.run(deals.fetch_editors_choice())
-        page = site.templates.page("shopper/editors_choice.html", deals=choice.featured_deals)
+        choice = await context.store.run(deals.fetch_editors_choice())
+        page = context.templates.page("shopper/editors_choice.html", deals=choice.featured_deals)
         return page, (EDITORS_CHOICE,)
 
-    return await site.cached(request, make)
+    return await context.cached(request, make)

@@ -16,7 +16,7 @@ from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, view_account
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import UnknownLogin
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.wire import Steps
 
 
@@ -39,7 +39,7 @@ async def run_beside_the_loop(engine: Engine) -> tuple[list[tuple[Identity, int]
 
     store = AsyncStore(engine, hooks=[note])
     await store.run(setup(SYSTEM))
-    running = asyncio.gather(*(Apart(store).run(slow_sign_up(f"user-{n}")) for n in range(2)))
+    running = asyncio.gather(*(CpuPool(store).run(slow_sign_up(f"user-{n}")) for n in range(2)))
     turns = 0
     while not running.done():
         await asyncio.sleep(0.001)
@@ -59,7 +59,7 @@ def test_what_steps_raise_is_raised(engine: Engine) -> None:
     async def ask() -> None:
         store = AsyncStore(engine)
         await store.run(setup(SYSTEM))
-        await Apart(store).run(view_account("nobody"))
+        await CpuPool(store).run(view_account("nobody"))
 
     with pytest.raises(UnknownLogin):
         asyncio.run(ask())
