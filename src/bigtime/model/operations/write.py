@@ -18,6 +18,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
@@ -113,6 +114,7 @@ def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
     return one == other
 
 
+@lru_cache(maxsize=1_024)
 def check_error(given: object) -> None:
     """What is to be raised when a condition fails; nothing at all is fine."""
     kind = given if isinstance(given, type) else type(given)

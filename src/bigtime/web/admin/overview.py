@@ -53,7 +53,7 @@ async def next_and_last_campaigns(context: AppContext) -> Campaigns:
     key = ("campaigns", datetime.now(zone).date())
     return await context.remember(
         key,
-        (CAMPAIGNS, PRICING),
+        lambda found: (CAMPAIGNS, PRICING),
         lambda: portal.list_next_and_last_campaigns(limit=SHOWN, zone=zone),
     )
 

@@ -84,15 +84,13 @@ class AppContext:
         return visitor
 
     async def remember(
-        self, key: Hashable, tags: Collection[str], steps: Callable[[], Steps[T]]
+        self, key: Hashable, tags: Callable[[T], Collection[str]], steps: Callable[[], Steps[T]]
     ) -> T:
-        """What steps give, which is kept until one of the tags is invalidated.
-
-        The steps run only where nothing is kept under the key.
-        """
+        """What steps give, cached until one of the tags of what they gave is invalidated."""
 
         async def make() -> tuple[T, Collection[str]]:
-            return await self.store.run(steps()), tags
+            value = await self.store.run(steps())
+            return value, tags(value)
 
         value: T = await self.cache.remember(key, make)
         return value

@@ -2,18 +2,18 @@
 messages, forms with their token, what they like and watch.
 
 A slot has a name and perhaps words after it: `header`, `buy 2f...`, `interest brand APPLE`. Where
-something has to be read for it, it is cached as bytes until something of its user changes; and so
-are the slots of everybody who is not signed in.
+something has to be read for it, it is cached as bytes until that changes; and so are the slots of
+everybody who is not signed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from bigtime.site import Visitor, user_tag
+from bigtime.site import Visitor
 from bigtime.store import AsyncStore
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.tagged_cache import TaggedCache
@@ -28,13 +28,14 @@ MOST_ANONYMOUS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How slots of one name are rendered, and what is asked of the store for that.
+    """How slots of one name are rendered, what is asked of the store for that, and its tags.
 
     Nothing is asked for somebody who is not signed in.
     """
 
     render: Render
     ask: Ask | None = None
+    tags: Callable[[Visitor], Collection[str]] = lambda visitor: ()
 
 
 class SlotRenderer:
@@ -64,9 +65,9 @@ class SlotRenderer:
             return slot.render(visitor, words, None)
         ask = slot.ask
 
-        async def make() -> tuple[bytes, tuple[str, ...]]:
+        async def make() -> tuple[bytes, Collection[str]]:
             fact = await self.store.run(ask(visitor, words))
-            return slot.render(visitor, words, fact), (user_tag(visitor.username),)
+            return slot.render(visitor, words, fact), slot.tags(visitor)
 
         # The visitor is in the key with all that is known of them: a role may come or go.
         rendered: bytes = await self.cache.remember((visitor, name), make)

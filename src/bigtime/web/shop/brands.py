@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page as Deals
-from bigtime.model import Position, together
+from bigtime.model import Position
 from bigtime.site import BRANDS, brand_deals_tag, brand_tag, deal_tags
 from bigtime.systems import deals
 from bigtime.web.http import key_of, page_of_button, redirect_to_canonical, see_other
@@ -49,8 +49,14 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         return redirect_to_canonical("/brands/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position, kept = context.cursors.read(after), context.kept_days(brand_deals_tag(key))
-        brand, latest = await context.store.run(what_to_show(key, position, kept))
+        position = context.cursors.read(after)
+        brand = await context.store.run(deals.fetch_brand(key))
+        # Cached apart from the brand, whose counts change with every like.
+        latest = await context.remember(
+            ("brand deals", key, after),
+            lambda page: (brand_deals_tag(key), *deal_tags(page)),
+            lambda: latest_deals(key, position, context.kept_days(brand_deals_tag(key))),
+        )
         page = context.templates.page(
             "shopper/brand.html",
             brand=brand,
@@ -68,15 +74,14 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         raise
 
 
-def what_to_show(
-    key: str, after: Position | None, kept: KeptDays
-) -> Steps[tuple[deals.Brand, Deals[deals.Deal]]]:
+def latest_deals(key: str, after: Position | None, kept: KeptDays) -> Steps[Deals[deals.Deal]]:
     """One page, which has a deal if there is any more of them."""
     first = yield from deals.fetch_first_deal(deals.of_brand(key))
-    latest = deals.fetch_brand_deals(
-        key, after=after, patience=DAYS_PATIENT, most_days=MOST_DAYS, kept=kept, first=first
+    return (
+        yield from deals.fetch_brand_deals(
+            key, after=after, patience=DAYS_PATIENT, most_days=MOST_DAYS, kept=kept, first=first
+        )
     )
-    return (yield from together(deals.fetch_brand(key), latest))
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.site import BRANDS, user_tag
+from bigtime.site import BRANDS, interests_tag
 from bigtime.systems import deals
 from bigtime.web.http import NoSuchPage, key_of, local_path, see_other
 from bigtime.web.pages import AppContext, context_of, read_form
@@ -140,9 +140,10 @@ async def cached_interests(context: AppContext, username: str, after: str | None
     """
     if after is not None:
         return await context.store.run(interests_of(username, after))
-    tags = (user_tag(username), BRANDS)
     return await context.remember(
-        ("interests", username), tags, lambda: interests_of(username, after)
+        ("interests", username),
+        lambda found: (interests_tag(username), BRANDS),
+        lambda: interests_of(username, after),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bigtime.model import together
-from bigtime.site import Visitor
+from bigtime.site import Visitor, cart_tag, inbox_tag, interests_tag
 from bigtime.systems import accounts, cart, deals
 from bigtime.web.http import FormTokens
 from bigtime.web.pages import Slot, Templates, Words
@@ -47,9 +47,13 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         )
 
     return {
-        "header": Slot(header, unread_and_in_cart),
+        "header": Slot(
+            header,
+            unread_and_in_cart,
+            lambda visitor: (inbox_tag(visitor.username), cart_tag(visitor.username)),
+        ),
         "buy": Slot(buy),
-        "interest": Slot(interest, interest_of),
+        "interest": Slot(interest, interest_of, lambda visitor: (interests_tag(visitor.username),)),
     }
 
 
