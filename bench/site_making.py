@@ -29,10 +29,11 @@ from bench.site_pages import UNCACHED
 from bench.site_scene import PageOf
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore
-from bigtime.web.app import followers, make_app
+from bigtime.web.app import make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.cache_follower import CacheFollower
 
 LEAST_ROUNDS: Final = 8
 
@@ -46,16 +47,16 @@ class Maker:
         settings = Settings(data=folder)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
         self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
-        self.followers = followers(self.site, engine.version)
+        self.follower = CacheFollower(store, self.site.cache, version=engine.version)
 
     async def after_changes(
         self, changes: Changes, pages: Sequence[PageOf], rounds: int
     ) -> dict[PageOf, float]:
-        await self.catch_up()
+        await self.follower.catch_up()
         best = dict.fromkeys(pages, float("inf"))
         for number in range(rounds + 1):  # the first one warms up
             changes.make()
-            await self.catch_up()
+            await self.follower.catch_up()
             for page in turned(pages, number):
                 seen, shown = await self.made(page)
                 assert changes.is_on(page, shown), f"{page.path} does not show a change"
@@ -63,16 +64,11 @@ class Maker:
                     best[page] = min(best[page], seen)
         return best
 
-    async def catch_up(self) -> None:
-        for follower in self.followers:
-            await follower.catch_up()
-
     async def from_nothing(self, pages: Sequence[PageOf], rounds: int) -> dict[PageOf, float]:
         best = dict.fromkeys(pages, float("inf"))
         for _ in range(rounds):
             for page in pages:
-                for cache in self.site.caches:
-                    cache.clear()
+                self.site.cache.clear()
                 best[page] = min(best[page], (await self.made(page))[0])
         return best
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from bigtime.model import create, load_many, put_many
 from bigtime.site.checkout import Checkout, check_out, draw_key, keep_address
-from bigtime.site.design import EditorAction
+from bigtime.site.design import WORKER, EditorAction, Worker
 from bigtime.site.editor_changes import new_change
 from bigtime.site.engagement import VIEW, activity_of
 from bigtime.site.mailbox_check import remember, session_holder
@@ -28,7 +28,6 @@ from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.design import PAGE, Deal, MessageKind
 from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched
-from bigtime.systems.deals.first_deal import ALL_DEALS, fetch_first_deal
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.likes import like_brand
 from bigtime.systems.deals.watches import watch_brand
@@ -38,7 +37,6 @@ SHOPPER: Final = "shopper"
 EDITOR: Final = "editor"
 ADMIN: Final = "admin"
 LOOK_SECONDS: Final = 0.5
-QUIET_LOOKS: Final = 6
 LONGEST_SECONDS: Final = 120
 LINES: Final = 10
 ITEMS: Final = 3
@@ -92,12 +90,17 @@ def furnish(store: Store) -> None:
 
 
 def wait_for_worker(store: Store) -> None:
-    """Until the second process has heard of all demo data: the last it hears of are old deals."""
-    seen, deadline = [""] * QUIET_LOOKS, time.monotonic() + LONGEST_SECONDS
-    while len(set(seen)) > 1 or not seen[0]:
+    """Until the second process tells, after now, that no consumer is behind the demo data."""
+    since, deadline = datetime.now(UTC), time.monotonic() + LONGEST_SECONDS
+    while not has_caught_up(store.run(WORKER.get()), since):
         assert time.monotonic() < deadline, "the worker does not come to an end"
         time.sleep(LOOK_SECONDS)
-        seen = [*seen[1:], store.run(fetch_first_deal(ALL_DEALS))]
+
+
+def has_caught_up(worker: Worker, since: datetime) -> bool:
+    if worker.seen_at is None or worker.seen_at < since:
+        return False
+    return all(lag < LOOK_SECONDS for lag in worker.lag_seconds.values())
 
 
 def newest_deals(store: Store, count: int) -> list[Deal]:

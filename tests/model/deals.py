@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bigtime.model.errors import DomainError
+from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.buckets import buckets, newest_first
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.get import get
@@ -69,6 +70,9 @@ class Deal(Entity, table=BIG_TIME_DEALS):
     price: Decimal = Field(ge=0, examples=[Decimal("19.99")])
     brand: BrandName
     created_at: datetime
+
+
+list_buckets(Deal, "GSI1", "GSI2")
 
 
 class Brand(Entity, table=BIG_TIME_DEALS):

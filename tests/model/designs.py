@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from bigtime.engine import Engine
+from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.put import put
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
@@ -52,6 +53,9 @@ class Deal(Entity, table=BIG_TIME_DEALS):
     brand: str = "APPLE"
     category: str = "ELECTRONICS"
     created_at: datetime
+
+
+list_buckets(Deal, "GSI1", "GSI2", "GSI3")
 
 
 class Brand(Entity, table=BIG_TIME_DEALS):
@@ -307,6 +311,9 @@ class Measurement(Entity, table=READINGS):
     sensor: str
     at: datetime
     value: int = 0
+
+
+list_buckets(Measurement, "main")
 
 
 # Running them

@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError
+from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.buckets import buckets, newest_first, oldest_first
 from bigtime.model.operations.delete import delete
-from bigtime.model.operations.page import CursorError, Position
+from bigtime.model.operations.page import PATIENCE, CursorError, Position
 from bigtime.model.operations.put import put
 from bigtime.model.schema.condition import attr
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import at_least
 from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.secret import SecretText
 from bigtime.model.schema.table import Table
 from bigtime.store import Store
+from bigtime.wire import Request
 from tests.model.churn import Churn
 from tests.model.designs import (
     BIG_TIME_DEALS,
@@ -44,12 +47,22 @@ def days_ago(days: int, n: int = 0, **fields: Any) -> Deal:
     return deal(NOON - timedelta(days=days), n, **fields)
 
 
-def days(store: Store) -> list[str]:
-    """The days that were asked, and for how many deals."""
+def asked(store: Store) -> list[str]:
+    """The partitions that were asked, without their list, and for how many deals."""
+    made = requests(store)
+    assert [one.operation for one in made] == ["Query"] * len(made)
     return [
-        f"{one.params['ExpressionAttributeValues'][':v0']['S'][-19:-9]} {one.params['Limit']}"
-        for one in requests(store)
+        f"{partition(one)[-19:-9]} {one.params['Limit']}" for one in made if not is_of_list(one)
     ]
+
+
+def partition(request: Request) -> str:
+    text: str = request.params["ExpressionAttributeValues"][":v0"]["S"]
+    return text
+
+
+def is_of_list(request: Request) -> bool:
+    return partition(request).startswith("BUCKETS#")
 
 
 @pytest.fixture
@@ -57,11 +70,26 @@ def store(engine: Engine) -> Store:
     return opened(engine, BIG_TIME_DEALS)
 
 
-def test_the_walk_begins_today_and_asks_each_day_for_what_is_missing(store: Store) -> None:
-    fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(2, 3), days_ago(3, 4), days_ago(3, 5)])
+def test_only_days_that_have_deals_are_asked_for_what_is_missing_and_one_more(
+    store: Store,
+) -> None:
+    fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(2, 3), days_ago(30, 4), days_ago(30, 5)])
     page = store.run(newest_first(APPLE, limit=4))
     assert [int(one.title[-1]) for one in page] == [2, 1, 3, 5]
-    assert days(store) == ["2026-03-10 4", "2026-03-09 2", "2026-03-08 2", "2026-03-07 1"]
+    assert asked(store) == ["2026-03-10 5", "2026-03-08 3", "2026-02-08 2"]
+
+
+def test_the_list_is_read_by_its_keys_alone(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(9, 2)])
+    store.run(newest_first(APPLE, limit=4))
+    first = requests(store)[0].params
+    assert first["ExpressionAttributeValues"] == {
+        ":v0": {"S": "BUCKETS#Deal.GSI2#BRAND#APPLE#day"},
+        ":v1": {"S": "BUCKET#0001-01-01T00:00:00"},
+        ":v2": {"S": "BUCKET#2026-03-10T00:00:00"},
+    }
+    assert first["Limit"] == 5
+    assert set(first["ExpressionAttributeNames"].values()) == {"PK", "SK"}
 
 
 def test_the_next_page_begins_on_the_day_of_the_last_item_and_bounds_only_that(
@@ -72,41 +100,71 @@ def test_the_next_page_begins_on_the_day_of_the_last_item_and_bounds_only_that(
     requests(store)
     second = store.run(newest_first(APPLE, limit=3, after=first.position))
     assert [int(one.title[-1]) for one in [*first, *second]] == [1, 3, 2, 5, 4]
-    asked = requests(store)
-    assert ["ExclusiveStartKey" in one.params for one in asked] == [True, False]
+    made = requests(store)
+    assert ["ExclusiveStartKey" in one.params for one in made] == [False, True, False]
 
 
-def test_patience_ends_the_walk_with_a_position(store: Store) -> None:
-    fill(store, [days_ago(0, 1), days_ago(9, 2)])
+def test_a_page_is_full_however_many_days_lie_between(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(900, 2)])
     page = store.run(newest_first(APPLE, limit=5))
-    assert len(page) == 1
-    assert len(requests(store)) == 6
-    assert page.position is not None
-    assert page.position.place == {"bucket": "2026-03-04T00:00:00", "key": None}
-    page = store.run(newest_first(APPLE, limit=5, after=page.position))
-    assert [one.title for one in page] == ["deal 2"]
-
-
-def test_patience_counts_empty_days_in_a_row(store: Store) -> None:
-    fill(store, [days_ago(days, days) for days in (2, 5, 8)])
-    page = store.run(newest_first(APPLE, limit=3, patience=3))
-    assert [one.title for one in page] == ["deal 2", "deal 5", "deal 8"]
-
-
-def test_a_walk_with_an_end_comes_to_know_it(store: Store) -> None:
-    fill(store, [days_ago(0, 1), days_ago(2, 2)])
-    page = store.run(newest_first(APPLE, limit=5, since=date(2026, 3, 8)))
-    assert len(page) == 2
+    assert [one.title for one in page] == ["deal 1", "deal 2"]
     assert page.position is None
     assert len(requests(store)) == 3
 
 
-def test_a_full_page_may_be_the_last_without_saying_so(store: Store) -> None:
+def test_a_walk_ends_with_the_day_that_it_is_told(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(2, 2), days_ago(3, 3)])
+    page = store.run(newest_first(APPLE, limit=5, since=date(2026, 3, 8)))
+    assert [one.title for one in page] == ["deal 1", "deal 2"]
+    assert page.position is None
+
+
+def test_a_full_page_is_the_last_one_where_nothing_follows(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(2, 2)])
-    page = store.run(newest_first(APPLE, limit=2, since=date(2026, 3, 8)))
-    assert (len(page), page.position is None) == (2, False)
-    page = store.run(newest_first(APPLE, limit=2, since=date(2026, 3, 8), after=page.position))
-    assert (len(page), page.position) == (0, None)
+    page = store.run(newest_first(APPLE, limit=2))
+    assert (len(page), page.position) == (2, None)
+    assert len(requests(store)) == 3
+
+
+def test_a_page_that_is_full_at_the_end_of_a_day_looks_at_the_next(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(7, 3)])
+    page = store.run(newest_first(APPLE, limit=2))
+    assert asked(store) == ["2026-03-10 3", "2026-03-03 1"]
+    assert page.position is not None
+    assert page.position.place == {"bucket": "2026-03-03T00:00:00", "key": None}
+
+
+def test_a_day_whose_deals_are_gone_is_passed_over(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(1, 2), days_ago(2, 3), days_ago(3, 4)])
+    for gone in (days_ago(1, 2), days_ago(3, 4)):
+        store.run(delete(gone.own_key()))
+    page = store.run(newest_first(APPLE, limit=1))
+    assert page.position is not None
+    page = store.run(newest_first(APPLE, limit=1, after=page.position))
+    assert ([one.title for one in page], page.position) == (["deal 3"], None)
+
+
+def test_many_empty_days_are_passed_over_with_more_of_the_list(store: Store) -> None:
+    fill(store, [days_ago(days, days) for days in range(9)])
+    for days in range(8):
+        store.run(delete(days_ago(days, days).own_key()))
+    requests(store)
+    page = store.run(newest_first(APPLE, limit=1))
+    assert ([one.title for one in page], page.position) == (["deal 8"], None)
+
+
+def test_a_filter_that_refuses_whole_days_ends_a_page_early(store: Store) -> None:
+    fill(store, [days_ago(days, days, price=days) for days in range(25)])
+    page = store.run(newest_first(APPLE, limit=2, filter=attr("price") == 24))
+    assert (page.items, page.position is None) == ([], False)
+    assert len(asked(store)) == PATIENCE
+    found: list[str] = []
+    while page.position is not None:
+        page = store.run(
+            newest_first(APPLE, limit=2, filter=attr("price") == 24, after=page.position)
+        )
+        found += [one.title for one in page]
+    assert found == ["deal 24"]
 
 
 def test_an_end_before_the_beginning_is_nothing(store: Store) -> None:
@@ -140,13 +198,25 @@ def test_oldest_first_walks_from_a_day_to_today(store: Store) -> None:
     assert second.position is None
 
 
-def test_oldest_first_sees_what_came_after_a_full_page_of_today(store: Store) -> None:
-    fill(store, [days_ago(1, 1), days_ago(1, 2)])
-    since = NOON - timedelta(days=1)
-    first = store.run(oldest_first(APPLE, since=since, limit=2))
-    fill(store, [days_ago(1, 3)])
-    second = store.run(oldest_first(APPLE, since=since, limit=2, after=first.position))
-    assert [one.title for one in second] == ["deal 3"]
+def test_oldest_first_begins_with_the_oldest(store: Store) -> None:
+    fill(store, [days_ago(0, 1), days_ago(800, 2)])
+    page = store.run(oldest_first(APPLE, limit=2))
+    assert [one.title for one in page] == ["deal 2", "deal 1"]
+
+
+def test_oldest_first_sees_what_came_after_a_full_page(store: Store) -> None:
+    fill(store, [days_ago(1, 1), days_ago(1, 2), days_ago(1, 3)])
+    first = store.run(oldest_first(APPLE, limit=2))
+    fill(store, [days_ago(1, 4)])
+    second = store.run(oldest_first(APPLE, limit=2, after=first.position))
+    assert [one.title for one in second] == ["deal 3", "deal 4"]
+
+
+def test_what_is_of_tomorrow_is_not_there_yet(store: Store) -> None:
+    fill(store, [days_ago(-1, 1), days_ago(0, 2)])
+    for walk in (newest_first, oldest_first):
+        page = store.run(walk(APPLE, limit=2))
+        assert ([one.title for one in page], page.position) == (["deal 2"], None)
 
 
 def test_other_partitions_are_not_walked(store: Store) -> None:
@@ -207,6 +277,9 @@ class Entry(Entity, table=ARCHIVE):
     number: int
 
 
+list_buckets(Entry, "main")
+
+
 def test_months_of_dates(engine: Engine) -> None:
     store = opened(engine, ARCHIVE)
     entries = [Entry(shelf="a", day=date(2026, month, 5), number=month) for month in (1, 2, 3)]
@@ -217,10 +290,32 @@ def test_months_of_dates(engine: Engine) -> None:
     assert page.items == entries[1:]
 
 
+class Unlisted(Entity, table=Table("Unlisted", "PK", "SK")):
+    keys = Keys(main=("{shelf}#{day:month}", "{day}"))
+    shelf: str
+    day: date
+
+
+class Hidden(Entity, table=Table("Hidden", "PK", "SK")):
+    keys = Keys(main=("{shelf}#{day:month}", "{day}"))
+    shelf: SecretText
+    day: date
+
+
+class Loose(Entity, table=Table("Loose", "PK")):
+    keys = Keys(main="{shelf}#{day:month}")
+    shelf: str
+    day: date
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: buckets(Brand, "main"), "has 0 buckets, and a walk needs one"),
+        (lambda: buckets(Unlisted, "main"), r"declare it beside the entity: list_buckets\(Unl"),
+        (lambda: list_buckets(Unlisted, "ByOther"), "no index 'ByOther'"),
+        (lambda: list_buckets(Hidden, "main"), "holds a secret"),
+        (lambda: list_buckets(Loose, "main"), "give it a partition key and a sort key of type S"),
         (lambda: buckets(Deal, "GSI1", created_at=NOON), "use Deal.within"),
         (lambda: buckets(Deal, "GSI2").at(NOON), "also needs brand"),
         (lambda: buckets(Deal, "GSI1", title="x").at(NOON), "not 'title'"),
@@ -252,18 +347,14 @@ def quarter(n: int) -> Deal:
     st.sets(moments, max_size=20),
     st.lists(st.tuples(st.integers(1, 6), changes), min_size=1, max_size=9),
     st.booleans(),
-    st.integers(1, 3),
 )
 def test_pages_join_to_the_whole_while_items_come_and_go(
-    there: set[int],
-    pages: list[tuple[int, list[tuple[bool, int]]]],
-    from_newest: bool,
-    patience: int,
+    there: set[int], pages: list[tuple[int, list[tuple[bool, int]]]], from_newest: bool
 ) -> None:
-    since = NOON - timedelta(days=SPAN)
+    """Two stores write, which do not know of each other what they have listed."""
     walk: Any = newest_first if from_newest else oldest_first
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store, other = opened(engine, BIG_TIME_DEALS), Store(engine, clock=lambda: NOON)
         fill(store, [quarter(n) for n in there])
         churn = Churn(there)
         seen: list[int] = []
@@ -272,17 +363,43 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
         script = iter(pages)
         while not ended:
             size, happening = next(script, (4, []))
-            page = store.run(
-                walk(APPLE, limit=size, after=position, since=since, patience=patience)
-            )
+            page = store.run(walk(APPLE, limit=size, after=position))
             assert len(page) <= size
             seen += [int(one.title[5:]) for one in page]
-            position, ended = page.position, page.position is None
-            for comes, n in happening if not ended else ():
+            ended, position = page.position is None, page.position
+            following = {n for n in churn.present if is_after(n, seen, from_newest=from_newest)}
+            assert ended == (not following)
+            assert ended or len(page) == size
+            for turn, (comes, n) in enumerate(happening if not ended else ()):
                 churn.happens(n, comes=comes)
-                store.run(put(quarter(n)) if comes else delete(quarter(n).own_key()))
+                writer = store if turn % 2 else other
+                writer.run(put(quarter(n)) if comes else delete(quarter(n).own_key()))
     assert seen == sorted(seen, reverse=not from_newest)
     churn.check(seen)
+
+
+def is_after(n: int, seen: list[int], *, from_newest: bool) -> bool:
+    """Whether an item comes after those seen."""
+    return not seen or (n > max(seen) if from_newest else n < min(seen))
+
+
+@given(st.sets(moments, min_size=1, max_size=20), st.integers(1, 8), st.booleans())
+def test_a_page_costs_at_most_two_requests_more_than_the_days_of_its_items(
+    there: set[int], size: int, from_newest: bool
+) -> None:
+    walk: Any = newest_first if from_newest else oldest_first
+    with Engine.memory(housekeeping=False) as engine:
+        store = opened(engine, BIG_TIME_DEALS)
+        fill(store, [quarter(n) for n in there])
+        position: Position | None = None
+        seen = 0
+        while seen < len(there):
+            page = store.run(walk(APPLE, limit=size, after=position))
+            days = {one.created_at.date() for one in page}
+            assert len(requests(store)) <= len(days) + 2
+            seen, position = seen + len(page), page.position
+            assert len(page) == size or position is None
+            assert (position is None) == (seen == len(there))
 
 
 @given(st.integers(1, 40), st.integers(1, 12))

@@ -17,6 +17,7 @@ def test_the_entity_chart_has_every_entity_with_its_keys() -> None:
         "|---|---|---|---|",
         "| Deal | `DEAL#<DealId>` | `DEAL#<DealId>` | GSI1 `DEALS#<Day>` / `DEAL#<DealId>`;"
         " GSI2 `BRAND#<Brand>#<Day>` / `DEAL#<DealId>` |",
+        "| BucketEntry | `BUCKETS#<Series>` | `BUCKET#<Bucket>` | |",
         "| Brand | `BRAND#<Brand>` | `BRAND#<Brand>` | |",
         "| Brands | `BRANDS` | `BRANDS` | |",
         "| BrandLike | `BRANDLIKE#<Brand>#<Username>` | `BRANDLIKE#<Brand>#<Username>` | |",

@@ -37,7 +37,7 @@ def store(engine: Engine) -> Store:
 def test_a_full_page_is_asked_for_once(store: Store) -> None:
     fill(store, [message(n) for n in range(5)])
     page = store.run(query(INBOX, limit=3))
-    assert [one.params["Limit"] for one in requests(store)] == [3]
+    assert [one.params["Limit"] for one in requests(store)] == [4]
     assert len(page) == 3
     assert page.position is not None
 
@@ -60,7 +60,7 @@ def test_limit_counts_after_the_filter(store: Store) -> None:
     page = store.run(query(INBOX, limit=4, filter=hot))
     assert [one.message_id for one in page] == [ksuid(NOON, n) for n in (0, 10, 20, 30)]
     asked = [one.params["Limit"] for one in requests(store)]
-    assert asked == [4, 8, 16, 32]
+    assert asked == [5, 10, 20, 40]
     rest = store.run(query(INBOX, limit=10, filter=hot, after=page.position))
     assert [one.message_id for one in rest] == [ksuid(NOON, n) for n in range(40, 100, 10)]
     assert rest.position is None
@@ -70,13 +70,13 @@ def test_a_page_ends_at_its_last_item_though_more_was_read(store: Store) -> None
     fill(store, [message(n, "hot" if n > 2 else "cold") for n in range(40)])
     hot = attr("subject") == "hot"
     page = store.run(query(INBOX, limit=4, filter=hot))
-    assert [one.params["Limit"] for one in requests(store)] == [4, 8]
+    assert [one.params["Limit"] for one in requests(store)] == [5, 10]
     assert page.position is not None
     assert page.position.place["key"]["SK"] == {"S": f"MESSAGE#{ksuid(NOON, 6)}"}
 
 
 def test_patience_bounds_the_requests_and_leaves_a_position(store: Store) -> None:
-    fill(store, [message(n, "cold") for n in range(10)] + [message(10, "hot")])
+    fill(store, [message(n, "cold") for n in range(20)] + [message(20, "hot")])
     asked: dict[str, Any] = {"limit": 1, "filter": attr("subject") == "hot", "patience": 3}
     page = store.run(query(INBOX, **asked))
     assert len(requests(store)) == 3
@@ -90,7 +90,19 @@ def test_a_page_over_a_megabyte_is_still_full(store: Store) -> None:
     fill(store, [message(n, "x" * 300_000) for n in range(8)])
     page = store.run(query(INBOX, limit=7))
     assert len(page) == 7
-    assert [one.params["Limit"] for one in requests(store)] == [7, 3]
+    assert [one.params["Limit"] for one in requests(store)] == [8, 4]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_full_page_has_a_position_only_if_more_follows(store: Store, limit: int) -> None:
+    fill(store, [message(n) for n in range(limit)])
+    page = store.run(query(INBOX, limit=limit))
+    assert (len(page), page.position) == (limit, None)
+    fill(store, [message(limit)])
+    page = store.run(query(INBOX, limit=limit))
+    assert len(page) == limit
+    rest = store.run(query(INBOX, limit=limit, after=page.position))
+    assert (rest.items, rest.position) == ([message(limit)], None)
 
 
 def test_without_a_limit_a_page_is_what_one_request_brings(store: Store) -> None:

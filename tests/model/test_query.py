@@ -68,7 +68,7 @@ def test_a_query_is_a_value_that_shows_its_request() -> None:
             "KeyConditionExpression": "#n0 = :v0",
             "FilterExpression": "#n1 = :v1",
             "ScanIndexForward": False,
-            "Limit": 25,
+            "Limit": 26,  # one more tells whether there is a next page
             "ExpressionAttributeNames": {"#n0": "PK", "#n1": "Subject"},
             "ExpressionAttributeValues": {":v0": {"S": "MESSAGES#alex"}, ":v1": {"S": "hot"}},
         },

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.buckets import buckets, newest_first
 from bigtime.model.operations.collection import partition
 from bigtime.model.operations.query import all_of, query
@@ -412,6 +413,9 @@ class Letter(Entity, table=LETTERS_TABLE):
     grade: Grade | None = None
     read_at: Annotated[datetime, AfterValidator(on_the_hour)] | None = None
     digest: bytes | None = None
+
+
+list_buckets(Letter, "ByDay")
 
 
 class LetterNumber(View, of=Letter, index="ByRank"):

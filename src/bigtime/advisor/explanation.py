@@ -28,7 +28,7 @@ from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate, rate
 from bigtime.advisor.request_text import request_lines
 from bigtime.advisor.sample import MOMENT
 from bigtime.model import MAIN, DesignError, DomainError, Entity, Index, Runnable, Table, steps_of
-from bigtime.wire import Bytes, Now, Pause, Request, Step, Steps, Together
+from bigtime.wire import Bytes, Now, Pause, Recall, Remember, Request, Step, Steps, Together
 
 T = TypeVar("T")
 
@@ -170,8 +170,10 @@ class DryRun:
             case Bytes(count):
                 self.drawn += 1
                 return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
-            case Pause():
+            case Pause() | Remember():
                 return None
+            case Recall():  # a usual write finds its buckets listed
+                return ()
         raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
     def asked(self, request: Request) -> Answer:

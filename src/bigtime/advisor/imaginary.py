@@ -25,6 +25,8 @@ from bigtime.advisor.capacity import Sized, canonical_item, item_size
 from bigtime.advisor.key_condition import beginning, meets_all
 from bigtime.advisor.sample import entity_of, sample_item, told_by_beginning
 from bigtime.model import (
+    MAIN,
+    BucketEntry,
     Entity,
     EntityKey,
     Identity,
@@ -162,6 +164,9 @@ class ImaginaryTables:
             if index.name in entity.layout.keys
             and (told := told_by_question(entity.layout.keys[index.name], asked)) is not None
         ]
+        for entity, told in holders:
+            if issubclass(entity, BucketEntry):  # a series has one bucket, the last asked for
+                told["bucket"] = Told(last_bucket(entity, conditions))
         places: dict[Identity, Any] = {}
         for number in range(wanted):
             for entity, told in holders:
@@ -178,6 +183,12 @@ class ImaginaryTables:
                     self.keep(table, item)
                 places[place] = sort_key(index, item)
         return sorted(places, key=lambda place: places[place])
+
+
+def last_bucket(entry: type[BucketEntry], conditions: tuple[KeyCondition, ...]) -> str:
+    stated = {one.attribute: one.operands[-1] for one in conditions}
+    fields = told_by(entry.layout.keys[MAIN].range, stated) or {}
+    return str(fields.get("bucket", "2026-01-01"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from bigtime.advisor.explanation import MAIN_TABLE, Explanation, explain
 from bigtime.advisor.finding import Finding
 from bigtime.advisor.sample import CannotSample, sample_arguments
-from bigtime.model import MAIN, Pattern, System
+from bigtime.model import MAIN, Pattern, System, reads_bucket_list
 
 TableIndex: TypeAlias = tuple[str, str]
 """A table and an index of it."""
@@ -67,7 +67,8 @@ def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Ite
 def check_chart(
     system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
 ) -> Iterator[Finding]:
-    requests = [one for run in runs for one in run.requests]
+    made = (one for run in runs for one in run.requests)
+    requests = [one for one in made if not reads_bucket_list(one.request)]
     used = {(table.name, index.name) for one in requests for table, index in one.used}
     said = charted(pattern.index)
     unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]

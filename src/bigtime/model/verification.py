@@ -5,7 +5,8 @@
         yield from repair(violation)
 
 Every table is read once, whole. Each item must be readable as its entity; its type and its index
-keys must be what its fields make of them; and every declared invariant must hold.
+keys must be what its fields make of them; its buckets must be listed where lists are declared; and
+every declared invariant must hold.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from bigtime.model.errors import ItemMismatch, ValueRefused
 from bigtime.model.invariants import (
     Audit,
+    BucketAudit,
     CannotMend,
     Found,
     Mend,
@@ -24,7 +26,7 @@ from bigtime.model.invariants import (
     look_through,
     main_key,
 )
-from bigtime.model.operations import same
+from bigtime.model.operations import bucket_lists_of, same
 from bigtime.model.schema import Layout, Table, hidden_in, layout_in
 from bigtime.model.system import System, check_kind
 from bigtime.wire import AttributeValue, Item, Steps
@@ -36,7 +38,12 @@ def verify(system: System) -> Steps[list[Violation]]:
     """All that is wrong in a system's tables."""
     check_kind(system, "verify")
     invariants = [one for entity in system.entities for one in invariants_of(entity.layout)]
-    audits: list[Audit] = [KeyAudit(), *(audit for one in invariants for audit in one.audits())]
+    lists = [one for entity in system.entities for one in bucket_lists_of(entity.layout)]
+    audits: list[Audit] = [
+        KeyAudit(),
+        *map(BucketAudit, lists),
+        *(audit for one in invariants for audit in one.audits()),
+    ]
     violations: list[Violation] = []
     for table in system.tables:
         yield from look_through(table, looking(table, audits, violations))

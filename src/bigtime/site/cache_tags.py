@@ -7,8 +7,7 @@ more than what they have: the process that writes has the request, and everybody
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -55,11 +54,6 @@ def category_deals_tag(category: str) -> str:
     return f"category deals {category}"
 
 
-def day_tag(group: str, moment: datetime) -> str:
-    """The deals of one day, among those of a tag: all of them, a brand's, a category's."""
-    return f"{group} {moment.isoformat()[:10]}"
-
-
 def product_tag(product_id: str) -> str:
     return f"product {product_id}"
 
@@ -93,7 +87,6 @@ TAGS: Final[Mapping[type[Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Deal: lambda key: [deal_tag(key["deal_id"])],
     deals.Brand: lambda key: [brand_tag(key["brand"])],
     deals.Category: lambda key: [category_tag(key["category"])],
-    deals.FirstDeal: lambda key: [group_of(key["listed"])],
     deals.Brands: lambda key: [BRANDS],
     # The front page may have been read from a copy of deals that did not know the newest yet.
     deals.DealsCache: lambda key: [LATEST],
@@ -152,16 +145,6 @@ def deal_tags(shown: Iterable[deals.Deal]) -> list[str]:
     return [f"deal {deal.deal_id}" for deal in shown]  # as `deal_tag`, without 25 calls a page
 
 
-def list_tags(deal: deals.Deal) -> Iterator[str]:
-    """The tags of the lists that a deal is in, and of its day in each."""
-    for group in (LATEST, brand_deals_tag(deal.brand), category_deals_tag(deal.category)):
-        yield group
-        yield day_tag(group, deal.created_at)
-
-
-def group_of(listed: str) -> str:
-    """The tag of a list, from what the list is called where its first deal is noted."""
-    kind, _, name = listed.partition(" ")
-    if not name:
-        return LATEST
-    return brand_deals_tag(name) if kind == "BRAND" else category_deals_tag(name)
+def list_tags(deal: deals.Deal) -> tuple[str, ...]:
+    """The tags of the lists that a deal is in."""
+    return LATEST, brand_deals_tag(deal.brand), category_deals_tag(deal.category)

@@ -22,6 +22,7 @@ from bigtime.model import (
     SecretText,
     Table,
     global_index,
+    list_buckets,
     pascal_case,
     singleton,
 )
@@ -94,6 +95,9 @@ class EditorChange(Entity, table=SITE):
     action: EditorAction
     what: str = Field(max_length=400)
     link: str = Field(max_length=400)
+
+
+list_buckets(EditorChange, "main")
 
 
 class Once(Entity, table=SITE):

@@ -6,7 +6,6 @@ the list has happened. The two tables are one transaction's, so no crash comes b
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cache
 from typing import Any, Final
 
@@ -27,13 +26,6 @@ from bigtime.site.design import EditorAction, EditorChange
 from bigtime.wire import Steps
 
 PAGE: Final = 25
-
-
-FIRST_MONTH: Final = date(2026, 1, 1)
-"""Nothing was changed before there was a desk."""
-
-
-PATIENCE: Final = 24
 
 
 MOST_WORDS: Final = 400
@@ -67,11 +59,7 @@ def noted(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
 
 def view_changes(*, after: Position | None = None, limit: int = PAGE) -> Steps[Page[EditorChange]]:
     """Newest first; those of a month lie together."""
-    return (
-        yield from newest_first(
-            months(), limit=limit, after=after, since=FIRST_MONTH, patience=PATIENCE
-        )
-    )
+    return (yield from newest_first(months(), limit=limit, after=after))
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Kept, Page, Position, Write, get, together
+from bigtime.model import Page, Position, Write, get, together
 from bigtime.site.cache_tags import (
     EDITORS_CHOICE,
     FRONT_PAGE,
@@ -111,9 +111,7 @@ def choosing(place: Place, deal_ids: Sequence[deals.DealId], seen: Featuring) ->
     )
 
 
-def latest_for(
-    place: Place, after: Position | None, kept: Kept[deals.Deal]
-) -> Steps[Page[deals.Deal]]:
+def latest_for(place: Place, after: Position | None) -> Steps[Page[deals.Deal]]:
     """The latest deals that could be featured there."""
     days = deals.all_days() if place.category is None else deals.category_days(place.category)
-    return (yield from deals.latest(days, None, after=after, kept=kept))
+    return (yield from deals.latest(days, after=after))

@@ -23,7 +23,7 @@ from bigtime.store.driver import (
 from bigtime.store.engine_transport import Submitting, engine_transport
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import Pause, Request, Response, Steps, Together, steps_in
+from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
 
 T = TypeVar("T")
 
@@ -89,6 +89,10 @@ class AsyncStore(Driver):
             case Pause(seconds):
                 await self.sleep(seconds)
                 return None
+            case Recall(facts):
+                return self._recall(facts)
+            case Remember(facts):
+                return self._remember(facts)
 
     async def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

@@ -6,20 +6,22 @@ that is decided, and not waited for, is here:
 
 1. A `Run` moves the generator on. What the store can answer itself, the time and random bytes, it
    answers; it stops at what has to be waited for, a request, a pause or several steps together,
-   or at the end.
+   at what its store remembers, or at the end.
 2. An error of the transport is thrown into the generator, where the pattern turns it into the
    domain's word for it. What the generator does not catch ends the run.
 3. A failed attempt is repeated when `Retries` says so, after a pause that it draws; the steps
    never hear of it. Each attempt is shown to the hooks, the failed ones too.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
-5. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
+5. A store remembers facts that steps have established through it, such as that an item is there
+   which nobody deletes. When they are too many it forgets them all, and steps establish them anew.
+6. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
    the units and the access pattern: the innermost whose steps the request came from. Steps that run
    together belong to the pattern that runs them, unless they are another's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
@@ -31,6 +33,8 @@ from bigtime.wire import (
     Now,
     PatternName,
     Pause,
+    Recall,
+    Remember,
     Request,
     Response,
     Step,
@@ -44,9 +48,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | Together | Pause
-"""What a store has to wait for."""
-WANTED = (Request, Together, Pause)
+Wanted: TypeAlias = Request | Together | Pause | Recall | Remember
+"""What a run leaves to its store."""
+WANTED = (Request, Together, Pause, Recall, Remember)
+MOST_FACTS = 65_536
 
 
 class Runnable(Protocol[T_co]):
@@ -175,6 +180,7 @@ class Driver:
         self.retries = retries
         self.hooks = tuple(hooks)
         self.meter = meter
+        self._facts: set[Hashable] = set()
 
     def _begin(self, steps: Steps[T]) -> Run[T]:
         return Run(steps, self.clock, self.randomness)
@@ -190,6 +196,15 @@ class Driver:
                 if type(getattr(steps, "__name__", None)) is not PatternName:
                     name_steps(steps, pattern)
         return wanted
+
+    def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Those of the facts that are not remembered."""
+        return tuple(one for one in facts if one not in self._facts)
+
+    def _remember(self, facts: tuple[Hashable, ...]) -> None:
+        if len(self._facts) + len(facts) > MOST_FACTS:
+            self._facts.clear()
+        self._facts.update(facts)
 
     def _succeeded(
         self, request: Request, attempt: int, started: float, response: Response

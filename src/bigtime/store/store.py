@@ -23,7 +23,17 @@ from bigtime.store.driver import (
     utc_now,
 )
 from bigtime.store.retries import Retries
-from bigtime.wire import Pause, Request, Response, Steps, Together, Transport, steps_in
+from bigtime.wire import (
+    Pause,
+    Recall,
+    Remember,
+    Request,
+    Response,
+    Steps,
+    Together,
+    Transport,
+    steps_in,
+)
 
 T = TypeVar("T")
 
@@ -108,6 +118,10 @@ class Store(Driver):
             case Pause(seconds):
                 self.sleep(seconds)
                 return None
+            case Recall(facts):
+                return self._recall(facts)
+            case Remember(facts):
+                return self._remember(facts)
 
     def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

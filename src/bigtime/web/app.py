@@ -82,9 +82,7 @@ def make_app(
     context = make_context(settings, store, limits, seconds=None if version else SECONDS_ON_AWS)
     # Every request is looked for in the cache; a miss is one that had to be made and is kept.
     meters.watch_cache("page", lambda: (context.cache.hits, context.cache.fills))
-    meters.watch_cache("day", lambda: (context.days.hits, context.days.misses))
-    for cache in context.caches:
-        store.hooks += (partial(invalidate_writes, cache),)
+    store.hooks += (partial(invalidate_writes, context.cache),)
     application = FastAPI(
         title="Bigtime",
         version=bigtime.__version__,
@@ -129,7 +127,6 @@ def make_context(
         store=store,
         cpu_pool=CpuPool(store),
         cache=cache,
-        days=TaggedCache(seconds=seconds),
         visitors=Visitors(store),
         slots=SlotRenderer(store, personal_slots(templates, form_tokens), cache),
         templates=templates,
@@ -149,9 +146,9 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
     async def run(application: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(context.engagement.run())]
         if version is not None:
-            for follower in followers(context, version):
-                await follower.catch_up()
-                tasks.append(asyncio.create_task(follower.run()))
+            follower = CacheFollower(context.store, context.cache, version=version)
+            await follower.catch_up()
+            tasks.append(asyncio.create_task(follower.run()))
         try:
             yield
         finally:
@@ -161,7 +158,3 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
             await context.engagement.flush()
 
     return run
-
-
-def followers(context: AppContext, version: Version) -> list[CacheFollower]:
-    return [CacheFollower(context.store, one, version=version) for one in context.caches]

@@ -10,7 +10,7 @@ went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from types import GeneratorType
@@ -73,7 +73,21 @@ class Together:
     steps: tuple[Steps[Any], ...]
 
 
-Step: TypeAlias = Request | Together | Now | Bytes | Pause
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Asks the driver which of these facts it does not remember; it may have forgotten any."""
+
+    facts: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Asks the driver to remember facts, so that they need not be established again."""
+
+    facts: tuple[Hashable, ...]
+
+
+Step: TypeAlias = Request | Together | Now | Bytes | Pause | Recall | Remember
 Steps: TypeAlias = Generator[Step, Any, T]
 """What a pattern returns: it yields steps and ends with a `T`."""
 

@@ -70,7 +70,7 @@ def test_every_access_pattern_is_that_of_the_contract() -> None:
         one for row in section("Access patterns beyond the contract") for one in patterns(row)
     ]
     assert made == {*contract, *beyond}
-    assert (len(contract), len(SYSTEM.patterns)) == (29, 46)
+    assert (len(contract), len(SYSTEM.patterns)) == (29, 45)
 
 
 def test_the_table_is_that_of_the_contract() -> None:

@@ -36,7 +36,8 @@ def test_its_counts_are_true(alone: Place, small: list[Entity]) -> None:
     alone.run(load_many(small))
 
     assert alone.run(verify(SYSTEM)) == []
-    assert len(dump(alone)) == len(small) == DEMO.count(Scale.SMALL)
+    stored = [one for one in dump(alone) if one["Type"] != {"S": "BucketEntry"}]
+    assert len(stored) == len(small) == DEMO.count(Scale.SMALL)
     brands = [alone.run(fetch_brand(name)) for name in alone.run(fetch_all_brands())]
     assert len(brands) == 60
     assert sum(one.like_count for one in brands) == 100

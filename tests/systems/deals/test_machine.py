@@ -220,11 +220,13 @@ class Site(RuleBasedStateMachine):
         """All deals since the site was opened, page by page."""
         found: list[Deal] = []
         position = None
-        for _ in range((self.now - OPENED).days // 5 + len(self.deals) // 25 + 2):
+        while True:
             page = self.store.run(asking(position))
             found += page
             position = page.position
-        return found
+            if position is None:
+                return found
+            assert len(page) == 25
 
     def teardown(self) -> None:
         try:

@@ -9,6 +9,7 @@ from bigtime.model.invariants.audit import (
     look_through,
     main_key,
 )
+from bigtime.model.invariants.bucket_audit import BucketAudit
 from bigtime.model.invariants.counted import counted
 from bigtime.model.invariants.invariant import invariants_of
 from bigtime.model.invariants.sequence import sequence
@@ -17,6 +18,7 @@ from bigtime.model.invariants.unique import unique
 
 __all__ = [
     "Audit",
+    "BucketAudit",
     "CannotMend",
     "Found",
     "Mend",

@@ -8,7 +8,15 @@ from bigtime.model.operations.batch import (
     load_many,
     put_many,
 )
-from bigtime.model.operations.buckets import Buckets, Kept, buckets, newest_first, oldest_first
+from bigtime.model.operations.bucket_list import (
+    BucketEntry,
+    BucketList,
+    bucket_lists_of,
+    list_buckets,
+    put_entries,
+    reads_bucket_list,
+)
+from bigtime.model.operations.buckets import Buckets, buckets, newest_first, oldest_first
 from bigtime.model.operations.change import (
     Add,
     Append,
@@ -52,6 +60,8 @@ __all__ = [
     "Add",
     "Append",
     "At",
+    "BucketEntry",
+    "BucketList",
     "Buckets",
     "Check",
     "CursorError",
@@ -63,7 +73,6 @@ __all__ = [
     "Fields",
     "Guard",
     "IfMissing",
-    "Kept",
     "NotReady",
     "Op",
     "Page",
@@ -82,6 +91,7 @@ __all__ = [
     "all_of",
     "altered",
     "any_shard",
+    "bucket_lists_of",
     "buckets",
     "check",
     "collection",
@@ -99,6 +109,7 @@ __all__ = [
     "items_of",
     "key_attributes",
     "key_schema",
+    "list_buckets",
     "load_many",
     "merge",
     "newest_first",
@@ -107,9 +118,11 @@ __all__ = [
     "partition",
     "pause",
     "put",
+    "put_entries",
     "put_many",
     "query",
     "random_bytes",
+    "reads_bucket_list",
     "replace",
     "restore",
     "role_changes",

@@ -72,6 +72,7 @@ def put_many(entities: Iterable[E]) -> Steps[list[E]]:
     if any(put.needs_clock for put in puts):
         moment = yield from now()
         puts = [put.stamped(moment) for put in puts]
+    yield from list_buckets_of(put.entity for put in puts)
     yield from write_many(
         (put.entity.own_key(), {"PutRequest": {"Item": put.layout.to_item(put.entity)}})
         for put in puts
@@ -83,14 +84,26 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
     """Writes many entities just as they are: imports, restored data, demo data.
 
     No time is stamped, and nothing is done for invariants: their markers and counts must be among
-    the entities, and `verify` finds what is not.
+    the entities, and `verify` finds what is not. Their buckets are listed.
     """
     entities = list(entities)
     for one in entities:
         check_entity(one, "load_many")
+    yield from list_buckets_of(entities)
     yield from write_many(
         (one.own_key(), {"PutRequest": {"Item": one.layout.to_item(one)}}) for one in entities
     )
+
+
+def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
+    """Lists the buckets that entities will lie in, for those who walk them."""
+    by_layout: dict[Layout, list[Mapping[str, Any]]] = {}
+    for one in entities:
+        if one.layout.lister is not None:
+            by_layout.setdefault(one.layout, []).append(one.__dict__)
+    for layout, items in by_layout.items():
+        if layout.lister is not None:
+            yield from layout.lister.list_buckets(items)
 
 
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:

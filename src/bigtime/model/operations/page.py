@@ -7,9 +7,10 @@ program as it is: whoever speaks to the world turns it into a signed cursor and 
 Reading a page is a loop, for one request may bring fewer items than it was asked for: DynamoDB
 counts items before it filters them, and stops at a megabyte. The loop
 
-1. asks for what is missing; when the last request brought items that were not wanted, for twice
-   as many as that one, so that a narrow filter does not cost a request per item;
-2. goes on until the page is full or the partition ends, or until `patience` requests are used up;
+1. asks for what is missing, and for one item more, which tells that the page has a next one; when
+   the last request brought items that were not wanted, for twice as many as that one, so that a
+   narrow filter does not cost a request per item;
+2. goes on until there are enough or the partition ends, or until `patience` requests are used up;
 3. ends the page at its last item, though DynamoDB may have read further; so the next page begins
    with the item after it, whatever was inserted or deleted meanwhile.
 """
@@ -121,12 +122,17 @@ class Reading(Op[Page[T]], Generic[T]):
     def key_of(self, item: Item) -> Item:
         """Where the item stands."""
 
+    @property
+    def wanted(self) -> int | None:
+        """How many items to read: one more than the page has."""
+        return None if self.limit is None else self.limit + 1
+
     def request(self) -> Request:
-        return self.asking(self.parameters(), self.limit, self.start())
+        return self.asking(self.parameters(), self.wanted, self.start())
 
     def decode(self, response: Response) -> Page[T]:
         taken: Taken[T] = Taken(None)
-        self.take(taken, response, self.limit)
+        self.take(taken, response, self.wanted)
         return self.page(taken)
 
     def start(self) -> Item | None:
@@ -146,12 +152,15 @@ class Reading(Op[Page[T]], Generic[T]):
         return Request(self.operation, params)
 
     def page(self, taken: Taken[T]) -> Page[T]:
+        if self.limit is not None and len(taken.found) > self.limit:
+            last = self.key_of(taken.found[self.limit - 1][0])
+            return Page(taken.values[: self.limit], Position(self.fingerprint(), {"key": last}))
         if taken.ended:
             return Page(taken.values)
         return Page(taken.values, Position(self.fingerprint(), {"key": taken.last}))
 
     def __iter__(self) -> Steps[Page[T]]:
-        taken = yield from self.taking(self.start(), self.limit)
+        taken = yield from self.taking(self.start(), self.wanted)
         return self.page(taken)
 
     def taking(

@@ -6,7 +6,15 @@ from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from bigtime.model.errors import ConditionFailed, DesignError, ItemExists, ItemMissing
-from bigtime.model.operations.write import ErrorLike, Guard, Transition, Write, absent, existing
+from bigtime.model.operations.write import (
+    ErrorLike,
+    Fields,
+    Guard,
+    Transition,
+    Write,
+    absent,
+    existing,
+)
 from bigtime.model.schema import Condition, Entity, Placeholders
 from bigtime.wire import AttributeValue, Item
 
@@ -54,6 +62,9 @@ class Put(Write[E]):
                 " nothing is known; use create(), or update() what has changed"
             )
         return Transition(None, self.entity.__dict__)
+
+    def listed_fields(self) -> Fields:
+        return self.entity.__dict__
 
     def outcome(self, attributes: Item | None) -> E:
         return self.stored()

@@ -3,9 +3,9 @@
     page = yield from query(Message.within("main", username="alex"), newest_first=True, limit=25)
     more = yield from query(..., after=page.position)
 
-`limit` is the number of items that are wanted after the filter. A page that is full may be the
-last one without saying so: then the next is empty. A page that is not full is the last one, or
-`patience` requests found no more; its position says which.
+`limit` is the number of items that are wanted after the filter. A page has a position if more
+items follow. One that is not full is the last one, or `patience` requests found no more; its
+position says which.
 """
 
 from __future__ import annotations
@@ -267,7 +267,8 @@ class ReadCount(Op[int]):
 
     def __iter__(self) -> Steps[int]:
         if self.query.limit is not None:
-            return len((yield from self.query))
+            taken = yield from self.query.taking(None, self.query.limit)
+            return len(taken.found)
         total, taken = 0, Taken[Any](None)
         while not taken.ended:
             taken = yield from self.query.taking(taken.last, None)

@@ -17,7 +17,9 @@ all shards and merges them by their sort key:
 
 1. each shard is asked for an even share of the page, and a little more;
 2. as long as every shard has an item waiting, or has ended, the first of those is the next;
-3. a shard whose items are used up is asked for as many again.
+3. a shard whose items are used up is asked for as many again;
+4. when the page is full and no shard has an item waiting, those that have not ended are asked for
+   more, to know whether there is a next page.
 
 The position has the place in every shard, so that pages join up as they do in one partition. The
 number of shards may grow: old items stay where they are, and are found there.
@@ -222,6 +224,8 @@ def merged(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps
             break
         foremost = first(ready, key=lambda lane: sort_key(index, lane.waiting[0][0]))
         found.append(foremost.deliver())
+    if len(found) == limit and not any(lane.waiting for lane in lanes):
+        yield from together(*(lane.fill(1) for lane in lanes if lane.is_dry))
     return found
 
 

@@ -80,6 +80,9 @@ class Transact(Op[tuple[Any, ...]]):
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
         transaction = yield from self.timed()
+        for write in transaction.writes:
+            if write.layout.lister is not None:
+                yield from write.list_buckets()
         while True:
             try:
                 return (yield from Op.__iter__(transaction))

@@ -39,7 +39,7 @@ from bigtime.model.operations.change import (
     read_changes,
 )
 from bigtime.model.operations.get import layout_of
-from bigtime.model.operations.write import ErrorLike, Guard, Targeted, Transition, existing
+from bigtime.model.operations.write import ErrorLike, Fields, Guard, Targeted, Transition, existing
 from bigtime.model.schema import (
     MAIN,
     Condition,
@@ -122,6 +122,11 @@ class Update(Targeted[T], Generic[T]):
     def transition(self) -> Transition:
         changed = fields_in(self.changes)
         return Transition(self.known, self.fields_after(), changed, unsure=self.upsert)
+
+    def listed_fields(self) -> Fields | None:
+        fed = fed_keys(self.layout, self.changes, upsert=self.upsert)
+        moves = self.upsert or any(key.bucketed for key in fed)
+        return self.fields_after() if moves else None
 
     def fields_after(self) -> dict[str, Any]:
         """The fields as far as they are known when the update is done."""

@@ -18,7 +18,6 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
@@ -114,7 +113,6 @@ def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
     return one == other
 
 
-@lru_cache(maxsize=1_024)
 def check_error(given: object) -> None:
     """What is to be raised when a condition fails; nothing at all is fine."""
     kind = given if isinstance(given, type) else type(given)
@@ -195,6 +193,17 @@ class Write(Op[T], Generic[T]):
         keeper = self.layout.keeper
         return (self,) if keeper is None or self.trusted else keeper.kept(self)
 
+    def listed_fields(self) -> Fields | None:
+        """The fields of the item as it will be, where it may come to lie in another bucket."""
+        return None
+
+    def list_buckets(self) -> Steps[None]:
+        """Lists the buckets that the item will lie in, for those who walk them."""
+        lister = self.layout.lister
+        fields = None if lister is None else self.listed_fields()
+        if lister is not None and fields is not None:
+            yield from lister.list_buckets((fields,))
+
     def joined(self, other: Write[Any]) -> Write[Any] | None:
         """One write that does what both do, where there is one."""
         return None
@@ -246,6 +255,8 @@ class Write(Op[T], Generic[T]):
             return (yield from self.after_transaction(told))
         if write.needs_clock:
             write = write.stamped((yield from now()))
+        if write.layout.lister is not None:
+            yield from write.list_buckets()
         done: T = yield from Op.__iter__(write)
         return done
 

@@ -8,7 +8,7 @@ and declaring such an entity is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -23,7 +23,7 @@ from bigtime.model.schema.path import Path, Place, Step, follow, split
 from bigtime.model.schema.secret import Secret, secret_fields, veiled
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
-from bigtime.wire import AttributeValue, Item
+from bigtime.wire import AttributeValue, Item, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -59,11 +59,18 @@ class Keeper(Protocol):
         """The one operation that these writes are."""
 
 
+class Lister(Protocol):
+    """Lists the buckets of time that an entity's items lie in; see bucket_list."""
+
+    def list_buckets(self, items: Iterable[Mapping[str, Any]]) -> Steps[None]:
+        """The steps that list the buckets of items with these fields, before they are written."""
+
+
 class Layout:
     """The compiled mapping of one entity.
 
     `forms` are the stored forms of its fields, `absent` what is read where one is not stored.
-    `keeper` is there when the entity has invariants.
+    `keeper` is there when the entity has invariants, `lister` when its buckets are listed.
     """
 
     __slots__ = (
@@ -80,6 +87,7 @@ class Layout:
         "is_used",
         "keeper",
         "keys",
+        "lister",
         "names",
         "roles",
         "secrets",
@@ -94,6 +102,7 @@ class Layout:
         self.roles = roles
         self.is_used = False
         self.keeper: Keeper | None = None
+        self.lister: Lister | None = None
         self.names = {name: table.naming(name) for name in entity.model_fields}
         self.secrets = secret_fields(entity)
         self.hidden: frozenset[str] = frozenset()

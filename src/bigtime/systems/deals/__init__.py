@@ -16,7 +16,6 @@ from bigtime.systems.deals import (
     categories,
     deals,
     featured,
-    first_deal,
     front_page,
     hot_deal,
     interest,
@@ -62,7 +61,6 @@ from bigtime.systems.deals.design import (
     DealsCache,
     EditorsChoice,
     FeaturedDeal,
-    FirstDeal,
     FrontPage,
     Message,
     MessageKind,
@@ -117,7 +115,6 @@ from bigtime.systems.deals.featured import (
     set_editors_choice_deals,
     set_front_page_deals,
 )
-from bigtime.systems.deals.first_deal import ALL_DEALS, fetch_first_deal, of_brand, of_category
 from bigtime.systems.deals.front_page import all_days, fetch_front_page, refresh_deals_cache
 from bigtime.systems.deals.hot_deal import (
     HotDealProgress,
@@ -180,7 +177,6 @@ SYSTEM: Final = System(
         categories,
         featured,
         front_page,
-        first_deal,
         users,
         likes,
         watches,
@@ -229,7 +225,6 @@ FOR_EDITORS: Final = frozenset(
 """The patterns that only editors may run; whoever knows who is asking sees to it."""
 
 __all__ = [
-    "ALL_DEALS",
     "BIG_TIME_DEALS",
     "CATEGORIES",
     "FACTS",
@@ -266,7 +261,6 @@ __all__ = [
     "EmptyName",
     "FeaturedDeal",
     "FeaturedTwice",
-    "FirstDeal",
     "ForbiddenCharacter",
     "FrontPage",
     "HotDealProgress",
@@ -328,7 +322,6 @@ __all__ = [
     "fetch_deal",
     "fetch_deals",
     "fetch_editors_choice",
-    "fetch_first_deal",
     "fetch_front_page",
     "fetch_message",
     "interests_in_both",
@@ -341,8 +334,6 @@ __all__ = [
     "message_id_of",
     "new_deal",
     "new_user",
-    "of_brand",
-    "of_category",
     "person_name",
     "read_user",
     "refresh_category_deals",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bigtime.model import Kept, Page, Position, create, get, get_many, pattern, together
-from bigtime.systems.deals.day_lists import PATIENCE, category_days, latest
+from bigtime.model import Page, Position, create, get, get_many, pattern, together
+from bigtime.systems.deals.day_lists import category_days, latest
 from bigtime.systems.deals.design import Category, Deal
 from bigtime.systems.deals.errors import CategoryExists, UnknownCategory
 from bigtime.systems.deals.values import CategoryName, DealId
@@ -52,15 +52,11 @@ def fetch_category(
     last_deal_id_seen: DealId | None = None,
     *,
     after: Position | None = None,
-    patience: int = PATIENCE,
-    kept: Kept[Deal] | None = None,
-    first: DealId | None = None,
 ) -> Steps[tuple[Category, Page[Deal]]]:
     """Category item; day partitions for up to 25 deals."""
-    days = category_days(category_name)
     return (
         yield from together(
             get(Category.key(category_name), missing=UnknownCategory),
-            latest(days, last_deal_id_seen, after=after, patience=patience, kept=kept, first=first),
+            latest(category_days(category_name), last_deal_id_seen, after=after),
         )
     )

@@ -12,7 +12,6 @@ from typing import Any, Final
 from bigtime.model import (
     Condition,
     Conflict,
-    Kept,
     Ksuid,
     Page,
     Position,
@@ -27,7 +26,7 @@ from bigtime.model import (
     together,
     update,
 )
-from bigtime.systems.deals.day_lists import PATIENCE, brand_days, latest
+from bigtime.systems.deals.day_lists import brand_days, latest
 from bigtime.systems.deals.design import Brand, Category, Deal
 from bigtime.systems.deals.errors import (
     DealExists,
@@ -215,20 +214,6 @@ def fetch_brand_deals(
     last_deal_id_seen: DealId | None = None,
     *,
     after: Position | None = None,
-    patience: int = PATIENCE,
-    most_days: int | None = None,
-    kept: Kept[Deal] | None = None,
-    first: DealId | None = None,
 ) -> Steps[Page[Deal]]:
     """Day partitions for up to 25 deals."""
-    return (
-        yield from latest(
-            brand_days(brand_name),
-            last_deal_id_seen,
-            after=after,
-            patience=patience,
-            most_days=most_days,
-            kept=kept,
-            first=first,
-        )
-    )
+    return (yield from latest(brand_days(brand_name), last_deal_id_seen, after=after))

@@ -24,6 +24,7 @@ from bigtime.model import (
     Table,
     counted,
     global_index,
+    list_buckets,
     pascal_case,
     singleton,
     when,
@@ -210,6 +211,7 @@ class DealsCache(Entity, table=BIG_TIME_DEALS):
     keys = Keys(main=("DEALSCACHE#{n:plain}", "DEALSCACHE#{n:plain}"))
     n: int = Field(ge=1, le=CACHE_SHARDS)
     deals: list[Deal] = Field(max_length=PAGE)
+    more_follow: bool = True
     written_at: datetime
 
 
@@ -270,18 +272,9 @@ class HotDealSegment(Entity, table=BIG_TIME_DEALS):
         return None if self.reading is None else Position(self.reading, self.place)
 
 
-# Where lists end
-
-
-class FirstDeal(Entity, table=BIG_TIME_DEALS):
-    """The oldest deal of a list: of all deals, or of those of a brand or of a category."""
-
-    keys = Keys(main=("FIRSTDEAL#{listed}", "FIRSTDEAL#{listed}"))
-    listed: str
-    deal_id: DealId
-
-
 # What holds between them
+
+list_buckets(Deal, "GSI1", "GSI2", "GSI3")
 
 BRANDS = singleton(Brands)
 FRONT_PAGE = singleton(FrontPage)

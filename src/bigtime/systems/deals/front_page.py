@@ -26,7 +26,6 @@ from typing import Any, Final
 from bigtime.model import (
     Buckets,
     Change,
-    Kept,
     Page,
     Position,
     any_shard,
@@ -40,7 +39,7 @@ from bigtime.model import (
     reaction,
     together,
 )
-from bigtime.systems.deals.day_lists import PATIENCE, latest, place_after, up_to
+from bigtime.systems.deals.day_lists import latest, place_after
 from bigtime.systems.deals.design import (
     BIG_TIME_DEALS,
     CACHE_SHARDS,
@@ -61,23 +60,18 @@ def fetch_front_page(
     last_deal_id_seen: DealId | None = None,
     *,
     after: Position | None = None,
-    patience: int = PATIENCE,
-    kept: Kept[Deal] | None = None,
-    first: DealId | None = None,
 ) -> Steps[tuple[FrontPage, Page[Deal]]]:
     """Front page item; day partitions for up to 25 deals."""
     is_first = last_deal_id_seen is None and after is None
-    walk = latest(
-        all_days(), last_deal_id_seen, after=after, patience=patience, kept=kept, first=first
-    )
-    deals = copied(first, otherwise=walk) if is_first else walk
+    walk = latest(all_days(), last_deal_id_seen, after=after)
+    deals = copied(otherwise=walk) if is_first else walk
     return (yield from together(FRONT_PAGE.get(), deals))
 
 
-def copied(first: DealId | None, *, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
+def copied(*, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
     """The first page from a copy, or as it is found otherwise."""
     cached = yield from any_copy()
-    return (yield from otherwise) if cached is None else up_to(first, cached)
+    return (yield from otherwise) if cached is None else cached
 
 
 def any_copy() -> Steps[Page[Deal] | None]:
@@ -87,7 +81,8 @@ def any_copy() -> Steps[Page[Deal] | None]:
     moment = yield from now()
     if copy is None or len(copy.deals) < PAGE or abs(moment - copy.written_at) > FRESH:
         return None
-    return Page(copy.deals, place_after(all_days(), copy.deals[-1].deal_id))
+    last = copy.deals[-1].deal_id
+    return Page(copy.deals, place_after(all_days(), last) if copy.more_follow else None)
 
 
 @cache
@@ -99,8 +94,8 @@ def all_days() -> Buckets[Deal]:
 def refresh_deals_cache() -> Steps[list[Deal]]:
     """Every copy, whether or not there is a new deal."""
     held = yield from get(DealsCache.key(1), consistent=True)
-    deals = yield from newest(ids_in(held))
-    yield from write_copies(deals)
+    deals, more_follow = yield from newest(ids_in(held))
+    yield from write_copies(deals, more_follow=more_follow)
     return deals
 
 
@@ -112,39 +107,45 @@ def keep_deals_cache(change: Change[Any]) -> Steps[None]:
         return
     held = yield from get(DealsCache.key(1), consistent=True)
     deal_id = told.key.fields["deal_id"]
-    if held is not None and not may_change(held.deals, deal_id, is_new=told.kind == "insert"):
+    if held is not None and not may_change(held, deal_id, is_new=told.kind == "insert"):
         return
-    deals = yield from newest([deal_id, *ids_in(held)])
-    if held is None or deals != held.deals:
-        yield from write_copies(deals)
+    deals, more_follow = yield from newest([deal_id, *ids_in(held)])
+    if held is None or deals != held.deals or more_follow != held.more_follow:
+        yield from write_copies(deals, more_follow=more_follow)
 
 
-def may_change(held: list[Deal], deal_id: DealId, *, is_new: bool) -> bool:
+def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
     """Whether a deal that has appeared, or changed, may be told of in the copies."""
-    if any(one.deal_id == deal_id for one in held):
+    deals = held.deals
+    if any(one.deal_id == deal_id for one in deals):
         return not is_new
-    return is_new and (len(held) < PAGE or deal_id > held[-1].deal_id)
+    return is_new and (len(deals) < PAGE or not held.more_follow or deal_id > deals[-1].deal_id)
 
 
-def newest(known: Iterable[DealId]) -> Steps[list[Deal]]:
-    """Rule 2: what the index tells, and others that are not older than that, as they are now."""
-    found = yield from latest(all_days(), None, after=None)
+def newest(known: Iterable[DealId]) -> Steps[tuple[list[Deal], bool]]:
+    """Rule 2: what the index tells, and others that are not older than that, as they are now.
+
+    With them, whether more deals follow.
+    """
+    found = yield from latest(all_days())
     ids = [one.deal_id for one in found]
     oldest = ids[-1] if ids else ""
     every = sorted({*ids, *(one for one in known if one >= oldest)}, reverse=True)
-    deals = yield from get_many((Deal.key(one) for one in every), consistent=True)
-    return [one for one in deals if one is not None][:PAGE]
+    stored = yield from get_many((Deal.key(one) for one in every), consistent=True)
+    deals = [one for one in stored if one is not None]
+    return deals[:PAGE], len(deals) > PAGE or found.position is not None
 
 
 def ids_in(copy: DealsCache | None) -> list[DealId]:
     return [one.deal_id for one in copy.deals] if copy else []
 
 
-def write_copies(deals: list[Deal]) -> Steps[None]:
+def write_copies(deals: list[Deal], *, more_follow: bool) -> Steps[None]:
     """Rule 3: the first copy last."""
     moment = yield from now()
     first, *others = (
-        DealsCache(n=n, deals=deals, written_at=moment) for n in range(1, CACHE_SHARDS + 1)
+        DealsCache(n=n, deals=deals, more_follow=more_follow, written_at=moment)
+        for n in range(1, CACHE_SHARDS + 1)
     )
     yield from put_many(others)
     yield from put(first)

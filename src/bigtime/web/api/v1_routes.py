@@ -24,7 +24,6 @@ ENDPOINTS: Final[dict[str, tuple[Endpoint, ...]]] = {
 }
 
 NOT_FOR_HTTP: Final = {
-    "deals.fetch_first_deal": "where a list ends; who reads on learns it from `startAt`",
     "cart.count_products": "a badge of the site's pages; who reads `/me/cart` has the products",
     "cart.import_rows": "a file's worth of other accounts' carts; the command line loads it",
 }

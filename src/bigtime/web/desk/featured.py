@@ -185,11 +185,8 @@ async def shown(
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     context = context_of(request)
-    after = context.cursors.read(step.after)
-    kept = context.kept_days(place.listed)
-    chosen, latest = await context.store.run(
-        together(fetch_deals(ids), latest_for(place, after, kept))
-    )
+    found = latest_for(place, context.cursors.read(step.after))
+    chosen, latest = await context.store.run(together(fetch_deals(ids), found))
     listed = {*ids, *(deal.deal_id for deal in theirs)}
     return await context.form_page(
         request,

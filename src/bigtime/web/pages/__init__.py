@@ -16,7 +16,6 @@ from bigtime.web.pages.forms import (
     with_retry_after,
 )
 from bigtime.web.pages.hot_pages import HEAD, HotPages
-from bigtime.web.pages.kept_days import KeptDays
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.personal_slots import Slot, SlotRenderer, Words
 from bigtime.web.pages.rendering import Templates
@@ -35,7 +34,6 @@ __all__ = [
     "CpuPool",
     "Engagement",
     "HotPages",
-    "KeptDays",
     "Page",
     "Site",
     "Slot",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +14,6 @@ from bigtime.model import Cursors
 from bigtime.site import Codes, Ordering, Visitor, Visitors, zone_named
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
-from bigtime.systems.deals import Deal
 from bigtime.web.http import (
     SESSION,
     VISIT,
@@ -29,7 +28,6 @@ from bigtime.web.http import (
 )
 from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, address_of, page_headers
-from bigtime.web.pages.kept_days import KeptDays
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.personal_slots import SlotRenderer
 from bigtime.web.pages.rendering import Templates
@@ -48,7 +46,6 @@ class AppContext:
     store: AsyncStore
     cpu_pool: CpuPool
     cache: TaggedCache[Any]
-    days: TaggedCache[Sequence[Deal]]
     visitors: Visitors
     slots: SlotRenderer
     templates: Templates
@@ -114,15 +111,6 @@ class AppContext:
         else:
             page, _ = await make()
         return await self.answer(request, page, cache_control=PRIVATE)
-
-    @property
-    def caches(self) -> tuple[TaggedCache[Any], ...]:
-        """All that shows what is in the tables, and so has to follow them."""
-        return self.cache, self.days
-
-    def kept_days(self, group: str) -> KeptDays:
-        """The days of a list of deals, for one page of it."""
-        return KeptDays(self.days, group)
 
     async def answer(
         self, request: Request, page: Page, *, cache_control: Header = NO_STORE

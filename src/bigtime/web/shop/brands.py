@@ -8,18 +8,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page as Deals
-from bigtime.model import Position
 from bigtime.site import BRANDS, brand_deals_tag, brand_tag, deal_tags
 from bigtime.systems import deals
 from bigtime.web.http import key_of, page_of_button, redirect_to_canonical, see_other
-from bigtime.web.pages import KeptDays, Page, context_of
-from bigtime.wire import Steps
+from bigtime.web.pages import Page, context_of
 
-DAYS_PATIENT = 14
-"""A brand has a new deal now and then, so its page looks further back than others."""
-MOST_DAYS = 31
-"""So far back goes one page, however few deals it has found."""
 NO_LETTER = "0-9"
 """What stands over brands whose names begin with no letter."""
 
@@ -49,13 +42,12 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         return redirect_to_canonical("/brands/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position = context.cursors.read(after)
         brand = await context.store.run(deals.fetch_brand(key))
         # Cached apart from the brand, whose counts change with every like.
         latest = await context.remember(
             ("brand deals", key, after),
             lambda page: (brand_deals_tag(key), *deal_tags(page)),
-            lambda: latest_deals(key, position, context.kept_days(brand_deals_tag(key))),
+            lambda: deals.fetch_brand_deals(key, after=context.cursors.read(after)),
         )
         page = context.templates.page(
             "shopper/brand.html",
@@ -72,16 +64,6 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
         if page := page_of_button("/brands/", key):
             return see_other(page)
         raise
-
-
-def latest_deals(key: str, after: Position | None, kept: KeptDays) -> Steps[Deals[deals.Deal]]:
-    """One page, which has a deal if there is any more of them."""
-    first = yield from deals.fetch_first_deal(deals.of_brand(key))
-    return (
-        yield from deals.fetch_brand_deals(
-            key, after=after, patience=DAYS_PATIENT, most_days=MOST_DAYS, kept=kept, first=first
-        )
-    )
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -8,13 +8,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page as Deals
-from bigtime.model import Position
 from bigtime.site import category_deals_tag, category_tag, deal_tags
 from bigtime.systems import deals
 from bigtime.web.http import key_of, page_of_button, redirect_to_canonical, see_other
-from bigtime.web.pages import KeptDays, Page, context_of
-from bigtime.wire import Steps
+from bigtime.web.pages import Page, context_of
 
 categories = APIRouter(include_in_schema=False)
 
@@ -40,8 +37,8 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         return redirect_to_canonical("/categories/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        position, kept = context.cursors.read(after), context.kept_days(category_deals_tag(key))
-        category, latest = await context.store.run(what_to_show(key, position, kept))
+        found = deals.fetch_category(key, after=context.cursors.read(after))
+        category, latest = await context.store.run(found)
         page = context.templates.page(
             "shopper/category.html",
             category=category,
@@ -57,11 +54,3 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         if page := page_of_button("/categories/", key):
             return see_other(page)
         raise
-
-
-def what_to_show(
-    key: str, after: Position | None, kept: KeptDays
-) -> Steps[tuple[deals.Category, Deals[deals.Deal]]]:
-    """One page, which has a deal if there is any more of them."""
-    first = yield from deals.fetch_first_deal(deals.of_category(key))
-    return (yield from deals.fetch_category(key, after=after, kept=kept, first=first))

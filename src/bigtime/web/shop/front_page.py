@@ -8,12 +8,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Page as Deals
-from bigtime.model import Position
 from bigtime.site import EDITORS_CHOICE, FRONT_PAGE, LATEST, deal_tags
 from bigtime.systems import deals
-from bigtime.web.pages import KeptDays, Page, context_of
-from bigtime.wire import Steps
+from bigtime.web.pages import Page, context_of
 
 front_page = APIRouter(include_in_schema=False)
 
@@ -24,8 +21,8 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
     context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        kept = context.kept_days(LATEST)
-        front, latest = await context.store.run(what_to_show(context.cursors.read(after), kept))
+        found = deals.fetch_front_page(after=context.cursors.read(after))
+        front, latest = await context.store.run(found)
         page = context.templates.page(
             "shopper/front_page.html",
             featured=front.featured_deals,
@@ -37,14 +34,6 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
         return page, (FRONT_PAGE, LATEST, *deal_tags(latest))
 
     return await context.cached(request, make, after=after)
-
-
-def what_to_show(
-    after: Position | None, kept: KeptDays
-) -> Steps[tuple[deals.FrontPage, Deals[deals.Deal]]]:
-    """One page, which has a deal if there is any more of them."""
-    first = yield from deals.fetch_first_deal(deals.ALL_DEALS)
-    return (yield from deals.fetch_front_page(after=after, kept=kept, first=first))
 
 
 @front_page.get("/editors-choice")
