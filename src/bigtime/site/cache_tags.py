@@ -136,8 +136,12 @@ def tags_of_key(table: str, *values: str) -> tuple[str, ...]:
 def tags_of_record(table: str, record: Response) -> set[str]:
     """What may look different after a change that a table's stream tells of."""
     changed = record["dynamodb"]
-    images = [changed[name] for name in ("OldImage", "NewImage") if name in changed]
-    return {tag for item in images or [changed["Keys"]] for tag in tags_of_item(table, item)}
+    old, new = changed.get("OldImage"), changed.get("NewImage")
+    if not (old and new):
+        return {*tags_of_item(table, old or new or changed["Keys"])}
+    # Lists that it stays in hold what they held.
+    moved = {*tags_of_item(table, old)} ^ {*tags_of_item(table, new)}
+    return moved | {*tags_of_item(table, changed["Keys"])}
 
 
 def deal_tags(shown: Iterable[deals.Deal]) -> list[str]:

@@ -41,7 +41,7 @@ async def show_reminders(
         request,
         "admin/reminders.html",
         listed=listed,
-        with_retry_after=[one.tenant.id for one in listed if one.reminder is None],
+        waiting=[one.tenant.id for one in listed if one.reminder is None],
         after=context.cursors.write(position),
         is_first=after is None,
         sent=sent,

@@ -8,8 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import together
-from bigtime.site import view_changes
+from bigtime.site import LATEST, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
@@ -45,8 +44,10 @@ async def shown(
     request: Request, form: SubmittedForm[Any], *, after: str | None = None, status: int = 200
 ) -> Response:
     context = context_of(request)
-    found = latest(all_days(), after=context.cursors.read(after))
-    deals, changes = await context.store.run(together(found, view_changes(limit=CHANGES_SHOWN)))
+    deals = await context.deals.page(
+        LATEST, after, lambda: latest(all_days(), after=context.cursors.read(after))
+    )
+    changes = await context.store.run(view_changes(limit=CHANGES_SHOWN))
     page = context.templates.page(
         "editor/desk.html",
         status=status,

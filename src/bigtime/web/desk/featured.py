@@ -31,7 +31,7 @@ from bigtime.site import (
     outdated,
     place_of_category,
 )
-from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of, fetch_deals
+from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of
 from bigtime.web.desk.deal_form import CATEGORY_NAMES
 from bigtime.web.desk.editor import Editor
 from bigtime.web.desk.featured_draft import (
@@ -185,8 +185,10 @@ async def shown(
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     context = context_of(request)
-    found = latest_for(place, context.cursors.read(step.after))
-    chosen, latest = await context.store.run(together(fetch_deals(ids), found))
+    chosen = await context.deals.by_ids(ids)
+    latest = await context.deals.page(
+        place.listed, step.after, lambda: latest_for(place, context.cursors.read(step.after))
+    )
     listed = {*ids, *(deal.deal_id for deal in theirs)}
     return await context.form_page(
         request,

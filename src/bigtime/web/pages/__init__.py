@@ -6,6 +6,7 @@ from bigtime.web.pages.app_context import AppContext, codes_of, context_of, orde
 from bigtime.web.pages.cache_follower import CacheFollower, invalidate_writes
 from bigtime.web.pages.cart_undo import line_in, undo_text
 from bigtime.web.pages.cpu_pool import CpuPool
+from bigtime.web.pages.deal_lists import DealLists
 from bigtime.web.pages.forms import (
     SubmittedForm,
     check_form,
@@ -32,6 +33,7 @@ __all__ = [
     "AppContext",
     "CacheFollower",
     "CpuPool",
+    "DealLists",
     "Engagement",
     "HotPages",
     "Page",

@@ -27,6 +27,7 @@ from bigtime.web.http import (
     client_of,
 )
 from bigtime.web.pages.cpu_pool import CpuPool
+from bigtime.web.pages.deal_lists import DealLists
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, address_of, page_headers
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.personal_slots import SlotRenderer
@@ -46,6 +47,7 @@ class AppContext:
     store: AsyncStore
     cpu_pool: CpuPool
     cache: TaggedCache[Any]
+    deals: DealLists
     visitors: Visitors
     slots: SlotRenderer
     templates: Templates

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -56,6 +56,21 @@ class TaggedCache(Generic[T]):
         value, tags = await make()
         self.put(key, value, tags, begun=begun, seconds=seconds)
         return value
+
+    async def remember_many(
+        self,
+        keys: Sequence[str],
+        make: Callable[[list[str]], Awaitable[Iterable[tuple[str, T, Collection[str]]]]],
+    ) -> dict[str, T]:
+        """The values under keys, in their order; `make` makes those that are missing, if it can."""
+        found = {key: self.get(key) for key in keys}
+        missing = [key for key, value in found.items() if value is None]
+        if missing:
+            begun = self.begin()
+            for key, value, tags in await make(missing):
+                self.put(key, value, tags, begun=begun)
+                found[key] = value
+        return {key: value for key, value in found.items() if value is not None}
 
     def get(self, key: Hashable) -> T | None:
         found = self._values.get(key)

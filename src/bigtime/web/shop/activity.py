@@ -9,11 +9,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Position
 from bigtime.systems import catalog
-from bigtime.systems.deals import fetch_deals
 from bigtime.web.pages import context_of
-from bigtime.wire import Steps
 
 activity = APIRouter(include_in_schema=False)
 
@@ -39,23 +36,17 @@ async def show_activity(request: Request, after: str | None = None) -> Response:
     """Activities, newest first."""
     context = context_of(request)
     visitor = await context.signed_in(request)
-    steps = activity_of(visitor.username, context.cursors.read(after))
-    noted, position = await context.store.run(steps)
+    steps = catalog.get_user_activities(visitor.username, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    deals = await context.deals.by_ids([one for one in map(deal_in, found) if one])
+    # As deals are called now, or else were then.
+    titles = {str(deal.deal_id): deal.title for deal in deals}
     page = context.templates.page(
-        "shopper/activity.html", noted=noted, after=context.cursors.write(position)
+        "shopper/activity.html",
+        noted=[noted(one, titles) for one in found],
+        after=context.cursors.write(found.position),
     )
     return await context.answer(request, page)
-
-
-def activity_of(
-    username: str, after: Position | None
-) -> Steps[tuple[list[Noted], Position | None]]:
-    """The titles are those that deals have now, or else had then."""
-    found = yield from catalog.get_user_activities(username, after=after)
-    told = [deal_in(one) for one in found]
-    deals = yield from fetch_deals([one for one in told if one])
-    titles = {str(deal.deal_id): deal.title for deal in deals}
-    return [noted(one, titles) for one in found], found.position
 
 
 def noted(one: catalog.UserActivity, titles: dict[str, str]) -> Noted:

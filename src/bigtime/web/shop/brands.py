@@ -43,10 +43,9 @@ async def show_brand(request: Request, name: str, after: str | None = None) -> R
 
     async def make() -> tuple[Page, Collection[str]]:
         brand = await context.store.run(deals.fetch_brand(key))
-        # Cached apart from the brand, whose counts change with every like.
-        latest = await context.remember(
-            ("brand deals", key, after),
-            lambda page: (brand_deals_tag(key), *deal_tags(page)),
+        latest = await context.deals.page(
+            brand_deals_tag(key),
+            after,
             lambda: deals.fetch_brand_deals(key, after=context.cursors.read(after)),
         )
         page = context.templates.page(

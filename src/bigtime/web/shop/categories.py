@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import get
 from bigtime.site import category_deals_tag, category_tag, deal_tags
 from bigtime.systems import deals
 from bigtime.web.http import key_of, page_of_button, redirect_to_canonical, see_other
@@ -37,8 +38,14 @@ async def show_category(request: Request, name: str, after: str | None = None) -
         return redirect_to_canonical("/categories/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = deals.fetch_category(key, after=context.cursors.read(after))
-        category, latest = await context.store.run(found)
+        category = await context.store.run(
+            get(deals.Category.key(key), missing=deals.UnknownCategory)
+        )
+        latest = await context.deals.page(
+            category_deals_tag(key),
+            after,
+            lambda: deals.latest(deals.category_days(key), after=context.cursors.read(after)),
+        )
         page = context.templates.page(
             "shopper/category.html",
             category=category,

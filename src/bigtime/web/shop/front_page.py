@@ -21,11 +21,19 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
     context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = deals.fetch_front_page(after=context.cursors.read(after))
-        front, latest = await context.store.run(found)
+        if after is None:
+            front, latest = await context.store.run(deals.fetch_front_page())
+            featured = front.featured_deals
+        else:
+            latest = await context.deals.page(
+                LATEST,
+                after,
+                lambda: deals.latest(deals.all_days(), after=context.cursors.read(after)),
+            )
+            featured = []
         page = context.templates.page(
             "shopper/front_page.html",
-            featured=front.featured_deals,
+            featured=featured,
             latest=latest.items,
             after=context.cursors.write(latest.position),
             categories=[(name, deals.category_key(name)) for name in deals.CATEGORIES],

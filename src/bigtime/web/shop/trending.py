@@ -19,7 +19,7 @@ from starlette.responses import Response
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
 from bigtime.systems import catalog
-from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key, fetch_deals
+from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key
 from bigtime.web.http import key_of, redirect_to_canonical
 from bigtime.web.pages import Page, context_of
 from bigtime.wire import Steps
@@ -55,7 +55,13 @@ async def show_trending(request: Request) -> Response:
     context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await context.store.run(trends_of_all())
+        ranked = await context.store.run(
+            together(
+                *(catalog.get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
+            )
+        )
+        shown = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
+        found = [trend(key, ranks, shown) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)]
         trends = [one for one in found if one.deals]
         return context.templates.page("shopper/trending.html", trends=trends), ()
 
@@ -77,12 +83,12 @@ async def show_trend(
         return redirect_to_canonical("/trending/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        steps = trend_of(key, least, context.cursors.read(after))
-        ranked, position = await context.store.run(steps)
+        ranks = await context.store.run(ranks_of(key, least, context.cursors.read(after)))
+        shown = await context.deals.by_ids([rank.deal_id for rank in ranks])
         page = context.templates.page(
             "shopper/trend.html",
-            trend=ranked,
-            after=context.cursors.write(position),
+            trend=trend(key, ranks, shown),
+            after=context.cursors.write(ranks.position),
             least=least,
             leasts=LEASTS,
         )
@@ -100,22 +106,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def trends_of_all() -> Steps[list[Trend]]:
-    ranked = yield from together(
-        *(catalog.get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
-    )
-    deals = yield from fetch_deals([rank.deal_id for ranks in ranked for rank in ranks])
-    return [trend(key, ranks, deals) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)]
-
-
-def trend_of(key: str, least: int, after: Position | None) -> Steps[tuple[Trend, Position | None]]:
-    found: Found[catalog.TrendingDeal]
+def ranks_of(key: str, least: int, after: Position | None) -> Steps[Found[catalog.TrendingDeal]]:
     if least:
-        found = yield from catalog.get_highly_engaged_deals(key, least, after=after)
-    else:
-        found = yield from catalog.get_trending_by_category(key, after=after)
-    deals = yield from fetch_deals([rank.deal_id for rank in found])
-    return trend(key, found, deals), found.position
+        return (yield from catalog.get_highly_engaged_deals(key, least, after=after))
+    return (yield from catalog.get_trending_by_category(key, after=after))
 
 
 def trend(key: str, ranks: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
