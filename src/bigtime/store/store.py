@@ -121,7 +121,8 @@ class Store(Driver):
             case Recall(facts):
                 return self._recall(facts)
             case Remember(facts):
-                return self._remember(facts)
+                self._remember(facts)
+                return None
 
     def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

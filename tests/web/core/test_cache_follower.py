@@ -65,7 +65,7 @@ def test_a_write_tells_what_shows_its_items(web: Web, post_deal: PostDeal) -> No
     assert told_by(web, load_many([message_for(deal, MessageKind.HOT, "alex")])) == {
         inbox_tag("alex")
     }
-    assert cart_tag("alex") in told_by(web, put_in_cart("alex", deal.deal_id, 1, Decimal(5)))
+    assert cart_tag("alex") in told_by(web, put_in_cart("alex", deal.deal_id, Decimal(5), 1))
 
 
 def test_a_deal_known_by_its_key_alone_is_found_on_the_pages_that_list_it(
@@ -76,6 +76,7 @@ def test_a_deal_known_by_its_key_alone_is_found_on_the_pages_that_list_it(
     for path in paths:
         visitor.get(path)
     changes = update(Deal.key(deal.deal_id), price=Decimal("3.33"))
+    assert web.served.portal is not None
     web.served.portal.call(web.site.store.run, transact(changes))
     for path in paths:
         assert "$3.33" in visitor.get(path).text, path

@@ -40,7 +40,7 @@ class NewBrand(BaseModel):
 async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
     """The form; `made` is the brand that it has made just now."""
     brand = await context_of(request).store.run(brand_called(made))
-    return await shown(request, empty_form(), made=brand)
+    return await render_page(request, empty_form(), made=brand)
 
 
 @brands.get("/editor/brands")
@@ -59,7 +59,7 @@ async def preview_new_brand(request: Request, who: Editor) -> Response:
     if form.value is not None and not is_typing:
         if await context.store.run(brand_called(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
-    return await shown(request, form, status=200 if form.value or is_typing else 422)
+    return await render_page(request, form, status=200 if form.value or is_typing else 422)
 
 
 @brands.post("/editor/brands")
@@ -68,12 +68,12 @@ async def create_brand(request: Request, who: Editor) -> Response:
     context = context_of(request)
     form = await read_form(request, context, NewBrand)
     if form.value is None:
-        return await shown(request, form, status=422)
+        return await render_page(request, form, status=422)
     try:
         brand = await context.store.run(make_brand(who.username, form.value.name, form.value.logo))
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
-        return await shown(request, form, status=422)
+        return await render_page(request, form, status=422)
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
@@ -93,7 +93,7 @@ class Preview:
     logo: str
 
 
-async def shown(
+async def render_page(
     request: Request,
     form: SubmittedForm[Any],
     *,

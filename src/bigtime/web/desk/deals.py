@@ -36,7 +36,7 @@ async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "")
     store = context_of(request).store
     deal = await store.run(fetch_deal(deal_id_of(deal_id)))
     outdated = await store.run(outdated_places(deal))
-    return await shown(request, deal, form_of(deal), done=done, outdated=outdated)
+    return await render_page(request, deal, form_of(deal), done=done, outdated=outdated)
 
 
 @deals.get("/editor/deals/{deal_id}/preview")
@@ -59,7 +59,7 @@ async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
         except DomainError as error:
             refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
-    return await shown(request, deal, form, status=200 if form.value or is_typing else 422)
+    return await render_page(request, deal, form, status=200 if form.value or is_typing else 422)
 
 
 @deals.post("/editor/deals/{deal_id}")
@@ -70,7 +70,7 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     key = Deal.key(deal_id_of(deal_id))
     deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
     if form.value is None:
-        return await shown(request, deal, form, status=422)
+        return await render_page(request, deal, form, status=422)
     facts = facts_of(form.value)
     try:
         await context.store.run(change(deal, form.value, who))
@@ -78,10 +78,10 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
         deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
         if differing := differences(deal, facts):
             form.refuse(DealChanged())
-            return await shown(request, deal, form, status=409, differing=differing)
+            return await render_page(request, deal, form, status=409, differing=differing)
     except DomainError as error:
         refuse(form, error)
-        return await shown(request, deal, form, status=422)
+        return await render_page(request, deal, form, status=422)
     return see_other(f"{desk_path(deal)}?done=changed")
 
 
@@ -127,7 +127,7 @@ def written(fact: Decimal | str) -> str:
     return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
 
 
-async def shown(
+async def render_page(
     request: Request,
     deal: Deal,
     form: SubmittedForm[Any],

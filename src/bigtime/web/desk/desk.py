@@ -23,7 +23,7 @@ desk = APIRouter(include_in_schema=False)
 @desk.get("/editor")
 async def show_desk(request: Request, who: Editor, after: str | None = None) -> Response:
     """The desk; `after` goes on among the latest deals."""
-    return await shown(request, empty_form(), after=after)
+    return await render_page(request, empty_form(), after=after)
 
 
 @desk.get("/editor/find")
@@ -36,11 +36,11 @@ async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
     except UnknownDeal as error:
         form: SubmittedForm[Any] = empty_form(deal=deal)
         form.refuse(error, "deal")
-        return await shown(request, form, status=422)
+        return await render_page(request, form, status=422)
     return see_other(desk_path(found))
 
 
-async def shown(
+async def render_page(
     request: Request, form: SubmittedForm[Any], *, after: str | None = None, status: int = 200
 ) -> Response:
     context = context_of(request)

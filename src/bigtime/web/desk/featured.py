@@ -132,7 +132,7 @@ async def draft(request: Request, place: Place, step: Step) -> Response:
             form.refuse(error, "add")
     ids = moved(ids, step)
     status = 422 if form.wrong else 200
-    return await shown(request, place, ids, stored, form, step=step, status=status)
+    return await render_page(request, place, ids, stored, form, step=step, status=status)
 
 
 # Publishing
@@ -153,13 +153,13 @@ async def publish(request: Request, place: Place, who: Visitor) -> Response:
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
             theirs = stored.featured_deals
-            return await shown(
+            return await render_page(
                 request, place, ids, stored, form, step=step, status=409, theirs=theirs
             )
     except DomainError as error:
         form.refuse(error)
         stored = await context.store.run(featuring(place))
-        return await shown(request, place, ids, stored, form, step=step, status=422)
+        return await render_page(request, place, ids, stored, form, step=step, status=422)
     return see_other(f"{place.path}?done=true")
 
 
@@ -172,7 +172,7 @@ def published(place: Place, wanted: Publishing, who: Visitor) -> Steps[None]:
     )
 
 
-async def shown(
+async def render_page(
     request: Request,
     place: Place,
     ids: Sequence[str],

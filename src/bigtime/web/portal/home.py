@@ -34,7 +34,7 @@ async def show_home(request: Request, welcome: str = "", changed: str = "") -> R
     if customer is None:
         return to_confirm(request)
     told = "welcome" if welcome else "changed" if changed else ""
-    return await shown(request, customer, None, told=told)
+    return await render_page(request, customer, None, told=told)
 
 
 @home.post(f"{HOME}/details")
@@ -46,12 +46,12 @@ async def tell(request: Request) -> Response:
     if customer is None:
         return to_confirm(request)
     if form.value is None:
-        return await shown(request, customer, form, status=422)
+        return await render_page(request, customer, form, status=422)
     try:
         await context.store.run(telling(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
         form.refuse(error)
-        return await shown(request, customer, form, status=status_of(error))
+        return await render_page(request, customer, form, status=status_of(error))
     return see_other(f"{HOME}?changed=yes")
 
 
@@ -83,7 +83,7 @@ def tenant_and_orders(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.
     return tenant, newest.items
 
 
-async def shown(
+async def render_page(
     request: Request,
     customer: Customer,
     form: SubmittedForm[Any] | None,

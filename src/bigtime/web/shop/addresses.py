@@ -40,7 +40,7 @@ class Naming(BaseModel):
 async def show_addresses(request: Request) -> Response:
     """All addresses, and a form for another."""
     visitor = await context_of(request).signed_in(request)
-    return await shown(request, visitor, empty_form())
+    return await render_page(request, visitor, empty_form())
 
 
 @addresses.post(LIST)
@@ -50,13 +50,13 @@ async def add_address(request: Request) -> Response:
     visitor = await context.signed_in(request)
     form = await read_form(request, context, NamedAddress)
     if form.value is None:
-        return await shown(request, visitor, form, status=422)
+        return await render_page(request, visitor, form, status=422)
     try:
         steps = keep_address(visitor, form.value.name, form.value.address)
         await context.store.run(steps)
     except (AddressNameTaken, shop.TooManyAddresses, shop.EmailTaken) as error:
         form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None)
-        return await shown(request, visitor, form, status=422)
+        return await render_page(request, visitor, form, status=422)
     return see_other(LIST)
 
 
@@ -111,7 +111,7 @@ async def kept_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]
     return customer.addresses if customer else {}
 
 
-async def shown(
+async def render_page(
     request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     """All addresses; the form stays, with what is wrong, when somebody has sent it."""

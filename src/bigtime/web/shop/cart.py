@@ -108,7 +108,7 @@ async def show_cart(
     context = context_of(request)
     visitor = await context.signed_in(request)
     removed = await what_was_removed(context, visitor, undo)
-    return await shown(request, visitor, removed=removed, after=context.cursors.read(saved))
+    return await render_page(request, visitor, removed=removed, after=context.cursors.read(saved))
 
 
 @cart.post("/cart/add")
@@ -119,8 +119,8 @@ async def add(request: Request) -> Response:
     form = await read_form(request, context, Adding)
     if form.value is None:
         fault = next(iter(form.wrong.values()))
-        return await shown(request, visitor, wrong=Wrong(fault, 422))
-    return await did(request, visitor, adding(visitor, form.value))
+        return await render_page(request, visitor, wrong=Wrong(fault, 422))
+    return await change_cart(request, visitor, adding(visitor, form.value))
 
 
 @cart.post("/cart/count")
@@ -132,9 +132,11 @@ async def count(request: Request) -> Response:
     if form.value is None:
         fault = form.wrong.get("count") or form.wrong["item_sku"]
         sku, typed = form.typed.get("item_sku", "").strip(), form.typed.get("count", "")
-        return await shown(request, visitor, wrong=Wrong(fault, 422, sku, typed))
+        return await render_page(request, visitor, wrong=Wrong(fault, 422, sku, typed))
     wanted = form.value
-    return await did(request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count))
+    return await change_cart(
+        request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count)
+    )
 
 
 @cart.post("/cart/price")
@@ -145,7 +147,7 @@ async def price(request: Request) -> Response:
     wanted = (await read_form(request, context, OfProduct)).value
     if wanted is None:
         raise Malformed("Say which product.")
-    return await did(request, visitor, repricing(visitor, wanted.item_sku))
+    return await change_cart(request, visitor, repricing(visitor, wanted.item_sku))
 
 
 @cart.post("/cart/save")
@@ -169,7 +171,7 @@ async def remove(request: Request) -> Response:
     try:
         line = await context.store.run(remove_line(visitor.username, sk))
     except DomainError as error:
-        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+        return await render_page(request, visitor, wrong=Wrong(str(error), status_of(error)))
     return see_other(f"{CART}?undo={quote(undo_text(context, line))}")
 
 
@@ -181,8 +183,8 @@ async def undo(request: Request) -> Response:
     form = await read_form(request, context, Undoing)
     line = line_in(context, visitor, form.value.undo if form.value else "")
     if line is None:
-        return await shown(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
-    return await did(request, visitor, put_back(line))
+        return await render_page(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
+    return await change_cart(request, visitor, put_back(line))
 
 
 # How
@@ -191,7 +193,7 @@ async def undo(request: Request) -> Response:
 async def move(request: Request, status: Status) -> Response:
     visitor = await context_of(request).signed_in(request)
     sk = await line_named(request)
-    return await did(request, visitor, move_line(visitor.username, sk, status))
+    return await change_cart(request, visitor, move_line(visitor.username, sk, status))
 
 
 async def line_named(request: Request) -> str:
@@ -201,16 +203,16 @@ async def line_named(request: Request) -> str:
     return form.value.sk
 
 
-async def did(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
+async def change_cart(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
     """On to the cart when it went well; or the cart, and what is wrong."""
     try:
         await context_of(request).store.run(steps)
     except DomainError as error:
-        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
+        return await render_page(request, visitor, wrong=Wrong(str(error), status_of(error)))
     return see_other(CART)
 
 
-async def shown(
+async def render_page(
     request: Request,
     visitor: Visitor,
     *,

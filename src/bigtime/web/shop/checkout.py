@@ -63,7 +63,7 @@ class Sent(Marked):
 @checkout.get("/checkout")
 async def show_checkout(request: Request) -> Response:
     visitor = await context_of(request).signed_in(request)
-    return await shown(request, visitor, empty_form())
+    return await render_page(request, visitor, empty_form())
 
 
 @checkout.post("/checkout")
@@ -81,16 +81,16 @@ async def place_order(request: Request) -> Response:
     if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
         sent.refuse(OldCheckout())
     if sent.value is None or address is None:
-        return await shown(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent, status=422)
     try:
         steps = check_out(asked(request, visitor, sent.value, address, name_for(typed)))
         order_id = await context.store.run(steps)
     except (shop.InvalidAddressName, AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
-        return await shown(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent, status=422)
     except (NotAsReviewed, OldCheckout, TooManyProducts, shop.EmailTaken) as error:
         sent.refuse(error)
-        return await shown(request, visitor, sent, status=status_of(error))
+        return await render_page(request, visitor, sent, status=status_of(error))
     except EmptyCart:
         return see_other("/cart")
     return see_other(f"/orders/{order_id}?placed=yes")
@@ -105,7 +105,7 @@ async def address_in(
     """The address that was chosen or typed; what is wrong with it is noted in the form."""
     chosen = sent.typed.get("ship_to", "")
     if chosen.startswith(SAVED):
-        return await kept_address(request, visitor, sent, chosen.removeprefix(SAVED))
+        return await saved_address(request, visitor, sent, chosen.removeprefix(SAVED))
     if chosen != NEW:
         sent.wrong["ship_to"] = "Choose an address, or type one."
         return None
@@ -114,7 +114,7 @@ async def address_in(
     return typed.value
 
 
-async def kept_address(
+async def saved_address(
     request: Request, visitor: Visitor, sent: SubmittedForm[Sent], name: str
 ) -> shop.Address | None:
     customer = await context_of(request).store.run(customer_of(visitor.username, visitor.login))
@@ -163,7 +163,7 @@ def what_to_show(
     return cart, customer.addresses, (yield from draw_key())
 
 
-async def shown(
+async def render_page(
     request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     """The page of a checkout, which has a key of its own, also when it is shown again."""

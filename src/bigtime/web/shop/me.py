@@ -42,7 +42,7 @@ class WrongPassword(accounts.WrongCredentials):
 @me.get("/me")
 async def show_me(request: Request, changed: bool = False) -> Response:
     visitor = await context_of(request).signed_in(request)
-    return await shown(request, visitor, empty_form(), changed=changed)
+    return await render_page(request, visitor, empty_form(), changed=changed)
 
 
 @me.post("/me/password")
@@ -58,9 +58,9 @@ async def change(request: Request) -> Response:
         identity = await changed_by(context, visitor, form)
     except TooManyTries as error:
         form.refuse(error, "password")
-        return with_retry_after(await shown(request, visitor, form, status=429), error)
+        return with_retry_after(await render_page(request, visitor, form, status=429), error)
     if identity is None:
-        return await shown(request, visitor, form, status=422)
+        return await render_page(request, visitor, form, status=422)
     context.visitors.forget_all()
     await context.store.run(delete_sessions(visitor.login))
     return await sign_in(context, request, identity, then="/me?changed=true")
@@ -81,7 +81,7 @@ async def changed_by(
     return None
 
 
-async def shown(
+async def render_page(
     request: Request,
     visitor: Visitor,
     form: SubmittedForm[NewPassword],
