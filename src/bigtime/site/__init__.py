@@ -103,7 +103,14 @@ from bigtime.site.mailbox_check import (
 )
 from bigtime.site.members import join
 from bigtime.site.plan_orders import Ordering, Wanted, zone_named
-from bigtime.site.priced_cart import ShownCart, ShownLine, deals_of, view_cart, view_order_to_place
+from bigtime.site.priced_cart import (
+    ShownCart,
+    ShownLine,
+    active_lines,
+    all_lines,
+    priced_cart,
+    view_cart,
+)
 from bigtime.site.registration import (
     Details,
     as_typed,
@@ -164,7 +171,9 @@ __all__ = [
     "Wanted",
     "WholeCount",
     "Worker",
+    "active_lines",
     "adding",
+    "all_lines",
     "as_typed",
     "begin_again",
     "begin_proving",
@@ -184,7 +193,6 @@ __all__ = [
     "deal_tag",
     "deal_tags",
     "deals_counted",
-    "deals_of",
     "demo_logins",
     "do_task",
     "draw_key",
@@ -211,6 +219,7 @@ __all__ = [
     "percent",
     "place_of_category",
     "post_deal",
+    "priced_cart",
     "product_tag",
     "project_deals",
     "prove",
@@ -233,7 +242,6 @@ __all__ = [
     "to_remind",
     "view_cart",
     "view_changes",
-    "view_order_to_place",
     "view_outbox",
     "visit_holder",
     "wants_demo",

@@ -72,16 +72,25 @@ class ShownCart:
 
 def view_cart(username: str, *, after: Position | None = None) -> Steps[ShownCart]:
     """The cart; of what is saved a page, that after a position."""
-    active = yield from active_lines(username)
-    saved = yield from cart.view_products(username, cart.Status.SAVED, after=after)
-    deals = yield from deals_of([*active, *saved])
-    return ShownCart(beside(active, deals), beside(saved, deals), saved.position)
+    active, saved = yield from all_lines(username, after=after)
+    deals = yield from fetch_deals([line.item_sku for line in (*active, *saved)])
+    return priced_cart(active, saved, deals)
 
 
-def view_order_to_place(username: str) -> Steps[ShownCart]:
-    """The cart without what is saved for later, which nobody orders."""
+def all_lines(
+    username: str, *, after: Position | None = None
+) -> Steps[tuple[Page[cart.CartLine], Page[cart.CartLine]]]:
+    """What is in the cart, and a page of what is saved."""
     active = yield from active_lines(username)
-    return ShownCart(beside(active, (yield from deals_of(active))))
+    return active, (yield from cart.view_products(username, cart.Status.SAVED, after=after))
+
+
+def priced_cart(
+    active: Iterable[cart.CartLine], saved: Page[cart.CartLine], deals: Iterable[Deal]
+) -> ShownCart:
+    """Lines, with those of the deals that they are of."""
+    known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
+    return ShownCart(beside(active, known), beside(saved, known), saved.position)
 
 
 def active_lines(username: str) -> Steps[Page[cart.CartLine]]:

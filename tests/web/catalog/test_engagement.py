@@ -348,7 +348,7 @@ def test_what_was_counted_is_written_when_the_server_stops(scene: Scene) -> None
 def test_what_was_counted_is_written_every_few_seconds(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bigtime.site.engagement.SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr("bigtime.web.pages.view_counter.SECONDS_BETWEEN", 0.01)
 
     async def serve() -> None:
         application: Any = scene.front.application

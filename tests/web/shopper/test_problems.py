@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.shop.deals import deals as deal_pages
-from bigtime.web.shop.front_page import front_page as front_pages
+from bigtime.systems import deals
+from bigtime.web.shop import deals as deal_pages
 from tests.web.browsing import Browser, Web, words
 
 
@@ -73,6 +73,6 @@ def test_a_failed_page_is_not_kept(
     web: Web, visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(front_pages, "fetch_front_page", failing)
+        patched.setattr(deals, "fetch_front_page", failing)
         assert visitor.get("/").status_code == 500
     assert visitor.get("/").status_code == 200

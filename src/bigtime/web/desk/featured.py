@@ -31,7 +31,7 @@ from bigtime.site import (
     outdated,
     place_of_category,
 )
-from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of
+from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of, fetch_deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES
 from bigtime.web.desk.editor import Editor
 from bigtime.web.desk.featured_draft import (
@@ -185,7 +185,7 @@ async def render_page(
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
     context = context_of(request)
-    chosen = await context.deals.by_ids(ids)
+    chosen = await context.store.run(fetch_deals(ids))  # as they are now: they are compared
     latest = await context.deals.page(
         place.listed, step.after, lambda: latest_for(place, context.cursors.read(step.after))
     )

@@ -28,9 +28,9 @@ from bigtime.site import (
     Visitor,
     WholeCount,
     adding,
-    deals_of,
+    all_lines,
+    priced_cart,
     repricing,
-    view_cart,
 )
 from bigtime.systems.cart import (
     CartLine,
@@ -221,7 +221,9 @@ async def render_page(
     after: Position | None = None,
 ) -> Response:
     context = context_of(request)
-    found = await context.store.run(view_cart(visitor.username, after=after))
+    active, saved = await context.store.run(all_lines(visitor.username, after=after))
+    skus = [line.item_sku for line in (*active, *saved)]
+    found = priced_cart(active, saved, await context.deals.by_ids(skus))
     if wrong is not None and not found.has(wrong.item_sku):
         wrong = replace(wrong, item_sku=None)
     return await context.form_page(
@@ -245,6 +247,5 @@ async def what_was_removed(
     line = line_in(context, visitor, text) if text else None
     if line is None or text is None:
         return None
-    deals = await context.store.run(deals_of([line]))
-    deal = deals.get(line.item_sku)
-    return Removed(deal.title if deal else line.item_sku, text)
+    deals = await context.deals.by_ids([line.item_sku])
+    return Removed(deals[0].title if deals else line.item_sku, text)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Ksuid
+from bigtime.model import Ksuid, Page
 from bigtime.site import (
     MOST_PRODUCTS,
     AddressNameTaken,
@@ -18,17 +18,17 @@ from bigtime.site import (
     NotAsReviewed,
     OldCheckout,
     OrderedBefore,
-    ShownCart,
     TooManyProducts,
     Visitor,
+    active_lines,
     check_out,
     customer_of,
     draw_key,
     ordered_before,
-    view_order_to_place,
+    priced_cart,
 )
 from bigtime.systems import shop
-from bigtime.systems.cart import EmptyCart
+from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import (
     SubmittedForm,
@@ -157,10 +157,10 @@ def asked(
 
 def what_to_show(
     visitor: Visitor,
-) -> Steps[tuple[ShownCart, dict[str, shop.Address], Ksuid]]:
+) -> Steps[tuple[Page[CartLine], dict[str, shop.Address], Ksuid]]:
     customer = yield from customer_of(visitor.username, visitor.login)
-    cart = yield from view_order_to_place(visitor.username)
-    return cart, customer.addresses, (yield from draw_key())
+    lines = yield from active_lines(visitor.username)
+    return lines, customer.addresses, (yield from draw_key())
 
 
 async def render_page(
@@ -168,7 +168,9 @@ async def render_page(
 ) -> Response:
     """The page of a checkout, which has a key of its own, also when it is shown again."""
     context = context_of(request)
-    cart, addresses, key = await context.store.run(what_to_show(visitor))
+    lines, addresses, key = await context.store.run(what_to_show(visitor))
+    deals = await context.deals.by_ids([line.item_sku for line in lines])
+    cart = priced_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")
     return await context.form_page(
