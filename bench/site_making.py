@@ -72,7 +72,7 @@ class Maker:
 
     async def made(self, page: PageOf) -> tuple[float, bytes]:
         """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
-        self.site.cache.clear()
+        self.site.cache.forget(unquote(page.path))
         began = time.process_time()
         status, shown = await self.ask("GET", page.path)
         seen = (time.process_time() - began) * 1e6

@@ -1,6 +1,7 @@
 """What the site does across systems, without HTTP: checkout, engagement, mail, registration."""
 
 from bigtime.site.cache_tags import (
+    ALL_DEALS,
     BRANDS,
     CAMPAIGNS,
     EDITORS_CHOICE,
@@ -123,6 +124,7 @@ from bigtime.site.systems import NO_PATTERN, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
 
 __all__ = [
+    "ALL_DEALS",
     "BRANDS",
     "CAMPAIGNS",
     "CHOICE",

@@ -16,6 +16,11 @@ from bigtime.systems import cart, deals, portal
 from bigtime.wire import Item, Response
 
 LATEST = "latest"
+"""The first of the latest deals, be they read from an index or from their copies."""
+
+
+ALL_DEALS = "all deals"
+"""The list of all deals, as an index has it."""
 
 
 FRONT_PAGE = "front page"
@@ -151,4 +156,4 @@ def deal_tags(shown: Iterable[deals.Deal]) -> list[str]:
 
 def list_tags(deal: deals.Deal) -> tuple[str, ...]:
     """The tags of the lists that a deal is in."""
-    return LATEST, brand_deals_tag(deal.brand), category_deals_tag(deal.category)
+    return LATEST, ALL_DEALS, brand_deals_tag(deal.brand), category_deals_tag(deal.category)

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from bigtime.model import Page, Position, Write, get, together
 from bigtime.site.cache_tags import (
+    ALL_DEALS,
     EDITORS_CHOICE,
     FRONT_PAGE,
-    LATEST,
     category_deals_tag,
     category_tag,
 )
@@ -39,7 +39,7 @@ class Place:
     @property
     def listed(self) -> str:
         """The tag of the deals that could be featured there."""
-        return LATEST if self.category is None else category_deals_tag(self.category)
+        return ALL_DEALS if self.category is None else category_deals_tag(self.category)
 
 
 FRONT: Final = Place(

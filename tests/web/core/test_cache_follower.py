@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, load_many, transact, update
 from bigtime.site.cache_tags import (
+    ALL_DEALS,
     BRANDS,
     LATEST,
     brand_deals_tag,
@@ -84,7 +85,7 @@ def test_a_deal_known_by_its_key_alone_is_found_on_the_pages_that_list_it(
 
 def test_a_new_deal_tells_the_lists_that_it_is_in(web: Web, post_deal: PostDeal) -> None:
     deal = post_deal()
-    lists = {LATEST, brand_deals_tag("APPLE"), category_deals_tag("HOME")}
+    lists = {LATEST, ALL_DEALS, brand_deals_tag("APPLE"), category_deals_tag("HOME")}
     another = deal.model_copy(update={"deal_id": Ksuid.make(deal.created_at, b"x" * 16)})
     assert told_by(web, load_many([another])) >= lists | {deal_tag(another.deal_id)}
 
@@ -111,7 +112,7 @@ def test_a_record_tells_lists_only_of_what_comes_goes_or_moves(
     cheaper = deal.model_copy(update={"price": Decimal(1)})
     moved = deal.model_copy(update={"brand": "SONY"})
     itself = deal_tag(deal.deal_id)
-    lists = {LATEST, brand_deals_tag("APPLE"), category_deals_tag("HOME")}
+    lists = {LATEST, ALL_DEALS, brand_deals_tag("APPLE"), category_deals_tag("HOME")}
     assert tags_of_record(table, record(None, deal)) == lists | {itself}
     assert tags_of_record(table, record(deal, None)) == lists | {itself}
     assert tags_of_record(table, record(deal, cheaper)) == {itself}

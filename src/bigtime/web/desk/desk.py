@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import LATEST, view_changes
+from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
@@ -45,7 +45,7 @@ async def render_page(
 ) -> Response:
     context = context_of(request)
     deals = await context.deals.page(
-        LATEST, after, lambda: latest(all_days(), after=context.cursors.read(after))
+        ALL_DEALS, after, lambda: latest(all_days(), after=context.cursors.read(after))
     )
     changes = await context.store.run(view_changes(limit=CHANGES_SHOWN))
     page = context.templates.page(

@@ -79,7 +79,7 @@ class TaggedCache(Generic[T]):
             return None
         value, until, _ = found
         if until and self.clock() >= until:
-            self._forget(key)
+            self.forget(key)
             self.misses += 1
             return None
         self.hits += 1
@@ -105,9 +105,9 @@ class TaggedCache(Generic[T]):
         for tag in tags:
             if self._invalidated.get(tag, 0) > begun:
                 return False
-        self._forget(key)
+        self.forget(key)
         while len(self._values) >= self.most:
-            self._forget(next(iter(self._values)))
+            self.forget(next(iter(self._values)))
         lives = self.seconds if seconds is None else seconds
         until = self.clock() + lives if lives is not None else 0.0
         self._values[key] = value, until, tags
@@ -121,7 +121,7 @@ class TaggedCache(Generic[T]):
         for tag in tags:
             self._invalidated[tag] = self._moment
             for key in self._keys.pop(tag, ()):
-                self._forget(key)
+                self.forget(key)
         if len(self._invalidated) > MOST_TAGS_REMEMBERED:
             self._invalidated.clear()
             self._all_invalidated = self._moment
@@ -134,7 +134,7 @@ class TaggedCache(Generic[T]):
         self._keys.clear()
         self._invalidated.clear()
 
-    def _forget(self, key: Hashable) -> None:
+    def forget(self, key: Hashable) -> None:
         found = self._values.pop(key, None)
         if found is None:
             return

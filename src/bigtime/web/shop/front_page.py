@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import EDITORS_CHOICE, FRONT_PAGE, LATEST, deal_tags
+from bigtime.site import ALL_DEALS, EDITORS_CHOICE, FRONT_PAGE, LATEST, deal_tags
 from bigtime.systems import deals
 from bigtime.web.pages import Page, context_of
 
@@ -26,7 +26,7 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
             featured = front.featured_deals
         else:
             latest = await context.deals.page(
-                LATEST,
+                ALL_DEALS,
                 after,
                 lambda: deals.latest(deals.all_days(), after=context.cursors.read(after)),
             )
