@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from bench.figure import Bar, Figure
 from bench.scale import Scale
 from bench.server import Client, Server, free_port, serving
+from bench.site_calls import like_calls
 from bench.site_changes import Changes
 from bench.site_making import made
 from bench.site_pages import cost, made_each_time
@@ -35,7 +36,7 @@ from bigtime.store import Store
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.values import deal_id_of
 
-HOT: Final = {"deal": 180.0, "front page": 220.0}
+HOT: Final = {"deal": 120.0, "front page": 150.0}
 START_SECONDS: Final = 120
 
 
@@ -61,6 +62,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         yield from hot(server, read, cookies[SHOPPER], scale)
         yield from made_each_time(server, own, cookies, scale)
         yield from made(engine, folder, Changes(database, read, kept), kept, scale)
+        yield from like_calls(folder)
         yield freshness(server, database, deal_path(read))
 
 

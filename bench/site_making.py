@@ -6,9 +6,7 @@ file, called as a server calls it.
 
 1. After a change: deals get other prices, and so on; the site hears of it from the data, as it does
    in a server, and forgets what has changed. Then every page is asked for, and has to show it.
-2. With nothing in memory: all that the site keeps is forgotten before each page. There is no bar
-   for it: where deals are rare, a list looks through a month of days, with a request for each, and
-   it does so once in the life of a process.
+2. With nothing in memory: the cache is emptied before each page.
 
 Each is judged by the round that was disturbed least.
 """
@@ -29,11 +27,11 @@ from bench.site_pages import UNCACHED
 from bench.site_scene import PageOf
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore
-from bigtime.web.app import follower, make_app
+from bigtime.web.app import make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
-from bigtime.web.metered_store import metering
-from bigtime.web.pages.site import Site
+from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.cache_follower import CacheFollower
 
 LEAST_ROUNDS: Final = 8
 
@@ -43,20 +41,20 @@ class Maker:
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         meters = Meters()
-        store = AsyncStore(engine, **metering(meters.spent))
+        store = AsyncStore(engine, meter=meters.spent)
         settings = Settings(data=folder)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
-        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
-        self.following = follower(self.site, engine.version)
+        self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
+        self.follower = CacheFollower(store, self.site.cache, version=engine.version)
 
     async def after_changes(
         self, changes: Changes, pages: Sequence[PageOf], rounds: int
     ) -> dict[PageOf, float]:
-        await self.following.catch_up()
+        await self.follower.catch_up()
         best = dict.fromkeys(pages, float("inf"))
         for number in range(rounds + 1):  # the first one warms up
             changes.make()
-            await self.following.catch_up()
+            await self.follower.catch_up()
             for page in turned(pages, number):
                 seen, shown = await self.made(page)
                 assert changes.is_on(page, shown), f"{page.path} does not show a change"
@@ -68,27 +66,36 @@ class Maker:
         best = dict.fromkeys(pages, float("inf"))
         for _ in range(rounds):
             for page in pages:
-                for cache in self.site.caches:
-                    cache.clear()
+                self.site.cache.clear()
                 best[page] = min(best[page], (await self.made(page))[0])
         return best
 
     async def made(self, page: PageOf) -> tuple[float, bytes]:
         """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
-        self.site.pages.clear()
+        self.site.cache.forget(unquote(page.path))
         began = time.process_time()
-        shown = await self.answered(page.path)
-        return (time.process_time() - began) * 1e6, shown
+        status, shown = await self.ask("GET", page.path)
+        seen = (time.process_time() - began) * 1e6
+        assert status == 200, f"{page.path} is answered with {status}"
+        return seen, shown
 
-    async def answered(self, address: str) -> bytes:
+    async def ask(
+        self, method: str, address: str, cookie: str = "", body: bytes = b""
+    ) -> tuple[int, bytes]:
+        """The status and the body of an answer, as a server would get them."""
         path, _, query = address.partition("?")
         scope: dict[str, Any] = {
             "type": "http",
-            "method": "GET",
+            "method": method,
             "path": unquote(path),
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(b"host", b"127.0.0.1")],
+            "headers": [
+                (b"host", b"127.0.0.1"),
+                (b"cookie", cookie.encode()),
+                (b"content-type", b"application/x-www-form-urlencoded"),
+                (b"content-length", str(len(body)).encode()),
+            ],
             "scheme": "http",
             "http_version": "1.1",
             "server": ("127.0.0.1", 80),
@@ -98,14 +105,13 @@ class Maker:
         sent: list[Any] = []
 
         async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Any) -> None:
             sent.append(message)
 
         await self.front(scope, receive, send)
-        assert sent[0]["status"] == 200, f"{address} is answered with {sent[0]['status']}"
-        return b"".join(one["body"] for one in sent[1:])
+        return sent[0]["status"], b"".join(one["body"] for one in sent[1:])
 
 
 def turned(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:

@@ -10,7 +10,7 @@ from bench.scale import Scale
 from bench.server import Server
 from bench.site_scene import PageOf, asking
 
-UNCACHED: Final = Bar("at most", 1_500, "us")
+UNCACHED: Final = Bar("at most", 2_000, "us")
 
 
 def made_each_time(

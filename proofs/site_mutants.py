@@ -18,8 +18,10 @@ from typing import Any
 from bigtime.model import Ksuid, transact
 from bigtime.site import checkout
 from bigtime.store import AsyncStore
+from bigtime.web import app as application
 from bigtime.web import server as serve
-from bigtime.web.pages.hot_pages import Front
+from bigtime.web.pages.hot_pages import HotPages
+from bigtime.web.pages.tagged_cache import TaggedCache
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 
@@ -31,27 +33,27 @@ IDLE = "import time; time.sleep(3600)"
 
 def leak() -> None:
     """Something of every request is kept for ever."""
-    call, kept = Front.__call__, list[bytes]()
+    call, kept = HotPages.__call__, list[bytes]()
 
-    async def leaking(front: Front, scope: Any, receive: Any, send: Any) -> None:
+    async def leaking(app: HotPages, scope: Any, receive: Any, send: Any) -> None:
         kept.append(os.urandom(LEAKED))
-        await call(front, scope, receive, send)
+        await call(app, scope, receive, send)
 
-    Front.__call__ = leaking  # type: ignore[assignment, method-assign]
+    HotPages.__call__ = leaking  # type: ignore[assignment, method-assign]
 
 
 def fail_sometimes() -> None:
     """One request in some hundred is answered with a 500."""
-    call, asked = Front.__call__, count(1)
+    call, asked = HotPages.__call__, count(1)
 
-    async def failing(front: Front, scope: Any, receive: Any, send: Any) -> None:
+    async def failing(app: HotPages, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and next(asked) % FAILS_EVERY == 0:
             await send({"type": "http.response.start", "status": 500, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
-        await call(front, scope, receive, send)
+        await call(app, scope, receive, send)
 
-    Front.__call__ = failing  # type: ignore[assignment, method-assign]
+    HotPages.__call__ = failing  # type: ignore[assignment, method-assign]
 
 
 def leave_worker_dead() -> None:
@@ -112,9 +114,21 @@ def order_in_two() -> None:
     checkout.transact = in_two  # type: ignore[assignment, attr-defined]
 
 
+def never_invalidate() -> None:
+    """What was cached stays, whatever happens to the data that it shows."""
+    TaggedCache.invalidate = lambda self, tags: None  # type: ignore[method-assign]
+
+
+def invalidate_late() -> None:
+    """What this process writes is invalidated when the stream tells, after the answer."""
+    application.invalidate_writes = lambda cache, exchange: None  # type: ignore[attr-defined]
+
+
 SITE_MUTANTS: dict[str, Callable[[], None]] = {
     "leak": leak,
     "fails sometimes": fail_sometimes,
+    "never invalidates": never_invalidate,
+    "invalidates late": invalidate_late,
     "idle worker": let_worker_idle,
     "worker left dead": leave_worker_dead,
     "keys forgotten": forget_keys,

@@ -26,6 +26,7 @@ def test_kill_9_amid_checkouts_loses_no_acknowledged_order_and_makes_none_twice(
     ("mutant", "words"),
     [
         ("leak", "the server's memory grew by"),
+        ("never invalidates", "does not show '$4.50'"),
         ("keys forgotten", "POST /checkout leads to /cart"),
     ],
 )

@@ -26,8 +26,8 @@ from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import LIMITS, make_app
 from bigtime.web.http.limits import Limit
 from bigtime.web.http.settings import Settings
-from bigtime.web.pages.hot_pages import Front
-from bigtime.web.pages.site import Site
+from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.hot_pages import HotPages
 
 SECRET = "a secret for tests, of 32 characters and more"
 PASSWORD = "correct horse"
@@ -106,8 +106,8 @@ class Browser(TestClient):
 class Web:
     """A site that is served, and the store under it."""
 
-    front: Front
-    site: Site
+    front: HotPages
+    site: AppContext
     store: Store
     served: TestClient
 
@@ -140,7 +140,7 @@ class Web:
 
 def make_web(
     engine: Engine, data: Any, *, limits: dict[str, Limit] = PLENTY, **settings: Any
-) -> tuple[Front, Store]:
+) -> tuple[HotPages, Store]:
     """A site over an engine with the tables of all systems, two brands and the categories."""
     store = Store(engine)
     store.run(setup(*SYSTEMS))

@@ -57,7 +57,7 @@ def web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     """The site, its caches following the data."""
     front, store = make_web(engine, tmp_path)
     with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ from bigtime.model.operations import (
 )
 from bigtime.model.pattern import Pattern, pattern
 from bigtime.model.reaction import Reaction, reaction
-from bigtime.model.record import Change, decode
+from bigtime.model.record import Change, decode, key_of_item
 from bigtime.model.schema import (
     DELIMITER,
     MAIN,
@@ -267,6 +267,7 @@ __all__ = [
     "hidden_in",
     "is_readable",
     "key_attributes",
+    "key_of_item",
     "key_schema",
     "ksuid_or",
     "layout_in",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from bigtime.model.errors import DesignError
-from bigtime.wire import Steps
+from bigtime.wire import PatternName, Steps, name_steps
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,14 +34,14 @@ class Pattern(Generic[P, T]):
     sample: Mapping[str, Any]
     accepted: Mapping[str, str] = field(default_factory=dict)
     takes: str | None = None
+    name: PatternName = field(init=False)
+    """As it is called from Python and from the command line; its steps carry it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", PatternName.of(self.function))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
-        return self.function(*args, **kwargs)
-
-    @property
-    def name(self) -> str:
-        """As it is called from Python and from the command line."""
-        return self.function.__name__
+        return name_steps(self.function(*args, **kwargs), self.name)
 
     @property
     def notes(self) -> str:

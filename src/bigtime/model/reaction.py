@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from bigtime.model.errors import DesignError
 from bigtime.model.record import Change, decode
 from bigtime.model.schema import Entity, Table
-from bigtime.wire import Steps
+from bigtime.wire import PatternName, Steps, name_steps
 
 React: TypeAlias = Callable[[Change[Any]], Steps[None]]
 
@@ -34,22 +34,22 @@ class Reaction:
     table: Table
     function: React
     kinds: frozenset[str] = frozenset()
+    name: PatternName = field(init=False)
 
-    @property
-    def name(self) -> str:
-        return self.function.__name__
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", PatternName.of(self.function))
 
     @property
     def notes(self) -> str:
         return " ".join((inspect.getdoc(self.function) or "").split())
 
     def __call__(self, change: Change[Any]) -> Steps[None]:
-        return self.function(change)
+        return name_steps(self.function(change), self.name)
 
     def handle(self, record: Mapping[str, Any]) -> Steps[None]:
         """The steps for a stream's record, as a consumer takes them."""
         if self.may_concern(record):
-            yield from self.function(decode(record, (self.table,)))
+            yield from self(decode(record, (self.table,)))
 
     def may_concern(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of the entities named, or does not say of which it is."""

@@ -66,6 +66,12 @@ def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
     )
 
 
+def key_of_item(table: Table, item: Item) -> Key[Any] | None:
+    """The key of an item of a table, or of what a write names by its key; None of no entity."""
+    layout = layout_in(table)(item)
+    return None if layout is None else layout.entity.key_of(item)
+
+
 def possible(record: Mapping[str, Any], keys: Item, tables: Iterable[Table]) -> list[Table]:
     """The tables that a record may be of; Lambda's say which, a stream's own do not."""
     source = record.get("eventSourceARN", "")

@@ -1,23 +1,27 @@
 """What the site does across systems, without HTTP: checkout, engagement, mail, registration."""
 
 from bigtime.site.cache_tags import (
+    ALL_DEALS,
     BRANDS,
     CAMPAIGNS,
     EDITORS_CHOICE,
     FRONT_PAGE,
     LATEST,
     PRICING,
+    SHOWN,
     brand_deals_tag,
     brand_tag,
     campaign_tag,
+    cart_tag,
     category_deals_tag,
     category_tag,
     deal_tag,
+    deal_tags,
+    inbox_tag,
+    interests_tag,
     product_tag,
-    tags_of,
-    tags_shown,
-    trending_tag,
-    user_tag,
+    tags_of_item,
+    tags_of_record,
 )
 from bigtime.site.cart_lines import (
     CartAddition,
@@ -111,12 +115,13 @@ from bigtime.site.mailbox_check import (
 from bigtime.site.members import join
 from bigtime.site.plan_orders import PlanChoice, PlanShop, order_plan, order_plan_with_code
 from bigtime.site.priced_cart import (
-    DealsById,
     PricedCart,
     PricedLine,
+    all_lines,
     fetch_deals_of,
+    priced_cart,
+    view_active_lines,
     view_cart,
-    view_order_to_place,
 )
 from bigtime.site.registration import (
     Details,
@@ -126,11 +131,12 @@ from bigtime.site.registration import (
     regain_account,
 )
 from bigtime.site.reminders import remind_tenants, view_tenants_to_remind
-from bigtime.site.systems import SITE, SYSTEMS
+from bigtime.site.systems import NO_PATTERN, SITE, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
 from bigtime.site.worker_report import view_worker_report, write_worker_report
 
 __all__ = [
+    "ALL_DEALS",
     "BRANDS",
     "CAMPAIGNS",
     "CHOICE_SLOT",
@@ -140,9 +146,11 @@ __all__ = [
     "FRONT_SLOT",
     "LATEST",
     "MOST_PRODUCTS",
+    "NO_PATTERN",
     "PRICING",
     "RAND",
     "SHAPE",
+    "SHOWN",
     "SITE",
     "SLOTS",
     "SYSTEMS",
@@ -152,7 +160,6 @@ __all__ = [
     "Checkout",
     "Claim",
     "Codes",
-    "DealsById",
     "Details",
     "EditorAction",
     "EditorChange",
@@ -178,12 +185,14 @@ __all__ = [
     "Visitors",
     "WholeCount",
     "Worker",
+    "all_lines",
     "answer_write",
     "answered_record",
     "begin_check",
     "brand_deals_tag",
     "brand_tag",
     "campaign_tag",
+    "cart_tag",
     "category_deals_tag",
     "category_slot",
     "category_tag",
@@ -196,6 +205,7 @@ __all__ = [
     "day",
     "deal_path",
     "deal_tag",
+    "deal_tags",
     "demo_logins",
     "draw_checkout_key",
     "ensure_customer",
@@ -211,6 +221,8 @@ __all__ = [
     "find_placed_order",
     "forget_mailbox",
     "form_values",
+    "inbox_tag",
+    "interests_tag",
     "join",
     "load_demo",
     "mail_text",
@@ -223,8 +235,10 @@ __all__ = [
     "order_plan",
     "order_plan_with_code",
     "outdated_ids",
+    "pattern_label",
     "percent",
     "post_deal",
+    "priced_cart",
     "product_tag",
     "put_deal_in_cart",
     "record_answer",
@@ -241,14 +255,12 @@ __all__ = [
     "save_new_address",
     "send_code",
     "session_holder",
-    "tags_of",
-    "tags_shown",
+    "tags_of_item",
+    "tags_of_record",
     "take_new_price",
-    "trending_tag",
-    "user_tag",
+    "view_active_lines",
     "view_cart",
     "view_changes",
-    "view_order_to_place",
     "view_outbox",
     "view_tenants_to_remind",
     "view_worker_report",

@@ -1,14 +1,26 @@
-"""What a change drops from the caches: the tags of pages that show it, and of its user's facts."""
+"""Tags: what a cached page shows, and so what has to be invalidated when an item is written.
+
+A page has the tags of the items and lists that it shows. What an item's tags are follows from its
+key and, where all of the item is known, from the item. So both of those who learn of writes need no
+more than what they have: the process that writes has the request, and everybody else the stream.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
 
-from bigtime.model import Change, Entity
-from bigtime.systems import cart, catalog, deals, portal
+from bigtime.model import Entity, key_of_item
+from bigtime.systems import cart, deals, portal
+from bigtime.wire import Item, Response
 
 LATEST = "latest"
+"""The first of the latest deals, be they read from an index or from their copies."""
+
+
+ALL_DEALS = "all deals"
+"""The list of all deals, as an index has it."""
 
 
 FRONT_PAGE = "front page"
@@ -24,16 +36,6 @@ PRICING = "pricing"
 
 
 CAMPAIGNS = "campaigns"
-
-
-# The front page may have been read from a copy of deals that did not know the newest yet.
-ALWAYS: Mapping[type[Entity], str] = {
-    deals.Brands: BRANDS,
-    deals.DealsCache: LATEST,
-    deals.EditorsChoice: EDITORS_CHOICE,
-    deals.FrontPage: FRONT_PAGE,
-}
-"""The tag of what there is one of."""
 
 
 def deal_tag(deal_id: str) -> str:
@@ -57,11 +59,6 @@ def category_deals_tag(category: str) -> str:
     return f"category deals {category}"
 
 
-def trending_tag(category: str) -> str:
-    """The places of a category's deals among the trending ones."""
-    return f"trending {category}"
-
-
 def product_tag(product_id: str) -> str:
     return f"product {product_id}"
 
@@ -70,44 +67,93 @@ def campaign_tag(code: str) -> str:
     return f"campaign {code}"
 
 
-def tags_of(change: Change[Any]) -> set[str]:
-    """What may look different after a change."""
-    return {tag for one in (change.before, change.after) if one for tag in tags_shown(one)}
+def inbox_tag(username: str) -> str:
+    return f"inbox of {username}"
 
 
-def tags_shown(entity: Entity) -> Iterator[str]:
-    match entity:
-        case deals.Deal():
-            yield deal_tag(entity.deal_id)
-            yield LATEST
-            yield brand_deals_tag(entity.brand)
-            yield category_deals_tag(entity.category)
-        case deals.Brand():
-            yield brand_tag(entity.brand)
-        case deals.Category():
-            yield category_tag(entity.category)
-        case deals.Brands() | deals.DealsCache() | deals.EditorsChoice() | deals.FrontPage():
-            yield ALWAYS[type(entity)]
-        case catalog.TrendingDeal():
-            yield trending_tag(entity.category_id)
-        case portal.Product():
-            yield PRICING
-            yield product_tag(entity.id)
-        case portal.Campaign():
-            yield CAMPAIGNS
-            yield campaign_tag(entity.code)
-        case (
-            deals.Message()
-            | deals.BrandLike()
-            | deals.BrandWatch()
-            | deals.CategoryLike()
-            | deals.CategoryWatch()
-        ):
-            yield user_tag(entity.username)
-        case cart.CartLine():
-            yield user_tag(entity.account_id)
+def cart_tag(username: str) -> str:
+    return f"cart of {username}"
 
 
-def user_tag(username: str) -> str:
-    """What is dropped when something of a user changes."""
-    return f"user {username}"
+def interests_tag(username: str) -> str:
+    """What a user likes and watches."""
+    return f"interests of {username}"
+
+
+Fields: TypeAlias = Mapping[str, Any]
+
+INTERESTS: Final = (
+    deals.BrandLike,
+    deals.BrandWatch,
+    deals.CategoryLike,
+    deals.CategoryWatch,
+)
+TAGS: Final[Mapping[type[Entity], Callable[[Fields], Iterable[str]]]] = {
+    deals.Deal: lambda key: [deal_tag(key["deal_id"])],
+    deals.Brand: lambda key: [brand_tag(key["brand"])],
+    deals.Category: lambda key: [category_tag(key["category"])],
+    deals.Brands: lambda key: [BRANDS],
+    # The front page may have been read from a copy of deals that did not know the newest yet.
+    deals.DealsCache: lambda key: [LATEST],
+    deals.EditorsChoice: lambda key: [EDITORS_CHOICE],
+    deals.FrontPage: lambda key: [FRONT_PAGE],
+    portal.Product: lambda key: [PRICING, product_tag(key["id"])],
+    portal.Campaign: lambda key: [CAMPAIGNS, campaign_tag(key["code"])],
+    cart.CartLine: lambda key: [cart_tag(key["account_id"])],
+    deals.Message: lambda key: [inbox_tag(key["username"])],
+    **dict.fromkeys(INTERESTS, lambda key: [interests_tag(key["username"])]),
+}
+"""What an item is shown as, by the fields of its key."""
+
+SHOWN: Final = (deals.BIG_TIME_DEALS, cart.CART, portal.PRODUCTS, portal.CAMPAIGNS)
+"""The tables that cached pages show."""
+
+TABLES: Final = {table.name: table for table in SHOWN}
+KEYS: Final = {table.name: [one.name for one in table.main.attributes] for table in SHOWN}
+
+
+def tags_of_item(table: str, item: Item) -> Collection[str]:
+    """The tags of an item, or of a key: of what shows it, and if all of it is given, what lists it.
+
+    A key does not tell which lists its item is in. So a page is tagged with the items that it
+    lists too (`deal_tags`), and only what is new to a list needs the list's own tag.
+    """
+    names = KEYS.get(table)
+    if names is None:
+        return ()
+    tags = tags_of_key(table, *[item[name]["S"] for name in names])
+    if len(item) > len(names) and item.get("Type") == DEAL:
+        return [*tags, *list_tags(deals.Deal.layout.from_item(item))]
+    return tags
+
+
+DEAL: Final = {"S": deals.Deal.__name__}
+
+
+@lru_cache(maxsize=10_000)
+def tags_of_key(table: str, *values: str) -> tuple[str, ...]:
+    item = {name: {"S": value} for name, value in zip(KEYS[table], values, strict=True)}
+    key = key_of_item(TABLES[table], item)
+    tell = None if key is None else TAGS.get(key.entity)
+    return () if key is None or tell is None else tuple(tell(key.fields))
+
+
+def tags_of_record(table: str, record: Response) -> set[str]:
+    """What may look different after a change that a table's stream tells of."""
+    changed = record["dynamodb"]
+    old, new = changed.get("OldImage"), changed.get("NewImage")
+    if not (old and new):
+        return {*tags_of_item(table, old or new or changed["Keys"])}
+    # Lists that it stays in hold what they held.
+    moved = {*tags_of_item(table, old)} ^ {*tags_of_item(table, new)}
+    return moved | {*tags_of_item(table, changed["Keys"])}
+
+
+def deal_tags(shown: Iterable[deals.Deal]) -> list[str]:
+    """The tags of a page that lists deals, beside that of the list."""
+    return [f"deal {deal.deal_id}" for deal in shown]  # as `deal_tag`, without 25 calls a page
+
+
+def list_tags(deal: deals.Deal) -> tuple[str, ...]:
+    """The tags of the lists that a deal is in."""
+    return LATEST, ALL_DEALS, brand_deals_tag(deal.brand), category_deals_tag(deal.category)

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from bigtime.model import Page, Position, Write, get, pattern, together
 from bigtime.site.cache_tags import (
+    ALL_DEALS,
     EDITORS_CHOICE,
     FRONT_PAGE,
-    LATEST,
     category_deals_tag,
     category_tag,
 )
@@ -39,7 +39,7 @@ class FeaturedSlot:
     @property
     def listed(self) -> str:
         """The cache tag of the deals that could be featured in it."""
-        return LATEST if self.category is None else category_deals_tag(self.category)
+        return ALL_DEALS if self.category is None else category_deals_tag(self.category)
 
 
 FRONT_SLOT: Final = FeaturedSlot(

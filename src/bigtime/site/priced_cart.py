@@ -10,19 +10,15 @@ Pages may read deals from a cache (`deals_by_id`); a checkout reads them from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
-from typing import TypeAlias
 
 from bigtime.model import Page, Position, pattern
 from bigtime.systems import cart, shop
 from bigtime.systems.deals import Deal, Username, fetch_deals
 from bigtime.wire import Steps
-
-DealsById: TypeAlias = Callable[[Sequence[str]], Steps[list[Deal]]]
-"""Reads deals by their ids; the ones that do not exist are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +72,30 @@ class PricedCart:
 
 
 @pattern("View Cart with Deals", index="Main table")
-def view_cart(
-    username: Username, *, after: Position | None = None, deals_by_id: DealsById = fetch_deals
-) -> Steps[PricedCart]:
+def view_cart(username: Username, *, after: Position | None = None) -> Steps[PricedCart]:
     """All lines to buy, and a page of the saved ones, each with its deal.
 
     A purchase that a crash left open is completed first.
     """
-    active = yield from view_active_lines(username)
-    saved = yield from cart.view_products(username, cart.Status.SAVED, after=after)
-    deals = yield from fetch_deals_of([*active, *saved], deals_by_id)
-    return PricedCart(priced_lines(active, deals), priced_lines(saved, deals), saved.position)
+    active, saved = yield from all_lines(username, after=after)
+    deals = yield from fetch_deals([line.item_sku for line in (*active, *saved)])
+    return priced_cart(active, saved, deals)
 
 
-@pattern("View Order to place", index="Main table")
-def view_order_to_place(
-    username: Username, *, deals_by_id: DealsById = fetch_deals
-) -> Steps[PricedCart]:
-    """The lines to buy with their deals, for a checkout page."""
+def all_lines(
+    username: str, *, after: Position | None = None
+) -> Steps[tuple[Page[cart.CartLine], Page[cart.CartLine]]]:
+    """The lines to buy, and a page of the saved ones."""
     active = yield from view_active_lines(username)
-    return PricedCart(priced_lines(active, (yield from fetch_deals_of(active, deals_by_id))))
+    return active, (yield from cart.view_products(username, cart.Status.SAVED, after=after))
+
+
+def priced_cart(
+    active: Iterable[cart.CartLine], saved: Page[cart.CartLine], deals: Iterable[Deal]
+) -> PricedCart:
+    """Lines with their deals."""
+    known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
+    return PricedCart(priced_lines(active, known), priced_lines(saved, known), saved.position)
 
 
 def view_active_lines(username: str) -> Steps[Page[cart.CartLine]]:
@@ -104,11 +104,9 @@ def view_active_lines(username: str) -> Steps[Page[cart.CartLine]]:
     return (yield from cart.view_products(username, cart.Status.ACTIVE, limit=cart.MOST_LINES))
 
 
-def fetch_deals_of(
-    lines: Iterable[cart.CartLine], deals_by_id: DealsById = fetch_deals
-) -> Steps[dict[str, Deal]]:
+def fetch_deals_of(lines: Iterable[cart.CartLine]) -> Steps[dict[str, Deal]]:
     """The deals of lines, by SKU, which is the deal's id."""
-    found = yield from deals_by_id([line.item_sku for line in lines])
+    found = yield from fetch_deals([line.item_sku for line in lines])
     return {deal.deal_id: deal for deal in found}
 
 

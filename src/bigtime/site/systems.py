@@ -66,3 +66,17 @@ SITE: Final = System(
 
 SYSTEMS: Final[tuple[System, ...]] = (*PARTS, SITE)
 """All systems of the site, and the site itself."""
+
+NO_PATTERN: Final = "no pattern"
+
+LABELS: Final = {
+    named.name.qualified: f"{system.name}.{named.name}"
+    for system in SYSTEMS
+    for declared in (system.patterns, system.reactions)
+    for named in declared.values()
+}
+
+
+def pattern_label(qualified: str | None) -> str:
+    """What metrics call a pattern or a reaction, such as `deals.fetch_deal`."""
+    return LABELS.get(qualified or "", NO_PATTERN)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport
 from bigtime.store.cache import CacheStatistics, ItemCache
+from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn
-from bigtime.store.driver import Begins, Exchange, Hook, Run, Runnable, Wanted
+from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.engine_transport import engine_transport
 from bigtime.store.errors import (
     ConnectionLost,
@@ -50,7 +51,6 @@ __all__ = [
     "AsyncConsumer",
     "AsyncStore",
     "AsyncTransport",
-    "Begins",
     "BotocoreTransport",
     "CacheStatistics",
     "CachedTransport",
@@ -64,11 +64,11 @@ __all__ = [
     "Hook",
     "HttpTransport",
     "ItemCache",
+    "Meter",
     "NoCredentials",
     "NoStream",
     "NotConnected",
     "Retries",
-    "Run",
     "Runnable",
     "ServerFailure",
     "SettingError",
@@ -78,7 +78,7 @@ __all__ = [
     "TimedOut",
     "TransportError",
     "UnmodelledError",
-    "Wanted",
+    "changed_by",
     "consume",
     "destination",
     "engine_transport",

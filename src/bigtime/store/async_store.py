@@ -10,12 +10,11 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
 from bigtime.store.driver import (
-    Begins,
     Clock,
     Driver,
     Hook,
+    Meter,
     Randomness,
-    Run,
     Runnable,
     Wanted,
     at_once,
@@ -45,12 +44,12 @@ class AsyncStore(Driver):
         randomness: Randomness = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
-        begins: Begins = Run,
+        meter: Meter | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, begins=begins
+            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
         )
         self.transport: AsyncTransport = (
             engine_transport(transport) if isinstance(transport, Submitting) else transport
@@ -69,6 +68,8 @@ class AsyncStore(Driver):
         try:
             wanted = run.answer(None)
             while wanted is not None:
+                if self.meter is not None:
+                    wanted = self._metered(wanted, run)
                 try:
                     answer = await self._perform(wanted)
                 except Exception as error:

@@ -14,8 +14,9 @@ that is decided, and not waited for, is here:
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
 5. A store remembers facts that steps have established through it, such as that an item is there
    which nobody deletes. When they are too many it forgets them all, and steps establish them anew.
-6. Who wants to know more of the steps than an attempt tells gives a kind of run of their own, as
-   `begins`.
+6. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
+   the units and the access pattern: the innermost whose steps the request came from. Steps that run
+   together belong to the pattern that runs them, unless they are another's.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from bigtime.store.retries import Retries
 from bigtime.wire import (
     Bytes,
     Now,
+    PatternName,
     Pause,
     Recall,
     Remember,
@@ -38,6 +40,7 @@ from bigtime.wire import (
     Step,
     Steps,
     Together,
+    name_steps,
 )
 
 T = TypeVar("T")
@@ -85,6 +88,27 @@ class Exchange:
 Hook: TypeAlias = Callable[[Exchange], None]
 """Called on the thread that made the attempt, which may be one of several at once."""
 
+Meter: TypeAlias = Callable[[str | None, float], None]
+"""Called with the qualified name of an access pattern, None for a request of no pattern, and the
+capacity units that the request consumed; on the thread that made it."""
+
+CAPACITY: Final = "ReturnConsumedCapacity"
+METERED: Final = frozenset(
+    {
+        "GetItem",
+        "PutItem",
+        "UpdateItem",
+        "DeleteItem",
+        "Query",
+        "Scan",
+        "BatchGetItem",
+        "BatchWriteItem",
+        "TransactGetItems",
+        "TransactWriteItems",
+    }
+)
+"""The operations that can be asked what they consumed."""
+
 
 class Run(Generic[T]):
     """Steps under way: told what came of the last one, it tells what is wanted next."""
@@ -104,6 +128,18 @@ class Run(Generic[T]):
 
     def fail(self, error: BaseException) -> Wanted | None:
         return self._move(self.steps.throw, error)
+
+    @property
+    def pattern(self) -> PatternName | None:
+        """The innermost pattern among the steps, where they have stopped."""
+        found: PatternName | None = None
+        steps: object = self.steps
+        while steps is not None:
+            name = getattr(steps, "__name__", None)
+            if type(name) is PatternName:
+                found = name
+            steps = getattr(steps, "gi_yieldfrom", None)
+        return found
 
     def _move(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
         try:
@@ -127,10 +163,6 @@ class Run(Generic[T]):
         )
 
 
-Begins: TypeAlias = Callable[[Steps[Any], Clock, Randomness], Run[Any]]
-"""Makes a run of steps, for a store with that clock and that randomness."""
-
-
 class Driver:
     """What both stores are made with."""
 
@@ -141,17 +173,29 @@ class Driver:
         randomness: Randomness,
         retries: Retries,
         hooks: Sequence[Hook],
-        begins: Begins = Run,
+        meter: Meter | None = None,
     ) -> None:
         self.clock = clock
         self.randomness = randomness
         self.retries = retries
         self.hooks = tuple(hooks)
-        self.begins = begins
+        self.meter = meter
         self._facts: set[Hashable] = set()
 
     def _begin(self, steps: Steps[T]) -> Run[T]:
-        return self.begins(steps, self.clock, self.randomness)
+        return Run(steps, self.clock, self.randomness)
+
+    def _metered(self, wanted: Wanted, run: Run[Any]) -> Wanted:
+        """What is wanted, with the name of its pattern; a request is asked what it consumes."""
+        if isinstance(wanted, Request) and wanted.operation in METERED:
+            pattern = run.pattern
+            params = {CAPACITY: "TOTAL", **wanted.params}
+            return Request(wanted.operation, params, pattern and pattern.qualified)
+        if isinstance(wanted, Together) and (pattern := run.pattern):
+            for steps in wanted.steps:
+                if type(getattr(steps, "__name__", None)) is not PatternName:
+                    name_steps(steps, pattern)
+        return wanted
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Those of the facts that are not remembered."""
@@ -165,6 +209,8 @@ class Driver:
     def _succeeded(
         self, request: Request, attempt: int, started: float, response: Response
     ) -> None:
+        if self.meter is not None and "ConsumedCapacity" in response:
+            self.meter(request.pattern, units_in(response["ConsumedCapacity"]))
         if self.hooks:
             seconds = perf_counter() - started
             self._show(Exchange(request, attempt, seconds, response=response))
@@ -180,6 +226,12 @@ class Driver:
     def _show(self, exchange: Exchange) -> None:
         for hook in self.hooks:
             hook(exchange)
+
+
+def units_in(reported: Response | Sequence[Response]) -> float:
+    """The units of one table, or of several added up."""
+    tables = [reported] if isinstance(reported, dict) else reported
+    return sum([float(one.get("CapacityUnits", 0.0)) for one in tables])
 
 
 def utc_now() -> datetime:

@@ -12,12 +12,11 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bigtime.store.driver import (
-    Begins,
     Clock,
     Driver,
     Hook,
+    Meter,
     Randomness,
-    Run,
     Runnable,
     Wanted,
     at_once,
@@ -71,12 +70,12 @@ class Store(Driver):
         randomness: Randomness = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
-        begins: Begins = Run,
+        meter: Meter | None = None,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, begins=begins
+            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
         )
         self.transport = transport
         self.sleep = sleep
@@ -98,6 +97,8 @@ class Store(Driver):
             while wanted is not None:
                 if group is not None and group.is_over:
                     raise Abandoned
+                if self.meter is not None:
+                    wanted = self._metered(wanted, run)
                 try:
                     answer = self._perform(wanted, group)
                 except Exception as error:

@@ -26,7 +26,7 @@ from bigtime.web.http import (
     status_of,
     status_of_faults,
 )
-from bigtime.web.pages import Page, Site, site_of
+from bigtime.web.pages import AppContext, Page, context_of
 from bigtime.web.routers import ROUTERS
 
 log = logging.getLogger("bigtime.web")
@@ -68,7 +68,7 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
     if isinstance(error, NotSignedIn) and not is_program(request):
         return to_log_in(request)
     status, faults = status_of(error), faults_of(error)
-    response = await told(request, status, code_of(error), str(error), faults)
+    response = await problem_response(request, status, code_of(error), str(error), faults)
     if isinstance(error, NotSignedIn):
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyTries):
@@ -93,7 +93,7 @@ async def answer_invalid_request(request: Request, error: Exception) -> Response
     found = error.errors()
     faults = [FieldFault(".".join(map(str, one["loc"][1:])), one["msg"]) for one in found]
     status, message = status_of_faults(found), message_of(faults)
-    return await told(request, status, "invalid-request", message, faults)
+    return await problem_response(request, status, "invalid-request", message, faults)
 
 
 def message_of(faults: list[FieldFault]) -> str:
@@ -116,7 +116,9 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
         page = page_instead(request.scope["path"], status)
         if page is not None:
             return RedirectResponse(quote(page), status_code=HTTPStatus.SEE_OTHER)
-    response = await told(request, status, status.phrase.lower().replace(" ", "-"), status.phrase)
+    response = await problem_response(
+        request, status, status.phrase.lower().replace(" ", "-"), status.phrase
+    )
     response.headers.update(error.headers or {})
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         response.headers["allow"] = ", ".join(sorted(methods_at(request.scope["path"])))
@@ -158,8 +160,8 @@ async def answer_away(request: Request, error: Exception) -> Response:
     if is_program(request):
         response: Response = json_answer(problem_body("store-away", message, ()), status)
     else:
-        site = site_of(request)
-        response = await site.answer_for(None, problem_page(site, status, message))
+        context = context_of(request)
+        response = await context.answer_for(None, problem_page(context, status, message))
     response.headers["retry-after"] = AWAY_SECONDS
     return response
 
@@ -168,10 +170,10 @@ async def answer_failure(request: Request, error: Exception) -> Response:
     """Nothing of the error is told: it is in the log, under the request's id."""
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     message = f"Something went wrong here. The error id is {request.state.request_id}."
-    return await told(request, status, "internal-error", message)
+    return await problem_response(request, status, "internal-error", message)
 
 
-async def told(
+async def problem_response(
     request: Request,
     status: HTTPStatus,
     code: str,
@@ -181,11 +183,11 @@ async def told(
     if is_program(request):
         body = problem_body(code, message, faults or ())
         return json_answer(body, status)
-    site = site_of(request)
+    context = context_of(request)
     said = "This page does not exist." if message == HTTPStatus.NOT_FOUND.phrase else message
-    return await site.answer(request, problem_page(site, status, said))
+    return await context.answer(request, problem_page(context, status, said))
 
 
-def problem_page(site: Site, status: HTTPStatus, message: str) -> Page:
+def problem_page(context: AppContext, status: HTTPStatus, message: str) -> Page:
     title = TITLES.get(status, status.phrase)
-    return site.templates.page("problem.html", status=status, title=title, message=message)
+    return context.templates.page("problem.html", status=status, title=title, message=message)

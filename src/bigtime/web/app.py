@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 from fastapi import FastAPI
 
 import bigtime
 from bigtime.model import Cursors
-from bigtime.site import Visitors, tags_of
+from bigtime.site import Visitors
 from bigtime.store import AsyncStore
-from bigtime.systems import cart, catalog, deals, portal
 from bigtime.web.answers import handle_problems
 from bigtime.web.api import Documentation
 from bigtime.web.health import health
@@ -30,36 +30,27 @@ from bigtime.web.http import (
     site_headers,
     with_secret,
 )
-from bigtime.web.junction import Junction
 from bigtime.web.pages import (
-    Apart,
+    AppContext,
+    CacheFollower,
+    CpuPool,
+    DealLists,
     Engagement,
-    Fillings,
-    Following,
-    Front,
-    Page,
-    Site,
+    HotPages,
+    SlotRenderer,
     TaggedCache,
     Templates,
+    invalidate_writes,
 )
 from bigtime.web.routers import ROUTERS
-from bigtime.web.shop import fillers
+from bigtime.web.shop import personal_slots
 
 Version: TypeAlias = Callable[[], int]
 Lifespan: TypeAlias = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 FILES = MarkedFiles()
 SECONDS_ON_AWS = 1.0
-"""How long a page lives where nobody tells of changes."""
-
-FOLLOWED = (
-    deals.BIG_TIME_DEALS,
-    cart.CART,
-    portal.PRODUCTS,
-    portal.CAMPAIGNS,
-    catalog.TRENDING_DEALS,
-)
-"""The tables that pages show which are kept."""
+"""How long a page lives where no stream is followed."""
 
 LIMITS = {
     "log in": Limit(10, 60),
@@ -83,69 +74,63 @@ def make_app(
     version: Version | None = None,
     limits: dict[str, Limit] = LIMITS,
     meters: Meters | None = None,
-) -> Front:
-    """The site over a store, as a server wants it.
+) -> HotPages:
+    """The site over a store, as an ASGI application.
 
     `version` is a number that changes with the data, where the store is on an engine.
     """
     meters = meters or Meters()
-    site = make_site(settings, store, limits, seconds=None if version else SECONDS_ON_AWS)
-    # Every request is looked for among the pages; a miss is one that had to be made and is kept.
-    meters.watch_cache("page", lambda: (site.pages.hits, site.pages.fills))
-    meters.watch_cache("fact", lambda: (site.facts.hits, site.facts.misses))
-    meters.watch_cache("deal", lambda: (site.deals.hits, site.deals.misses))
-    meters.watch_cache("place", lambda: (site.places.hits, site.places.misses))
+    context = make_context(settings, store, limits, seconds=None if version else SECONDS_ON_AWS)
+    # Every request is looked for in the cache; a miss is one that had to be made and is kept.
+    meters.watch_cache("page", lambda: (context.cache.hits, context.cache.fills))
+    store.hooks += (partial(invalidate_writes, context.cache),)
     application = FastAPI(
         title="Bigtime",
         version=bigtime.__version__,
-        lifespan=living(site, version),
+        lifespan=lifespan(context, version),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
     )
-    application.state.site = site
+    application.state.context = context
     application.state.meters = meters
-    application.state.documentation = Documentation(application.openapi, site.templates)
+    application.state.documentation = Documentation(application.openapi, context.templates)
     handle_problems(application)
-    pages = [router for router in ROUTERS if not router.include_in_schema]
-    application.router.routes.append(Junction(route for one in pages for route in one.routes))
     # As they are: `include_router` would make each route again, 240 ms at the first request.
-    for router in (health, *(one for one in ROUTERS if one.include_in_schema)):
+    for router in (*ROUTERS, health):
         application.router.routes.extend(router.routes)
     application.mount(PLACE, FILES, name="static")
-    return Front(
+    return HotPages(
         application,
-        pages=site.pages,
-        visitors=site.visitors,
-        filling=site.fillings,
-        cookies=site.cookies,
+        cache=context.cache,
+        visitors=context.visitors,
+        slots=context.slots,
+        cookies=context.cookies,
         headers=site_headers(secure=settings.is_secure),
         meter=meters,
-        views=site.engagement,
+        views=context.engagement,
     )
 
 
-def make_site(
+def make_context(
     settings: Settings, store: AsyncStore, limits: dict[str, Limit], *, seconds: float | None
-) -> Site:
+) -> AppContext:
     settings = with_secret(settings)
     secret = settings.secret.get_secret_value()
     form_tokens = FormTokens(secret.encode())
     shared = {"settings": settings, "version": bigtime.__version__, "static": FILES.address}
     templates = Templates(shared)
-    facts: TaggedCache[Any] = TaggedCache(most=50_000, seconds=seconds)
+    cache: TaggedCache[Any] = TaggedCache(seconds=seconds)
     counted = Limits(limits)
-    return Site(
+    return AppContext(
         settings=settings,
         store=store,
-        apart=Apart(store),
-        pages=TaggedCache[Page](seconds=seconds),
-        facts=facts,
-        deals=TaggedCache(seconds=seconds),
-        places=TaggedCache(seconds=seconds),
+        cpu_pool=CpuPool(store),
+        cache=cache,
+        deals=DealLists(store, cache),
         visitors=Visitors(store),
-        fillings=Fillings(store, fillers(templates, form_tokens), facts),
+        slots=SlotRenderer(store, personal_slots(templates, form_tokens), cache),
         templates=templates,
         cookies=Cookies(secure=settings.is_secure),
         form_tokens=form_tokens,
@@ -156,26 +141,22 @@ def make_site(
     )
 
 
-def living(site: Site, version: Version | None) -> Lifespan:
-    """While the server runs, the caches follow the data, and views are written down."""
+def lifespan(context: AppContext, version: Version | None) -> Lifespan:
+    """While the server runs, the cache follows the data, and views are written down."""
 
     @asynccontextmanager
-    async def life(application: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(site.engagement.run())]
+    async def run(application: FastAPI) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(context.engagement.run())]
         if version is not None:
-            following = follower(site, version)
-            await following.catch_up()
-            tasks.append(asyncio.create_task(following.run()))
+            follower = CacheFollower(context.store, context.cache, version=version)
+            await follower.catch_up()
+            tasks.append(asyncio.create_task(follower.run()))
         try:
             yield
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await site.engagement.flush()
+            await context.engagement.flush()
 
-    return life
-
-
-def follower(site: Site, version: Version) -> Following:
-    return Following(site.store, FOLLOWED, site.caches, version=version, tags=tags_of)
+    return run

@@ -15,7 +15,7 @@ from bigtime.site import view_worker_report
 from bigtime.store import TransportError
 from bigtime.systems import deals
 from bigtime.web.http import Meters, json_answer, problem_body
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 from bigtime.wire import DynamoDBError
 
 log = logging.getLogger("bigtime.web")
@@ -36,7 +36,7 @@ async def healthz() -> PlainTextResponse:
 async def readyz(request: Request) -> Response:
     """The store answers."""
     try:
-        await site_of(request).store.run(deals.fetch_all_brands())
+        await context_of(request).store.run(deals.fetch_all_brands())
     except AWAY as error:
         log.warning("the store does not answer: %s", error)
         body = problem_body("store-away", "The store does not answer; try again in a while.")
@@ -49,7 +49,7 @@ async def metrics(request: Request) -> Response:
     """Counters for Prometheus; while the store is away, what this process knows."""
     meters: Meters = request.app.state.meters
     try:
-        meters.note_worker(await site_of(request).store.run(view_worker_report()))
+        meters.note_worker(await context_of(request).store.run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

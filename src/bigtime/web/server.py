@@ -34,7 +34,6 @@ from bigtime.store import AsyncStore, Store, destination, open_store, read_setti
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.http import Meters, Settings, with_secret
-from bigtime.web.metered_store import metering
 
 log = logging.getLogger("bigtime.web")
 
@@ -166,7 +165,7 @@ async def opened(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, **metering(meters.spent)), engine.version
+            yield AsyncStore(engine, meter=meters.spent), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -174,7 +173,7 @@ async def opened(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, **metering(meters.spent)), None
+            yield AsyncStore(transport, meter=meters.spent), None
         finally:
             await transport.close()
 

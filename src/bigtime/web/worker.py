@@ -28,11 +28,10 @@ from decimal import Decimal
 from typing import Final
 
 from bigtime.model import Table, now
-from bigtime.site import SYSTEMS, MailSender, MailServer, write_worker_report
+from bigtime.site import SYSTEMS, MailSender, MailServer, pattern_label, write_worker_report
 from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
-from bigtime.web.metered_store import metering
 from bigtime.wire import Steps
 
 log = logging.getLogger("bigtime.worker")
@@ -131,9 +130,9 @@ class Spending:
         self._lock = threading.Lock()
         self._units: defaultdict[str, float] = defaultdict(float)
 
-    def spend(self, pattern: str, units: float) -> None:
+    def spend(self, pattern: str | None, units: float) -> None:
         with self._lock:
-            self._units[pattern] += units
+            self._units[pattern_label(pattern)] += units
 
     def so_far(self) -> dict[str, Decimal]:
         with self._lock:
@@ -190,8 +189,8 @@ def main() -> None:
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
     spending = Spending()
-    options = metering(spending.spend, stopping_at(stop))
-    with open_store(settings.store, **options) as store:
+    hooks = [stopping_at(stop)]
+    with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
         Worker(store, settings, spending).run(stop)
 
 

@@ -44,6 +44,7 @@ from bigtime.wire.requests import (
     Item,
     Now,
     Params,
+    PatternName,
     Pause,
     Recall,
     Remember,
@@ -53,6 +54,7 @@ from bigtime.wire.requests import (
     Steps,
     Together,
     Transport,
+    name_steps,
     steps_in,
 )
 from bigtime.wire.values import (
@@ -91,6 +93,7 @@ __all__ = [
     "LimitExceededException",
     "Now",
     "Params",
+    "PatternName",
     "Pause",
     "ProvisionedThroughputExceededException",
     "Recall",
@@ -121,6 +124,7 @@ __all__ = [
     "item_identity",
     "item_size",
     "lazy_names",
+    "name_steps",
     "number",
     "read_units",
     "same_maps",

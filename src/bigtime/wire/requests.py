@@ -11,7 +11,7 @@ went wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
@@ -28,10 +28,14 @@ Response: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of the DynamoDB or DynamoDB Streams API."""
+    """One call of the DynamoDB or DynamoDB Streams API.
+
+    `pattern` is the qualified name of the access pattern that asks, in a store that is metered.
+    """
 
     operation: str
     params: Params
+    pattern: str | None = field(default=None, compare=False, repr=False)
 
 
 Transport: TypeAlias = Callable[[Request], Response]
@@ -86,6 +90,28 @@ class Remember:
 Step: TypeAlias = Request | Together | Now | Bytes | Pause | Recall | Remember
 Steps: TypeAlias = Generator[Step, Any, T]
 """What a pattern returns: it yields steps and ends with a `T`."""
+
+
+class PatternName(str):
+    """The name of an access pattern, which its steps have as their `__name__`.
+
+    A generator takes no attribute but a name. So the name says that the steps are a pattern's, and
+    which one's: `qualified` is `module.function`.
+    """
+
+    qualified: str
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> PatternName:
+        name = cls(function.__name__)
+        name.qualified = f"{function.__module__}.{name}"
+        return name
+
+
+def name_steps(steps: Steps[T], name: PatternName) -> Steps[T]:
+    """Gives steps the name of their pattern."""
+    steps.__name__ = name  # type: ignore[attr-defined]  # every generator has one
+    return steps
 
 
 def steps_in(given: Any) -> Steps[Any]:

@@ -99,7 +99,11 @@ def check_members(members: Any, depth: int) -> tuple[Item, int]:
     respelt: Item = {}
     size = 0
     for name, value in members.items():
-        kept, value_bytes = check_at(value, depth)
+        if type(value) is dict and len(value) == 1 and type(text := value.get("S")) is str:
+            # Most values are plain strings, and a look is cheaper than a call.
+            kept, value_bytes = value, len(text) if text.isascii() else utf8_length(text)
+        else:
+            kept, value_bytes = check_at(value, depth)
         name_bytes = len(name) if type(name) is str and name.isascii() else utf8_length(name)
         if name_bytes > MAX_NAME_BYTES:
             raise ValidationException(NAME_TOO_LARGE)

@@ -294,7 +294,7 @@ def test_codes_at_once_for_one_new_address_make_one_tenant(web: Web, nobody: Pro
 def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 def test_codes_and_checkouts_are_limited(limited: Web) -> None:

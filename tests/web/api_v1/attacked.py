@@ -67,7 +67,7 @@ def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[tuple[Web, list[P
     with Engine.memory() as engine:
         front, store = make_web(engine, data, limits=limits)
         with TestClient(front) as served:
-            site = served.app.application.state.site  # type: ignore[attr-defined]
+            site = served.app.application.state.context  # type: ignore[attr-defined]
             web = Web(front, site, store, served)
             yield web, [*parties(web)]
 

@@ -43,9 +43,9 @@ def kept_answer(web: Web, nobody: Caller, path: str) -> tuple[Response, Response
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         first = nobody.get(path)
-        hits = web.site.pages.hits
+        hits = web.site.cache.hits
         kept = nobody.get(path)
-        if web.site.pages.hits == hits + 1:
+        if web.site.cache.hits == hits + 1:
             return first, kept
         assert time.monotonic() < deadline, "it is never kept"
 
@@ -58,7 +58,7 @@ def test_a_kept_answer_equals_the_one_that_is_not_and_follows_a_write(
     path = path.format(deal=deal.deal_id)
     write = HOT[path.replace(deal.deal_id, "{deal}")]
     first, kept = kept_answer(web, nobody, path)
-    web.site.pages.clear()
+    web.site.cache.clear()
     uncached = nobody.get(path)
 
     assert first.content == kept.content == uncached.content
@@ -71,7 +71,7 @@ def test_a_kept_answer_equals_the_one_that_is_not_and_follows_a_write(
         assert time.monotonic() < deadline, "a write does not show"
         time.sleep(0.02)
     followed = nobody.get(path)
-    web.site.pages.clear()
+    web.site.cache.clear()
     assert nobody.get(path).content == followed.content
 
 
@@ -79,15 +79,15 @@ def test_other_spellings_and_queries_are_answered_and_not_kept(
     web: Web, nobody: Caller, post_deal: PostDeal
 ) -> None:
     post_deal()
-    before = len(web.site.pages)
+    before = len(web.site.cache)
     for path in ("/brands/apple", "/brands/ApPlE/deals", "/categories/home", "/deals/none"):
         nobody.get(path)
     nobody.get("/front-page", lastDealIdSeen="2" * 27)
-    assert len(web.site.pages) == before
+    assert len(web.site.cache) == before
 
 
 def test_what_is_somebodys_own_is_never_kept(web: Web, sam: Caller) -> None:
-    before = len(web.site.pages)
+    before = len(web.site.cache)
     for path in ("/me/user", "/me/messages", "/me/cart", "/me/sessions", "/me/brands/APPLE"):
         assert sam.get(path).status_code == 200
-    assert len(web.site.pages) == before
+    assert len(web.site.cache) == before

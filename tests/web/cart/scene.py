@@ -27,9 +27,10 @@ from bigtime.systems.deals.design import Brand, Deal
 from bigtime.systems.deals.users import create_user
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
-from bigtime.web.app import follower, make_app
+from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
-from bigtime.web.pages.site import Site
+from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.cache_follower import CacheFollower
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of
 
@@ -65,8 +66,8 @@ class Scene:
         self.store = AsyncStore(engine, clock=time.clock, hooks=[self.exchanges.append])
         settings = Settings(secret=SecretStr(SECRET), public_url="http://site.example")
         self.front = make_app(settings, self.store, version=engine.version)
-        self.site: Site = self.front.application.state.site  # type: ignore[attr-defined]
-        self.following = follower(self.site, engine.version)
+        self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
+        self.follower = CacheFollower(self.site.store, self.site.cache, version=engine.version)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(coroutine)
@@ -76,7 +77,7 @@ class Scene:
 
     def catch_up(self) -> None:
         """Lets the site hear what has changed since the last time, as it soon does by itself."""
-        self.wait(self.following.catch_up())
+        self.wait(self.follower.catch_up())
 
     def asked(self) -> list[str]:
         """The operations since the last time that somebody wanted to know."""

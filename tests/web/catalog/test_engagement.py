@@ -80,7 +80,7 @@ def asking_for(deal_id: str, address: str | None = None) -> dict[str, Any]:
 
 def test_every_view_counts_whether_or_not_the_page_was_kept(scene: Scene) -> None:
     look(scene.browser(), 3)
-    assert scene.site.pages.hits == 2
+    assert scene.site.cache.hits == 2
     assert places(scene) == {}
     flush(scene)
     assert places(scene) == {LAMP.deal_id: (3, 3, 0)}

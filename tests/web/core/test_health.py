@@ -15,14 +15,13 @@ from starlette.testclient import TestClient
 from bigtime.engine import Engine
 from bigtime.model import setup
 from bigtime.site.design import WORKER
-from bigtime.site.systems import SYSTEMS
+from bigtime.site.systems import NO_PATTERN, SYSTEMS
 from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.categories import create_categories
 from bigtime.web.app import make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
-from bigtime.web.metered_store import metering
 from bigtime.wire import Request, Response
 from tests.web.browsing import SECRET
 
@@ -41,7 +40,7 @@ class Scene:
         self.store.run(setup(*SYSTEMS))
         self.store.run(create_categories())
         settings = Settings(data=folder, secret=SECRET)  # type: ignore[arg-type]
-        store = AsyncStore(self.ask, retries=Retries(attempts=1), **metering(self.meters.spent))
+        store = AsyncStore(self.ask, retries=Retries(attempts=1), meter=self.meters.spent)
         self.front = make_app(settings, store, meters=self.meters)
 
     async def ask(self, request: Request) -> Response:
@@ -116,7 +115,7 @@ def test_capacity_goes_by_the_names_of_patterns(scene: Scene) -> None:
     text = scene.served.get("/metrics").text
     named = re.findall(r'^bigtime_capacity_units_total{pattern="([^"]+)"}', text, re.MULTILINE)
     patterns = {f"{system.name}.{name}" for system in SYSTEMS for name in system.patterns}
-    assert named and set(named) <= patterns | {"site"}
+    assert named and set(named) <= patterns | {NO_PATTERN}
     assert {"portal.list_products", "deals.fetch_all_brands"} <= set(named)
 
 

@@ -19,7 +19,7 @@ def test_what_was_put_is_found_until_one_of_its_tags_is_dropped() -> None:
     cache: TaggedCache[str] = TaggedCache()
     filled(cache, "a", "deal 1", "latest")
     filled(cache, "b", "deal 2")
-    cache.drop(["latest"])
+    cache.invalidate(["latest"])
     assert cache.get("a") is None
     assert cache.get("b") == "value of b"
     assert (cache.hits, cache.misses) == (1, 1)
@@ -28,7 +28,7 @@ def test_what_was_put_is_found_until_one_of_its_tags_is_dropped() -> None:
 def test_a_fill_that_began_before_a_change_is_not_taken() -> None:
     cache: TaggedCache[str] = TaggedCache()
     begun = cache.begin()
-    cache.drop(["deal 1"])
+    cache.invalidate(["deal 1"])
     assert not cache.put("a", "old", ["deal 1"], begun=begun)
     assert cache.put("b", "other", ["deal 2"], begun=begun)
     assert cache.put("a", "new", ["deal 1"], begun=cache.begin())
@@ -64,9 +64,9 @@ def test_tags_that_were_dropped_long_ago_are_forgotten_safely(monkeypatch: Any) 
     monkeypatch.setattr(tagged_cache, "MOST_TAGS_REMEMBERED", 3)
     cache: TaggedCache[str] = TaggedCache()
     begun = cache.begin()
-    cache.drop(["x"])
+    cache.invalidate(["x"])
     for number in range(10):
-        cache.drop([f"tag {number}"])
+        cache.invalidate([f"tag {number}"])
     assert not cache.put("a", "old", ["x"], begun=begun)
 
 
@@ -90,7 +90,7 @@ def test_no_reader_sees_what_was_read_before_the_last_change(steps: list[Any]) -
             under_way[key] = cache.begin(), tag, truth[tag]
         elif action == "change":
             truth[tag] += 1
-            cache.drop([tag])
+            cache.invalidate([tag])
         elif key in under_way:
             begun, told, value = under_way.pop(key)
             if cache.put(key, value, [told], begun=begun):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.accounts.password import LEAST_CHARACTERS
 from bigtime.systems.deals.values import MOST_DESCRIPTION
-from bigtime.web.pages.rendering import FOLDER, initials
+from bigtime.web.pages.page import Page, slot
+from bigtime.web.pages.rendering import FOLDER, environment, initials
 from tests.web.browsing import Web, words
 
 LIMIT = re.compile(r'(?:[Aa]t (?:most|least)|can keep|max(?:length)?=")\s*[0-9]')
@@ -42,3 +48,18 @@ def test_initials_are_those_of_words() -> None:
         ("  (Acme)  ", "A"),
     ]:
         assert initials(name) == shown
+
+
+SHOWS_TEXT = environment().from_string("<p title='{{ text }}'>{{ text }}{{ text | upper }}</p>")
+
+
+@given(st.text(), st.text())
+def test_no_text_makes_a_slot(before: str, after: str) -> None:
+    page = Page.rendered(SHOWS_TEXT.render(text=f"{before}{slot('header')!s}{after}"))
+    assert page.slots == ()
+
+
+@pytest.mark.parametrize("text", ["{{ nothing }}", "{{ x.nothing }}", "{{ x.nothing.more }}"])
+def test_what_is_not_there_is_an_error(text: str) -> None:
+    with pytest.raises(UndefinedError):
+        environment().from_string(text).render(x={"b": 1})

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl
 from pydantic_core.core_schema import ErrorType
 
 from bigtime.model import one_line
-from bigtime.web.http.field_messages import OTHERWISE, worded
+from bigtime.web.http.field_messages import OTHERWISE, field_message
 from bigtime.web.pages.forms import check_form
 
 
@@ -86,11 +86,11 @@ class Some(dict[str, int]):
 @pytest.mark.parametrize("kind", get_args(ErrorType))
 def test_every_kind_of_fault_has_a_sentence(kind: str) -> None:
     error: Any = {"type": kind, "loc": (), "msg": "Input should be 3", "input": 0, "ctx": Some()}
-    said = worded(error)
+    said = field_message(error)
     assert said.endswith(".")
     assert "Input" not in said and "{" not in said
 
 
 def test_a_kind_that_nobody_thought_of_is_told_to_be_written_otherwise() -> None:
     error: Any = {"type": "frozen_set_type", "loc": (), "msg": "Input should be", "input": None}
-    assert worded(error) == OTHERWISE
+    assert field_message(error) == OTHERWISE

@@ -23,7 +23,6 @@ from bigtime.systems.deals.hot_deal import view_hot_deal_progress
 from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.watches import watch_brand
 from bigtime.web.http.settings import Settings
-from bigtime.web.metered_store import metering
 from bigtime.web.worker import Spending, Worker, stopping_at
 from bigtime.wire import Request, Response
 
@@ -165,7 +164,7 @@ def test_it_outlives_a_store_that_is_away(store: Store, monkeypatch: pytest.Monk
 
 def test_it_tells_what_its_patterns_spent(store: Store) -> None:
     spending = Spending()
-    working = Store(store.transport, **metering(spending.spend))
+    working = Store(store.transport, meter=spending.spend)
     store.run(create_brand("Voltaic"))
     store.run(watch_brand("Voltaic", "user1"))
     post(store, "A radio")

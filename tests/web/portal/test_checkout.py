@@ -327,7 +327,7 @@ def test_what_somebody_writes_stays_text(web: Web, visitor: Browser) -> None:
 def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 def test_checkouts_are_limited(limited: Web) -> None:

@@ -21,7 +21,7 @@ from bigtime.systems.portal.statuses import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
-from bigtime.web.pages.site import codes_of
+from bigtime.web.pages.app_context import codes_of
 from bigtime.wire import Steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated
 from tests.web.browsing import Browser, Reader, Web, make_web, words
@@ -361,7 +361,7 @@ def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     """A site with the limits that it has in earnest."""
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 def test_codes_are_limited_by_where_they_are_asked_from(limited: Web) -> None:

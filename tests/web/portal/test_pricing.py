@@ -54,7 +54,7 @@ def test_a_cursor_that_is_not_ours_is_refused(visitor: Browser) -> None:
 def test_a_new_price_shows_at_once_and_is_kept_until_then(
     web: Web, visitor: Browser, product: Product
 ) -> None:
-    eventually(lambda: visitor.get("/pricing").text and "/pricing" in web.site.pages._kept)
+    eventually(lambda: visitor.get("/pricing").text and "/pricing" in web.site.cache._values)
     web.run(update_product(product.id, {"price": "9.99"}, by=ADMIN))
     eventually(lambda: "R 9.99" in visitor.get("/pricing").text)
 
@@ -133,23 +133,23 @@ def test_the_page_of_a_campaign_is_kept_no_longer_than_today(
     web: Web, visitor: Browser, campaign: Campaign
 ) -> None:
     web.site.store.clock = lambda: datetime(2026, 11, 15, 23, 59, 59, tzinfo=UTC)
-    path, kept = "/campaigns/SUMMER2026", web.site.pages._kept
+    path, kept = "/campaigns/SUMMER2026", web.site.cache._values
     for _ in range(100):  # until the site has heard that the campaign was made
         visitor.get(path)
         if path in kept:
             break
     _, until, _ = kept[path]
-    assert 0 < until - web.site.pages.clock() <= 1
+    assert 0 < until - web.site.cache.clock() <= 1
 
 
 def test_days_end_when_they_do_in_the_zone_that_is_set(engine: Engine, tmp_path: Path) -> None:
     front, store = make_web(engine, tmp_path, time_zone="Pacific/Kiritimati")
     with TestClient(front, follow_redirects=False) as served:
-        web = Web(front, served.app.application.state.site, store, served)  # type: ignore[attr-defined]
+        web = Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
         there = (datetime.now(UTC) + timedelta(hours=14)).date()
         product = new_product(web)
         running_campaign(web, product.id, from_date=there, to_date=there)
         assert "239.99" in web.browser().get("/campaigns/SUMMER2026").text
         later(web, days=1)
-        web.site.pages.clear()
+        web.site.cache.clear()
         assert "239.99" not in web.browser().get("/campaigns/SUMMER2026").text

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bigtime.model import load_many
-from bigtime.site.cache_tags import LATEST, brand_deals_tag, category_deals_tag, tags_shown
+from bigtime.site.cache_tags import LATEST, brand_deals_tag, category_deals_tag, list_tags
 from bigtime.systems.deals.design import Deal
 from tests.web.browsing import Browser, Web, titles, words
 from tests.web.conftest import old_deal
@@ -68,7 +68,7 @@ def test_an_older_deal_that_is_loaded_later_is_found_as_well(
     assert more_on(visitor, path) == ""
     (oldest,) = days_ago(500)
     web.run(load_many([oldest]))
-    web.site.pages.clear()  # its keeper follows the data ten times a second
+    web.site.cache.clear()  # its keeper follows the data ten times a second
     assert titles(visitor.get(more_on(visitor, path)).text) == [oldest.title]
 
 
@@ -78,7 +78,7 @@ def test_a_page_is_made_anew_when_its_list_has_another_deal() -> None:
         LATEST,
         brand_deals_tag(deal.brand),
         category_deals_tag(deal.category),
-    } <= set(tags_shown(deal))
+    } <= set(list_tags(deal))
 
 
 def test_no_deals_in_a_list_are_told(visitor: Browser) -> None:

@@ -91,8 +91,8 @@ def test_a_hot_answer_equals_the_cold_one(web: Web, pages: list[str], who: str) 
     browser = web.browser() if who == "nobody" else web.signed_in("alex")
     for path in pages:
         hot = from_memory(web, browser, path)
-        web.site.pages.clear()
-        web.site.facts.clear()
+        web.site.cache.clear()
+        web.site.cache.clear()
         cold = browser.get(path)
         assert cold.status_code == 200
         assert seen(hot) == seen(cold)
@@ -114,7 +114,7 @@ def test_a_made_up_query_is_not_kept(web: Web, visitor: Browser, path: str,
                                      old_deals: OldDeals) -> None:  # fmt: skip
     (deal,) = old_deals(1)
     visitor.get(path.format(deal.deal_id))
-    assert len(web.site.pages) == 0
+    assert len(web.site.cache) == 0
 
 
 # A write shows within a second

@@ -24,7 +24,7 @@ def told(web: Web, alex: Browser, old_deals: OldDeals) -> Callable[[int], list[M
     def tell(count: int) -> list[Message]:
         messages = [message_for(one, MessageKind.HOT, "alex") for one in old_deals(count)]
         web.run(load_many(messages))
-        web.site.facts.clear()
+        web.site.cache.clear()
         return messages
 
     return tell

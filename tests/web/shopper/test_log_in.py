@@ -194,7 +194,7 @@ def test_nobody_can_log_out_everywhere_as_nobody(visitor: Browser) -> None:
 def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS, proxies=1)
     with TestClient(front) as served:
-        site: Any = served.app.application.state.site  # type: ignore[attr-defined]
+        site: Any = served.app.application.state.context  # type: ignore[attr-defined]
         yield Web(front, site, store, served)
 
 

@@ -51,19 +51,18 @@ def test_a_failure_tells_its_number_and_nothing_else(
     assert "content-security-policy" in told.headers
 
 
-def test_a_kept_page_whose_gaps_cannot_be_filled_is_answered_by_the_application(
+def test_a_cached_page_whose_slots_cannot_be_filled_is_answered_by_the_application(
     web: Web, alex: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert alex.get("/brands").status_code == 200
-    web.site.facts.clear()
 
     async def broken(page: Any, visitor: Any) -> bytes:
         raise RuntimeError("secret detail")
 
-    filling = web.front.filling
-    web.front.filling = type("Broken", (), {"fill": staticmethod(broken)})()
+    slots = web.front.slots
+    web.front.slots = type("Broken", (), {"fill": staticmethod(broken)})()
     told = alex.get("/brands")
-    web.front.filling = filling
+    web.front.slots = slots
     assert told.status_code == 200
     assert "secret" not in told.text
     assert len(told.headers.get_list("x-request-id")) == 1

@@ -110,6 +110,12 @@ class Plan:
             self._old = orjson.loads(self.blob)
         return self._old
 
+    def indexes(self) -> list[Index]:
+        """Those that may hold the item as it was or is: it has the first attribute of their key."""
+        old, new = self.old or {}, self.new or {}
+        every = self.write.table.indexes
+        return [one for one in every if (name := one.own_names[0]) in old or name in new]
+
     def apply(self, transaction: Transaction) -> None:
         write, table = self.write, self.write.table
         if write.kind == "check" or (self.new is None and self.blob is None):
@@ -118,9 +124,9 @@ class Plan:
         if blob == self.blob:
             return
         self.apply_base(transaction, blob)
-        if table.indexes:
+        if indexes := self.indexes():
             entry_key = base_key(write.partition, write.sort)
-            for index in table.indexes:
+            for index in indexes:
                 self.apply_index(transaction, index, entry_key)
         if table.collections:
             self.apply_collection(transaction)
@@ -128,7 +134,13 @@ class Plan:
             self.apply_expiry(transaction, table.ttl_attribute)
         if table.stream and self.changes:
             append_record(
-                transaction, table, write.partition, self.old, self.new, by_service=write.by_service
+                transaction,
+                table,
+                write.partition,
+                self.old,
+                self.new,
+                (self.old_size, self.new_size),
+                by_service=write.by_service,
             )
 
     def apply_base(self, transaction: Transaction, blob: bytes | None) -> None:

@@ -111,10 +111,11 @@ def append_record(
     partition: bytes,
     old: Item | None,
     new: Item | None,
+    sizes: tuple[int, int],
     *,
     by_service: bool,
 ) -> None:
-    """Writes the change of one item into its table's stream."""
+    """Writes the change of one item, which was and is so large, into its table's stream."""
     stream = table.stream
     item = new if new is not None else old
     assert stream is not None and item is not None
@@ -126,10 +127,10 @@ def append_record(
     size = item_size(keys)
     if new is not None and stream.view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
         record["NewImage"] = new
-        size += item_size(new)
+        size += sizes[1]
     if old is not None and stream.view_type in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
         record["OldImage"] = old
-        size += item_size(old)
+        size += sizes[0]
     record["SizeBytes"] = size
     if by_service:
         record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}

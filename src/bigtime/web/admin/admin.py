@@ -9,11 +9,11 @@ from starlette.requests import Request
 
 from bigtime.site import Visitor
 from bigtime.systems import accounts
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 
 
 async def admin_of(request: Request) -> Visitor:
-    return await site_of(request).with_role(request, accounts.Role.ADMIN)
+    return await context_of(request).with_role(request, accounts.Role.ADMIN)
 
 
 Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]

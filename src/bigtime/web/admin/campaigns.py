@@ -12,22 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
-from bigtime.site import CAMPAIGNS, campaign_tag
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.choosing import check_choice, refuse_choice
 from bigtime.web.admin.entries import shown_entries
 from bigtime.web.admin.products import Lines
-from bigtime.web.http import status_in_form, status_of
+from bigtime.web.http import see_other, status_in_form, status_of
 from bigtime.web.pages import (
-    Filled,
+    SubmittedForm,
     check_form,
-    empty,
-    going_on,
+    context_of,
+    empty_form,
     ordering_of,
     read_fields,
     read_form,
-    site_of,
 )
 from bigtime.wire import Steps
 
@@ -119,27 +117,27 @@ class Changes(CampaignFacts):
 @campaigns.get(HERE)
 async def show_campaigns(request: Request, admin: Admin, after: str | None = None) -> Response:
     """Campaigns by when they run, or of one product."""
-    site = site_of(request)
+    context = context_of(request)
     form = check_form(Filters, dict(request.query_params))
     check_choice(form, "which", WHICH)
     check_of_one(form)
     found: Page[portal.Offer] = Page([])
     if form.value is not None:
-        zone = ordering_of(site).zone
-        found = await site.store.run(form.value.listing(site.cursors.read(after), zone))
-    page = site.templates.page(
+        zone = ordering_of(context).zone
+        found = await context.store.run(form.value.listing(context.cursors.read(after), zone))
+    page = context.templates.page(
         "admin/campaigns.html",
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         products=await choices(request),
         offers=found.items,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
-def check_of_one(form: Filled[Filters]) -> None:
+def check_of_one(form: SubmittedForm[Filters]) -> None:
     """Not every choice is there for the campaigns of one product."""
     which = form.typed.get("which", "")
     if form.typed.get("product") and which in dict(WHICH) and which not in OF_ONE_PRODUCT:
@@ -148,7 +146,7 @@ def check_of_one(form: Filled[Filters]) -> None:
 
 async def choices(request: Request) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
-    found = await site_of(request).store.run(portal.list_product_names(limit=MOST_PRODUCTS))
+    found = await context_of(request).store.run(portal.list_product_names(limit=MOST_PRODUCTS))
     return [(one.id, one.name if one.active else f"{one.name} (archived)") for one in found]
 
 
@@ -157,27 +155,26 @@ async def choices(request: Request) -> list[tuple[str, str]]:
 
 @campaigns.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin, product: str = "") -> Response:
-    return await new_shown(request, empty(product_id=product))
+    return await new_shown(request, empty_form(product_id=product))
 
 
 @campaigns.post(f"{HERE}/new")
 async def make(request: Request, admin: Admin) -> Response:
-    site = site_of(request)
-    form = await read_form(request, site, NewCampaign)
+    context = context_of(request)
+    form = await read_form(request, context, NewCampaign)
     if form.value is None:
         return await new_shown(request, form, status=422)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
-        made = await site.store.run(steps)
+        made = await context.store.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
         return await new_shown(request, form, status=status_in_form(error))
-    site.drop((CAMPAIGNS, campaign_tag(made.code)))
-    return going_on(f"{HERE}/{made.code}?done=made")
+    return see_other(f"{HERE}/{made.code}?done=made")
 
 
-async def new_shown(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+    return await context_of(request).form_page(
         request,
         "admin/new_campaign.html",
         form=form,
@@ -197,14 +194,14 @@ async def show_campaign(request: Request, admin: Admin, code: str, done: str = "
 @campaigns.post(f"{HERE}/{{code}}")
 async def change(request: Request, admin: Admin, code: str) -> Response:
     """Changes a campaign, if it is still what the admin has seen."""
-    site = site_of(request)
-    form = await read_form(request, site, Changes)
+    context = context_of(request)
+    form = await read_form(request, context, Changes)
     if form.value is None:
         return await shown_campaign(request, code, form=form, status=422)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_campaign(code, changes, by=admin.login, seen=form.value.seen)
-        changed = await site.store.run(steps)
+        changed = await context.store.run(steps)
     except (
         portal.DatesReversed,
         portal.DiscountTooHigh,
@@ -218,23 +215,22 @@ async def change(request: Request, admin: Admin, code: str) -> Response:
 
 @campaigns.post(f"{HERE}/{{code}}/archive")
 async def archive(request: Request, admin: Admin, code: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    changed = await site.store.run(portal.soft_delete_campaign(code, by=admin.login))
+    context = context_of(request)
+    await read_fields(request, context)
+    changed = await context.store.run(portal.soft_delete_campaign(code, by=admin.login))
     return done_with(request, changed, "archived")
 
 
 @campaigns.post(f"{HERE}/{{code}}/restore")
 async def restore(request: Request, admin: Admin, code: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    changed = await site.store.run(portal.restore_campaign(code, by=admin.login))
+    context = context_of(request)
+    await read_fields(request, context)
+    changed = await context.store.run(portal.restore_campaign(code, by=admin.login))
     return done_with(request, changed, "restored")
 
 
 def done_with(request: Request, campaign: portal.Campaign, done: str) -> Response:
-    site_of(request).drop((CAMPAIGNS, campaign_tag(campaign.code)))
-    return going_on(f"{HERE}/{campaign.code}?done={done}")
+    return see_other(f"{HERE}/{campaign.code}?done={done}")
 
 
 def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
@@ -248,19 +244,19 @@ async def shown_campaign(
     request: Request,
     code: str,
     *,
-    form: Filled[Any] | None = None,
+    form: SubmittedForm[Any] | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
-    site = site_of(request)
-    whole = await site.store.run(whole_campaign(code, ordering_of(site).zone))
+    context = context_of(request)
+    whole = await context.store.run(whole_campaign(code, ordering_of(context).zone))
     campaign: portal.Campaign = whole["campaign"]
-    return await site.form_page(
+    return await context.form_page(
         request,
         "admin/campaign.html",
         status=status,
         **whole,
-        form=form or empty(**as_typed(campaign)),
+        form=form or empty_form(**as_typed(campaign)),
         seen=portal.mark_of(campaign),
         hint=portal.code_hint(campaign.code),
         done=done,

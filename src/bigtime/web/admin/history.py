@@ -10,7 +10,7 @@ from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.entries import shown_entries
 from bigtime.web.http import NoSuchPage
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 
 PAGE = 25
 
@@ -22,19 +22,19 @@ async def show_history(
     request: Request, admin: Admin, table: str, record_id: str, after: str | None = None
 ) -> Response:
     """Everything that was done to a record, newest first."""
-    site = site_of(request)
+    context = context_of(request)
     audited = audited_named(table)
-    steps = portal.audit_log(audited, record_id, limit=PAGE, after=site.cursors.read(after))
-    found = await site.store.run(steps)
-    page = site.templates.page(
+    steps = portal.audit_log(audited, record_id, limit=PAGE, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    page = context.templates.page(
         "admin/history.html",
         table=audited,
         record_id=record_id,
         entries=shown_entries(found),
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
         is_first=after is None,
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
 def audited_named(table: str) -> portal.Audited:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from bigtime.site import CAMPAIGNS, PRICING
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
-from bigtime.web.pages import Site, ordering_of, site_of
+from bigtime.web.pages import AppContext, context_of, ordering_of
 from bigtime.wire import Steps
 
 SHOWN: Final = 5
@@ -41,22 +41,21 @@ class Overview:
 
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
-    site = site_of(request)
-    seen = await site.store.run(looked_over(await coming_and_going(site)))
-    page = site.templates.page("admin/overview.html", seen=seen)
-    return await site.answer(request, page)
+    context = context_of(request)
+    seen = await context.store.run(looked_over(await next_and_last_campaigns(context)))
+    page = context.templates.page("admin/overview.html", seen=seen)
+    return await context.answer(request, page)
 
 
-async def coming_and_going(site: Site) -> Campaigns:
+async def next_and_last_campaigns(context: AppContext) -> Campaigns:
     """The next and the last campaigns: of a day, until one of them or a product changes."""
-    zone = ordering_of(site).zone
-    key = f"coming and going on {datetime.now(zone).date()}"
-    known: Campaigns | None = site.facts.get(key)
-    if known is None:
-        begun = site.facts.begin()
-        known = await site.store.run(portal.list_next_and_last_campaigns(limit=SHOWN, zone=zone))
-        site.facts.put(key, known, (CAMPAIGNS, PRICING), begun=begun)
-    return known
+    zone = ordering_of(context).zone
+    key = ("campaigns", datetime.now(zone).date())
+    return await context.remember(
+        key,
+        lambda found: (CAMPAIGNS, PRICING),
+        lambda: portal.list_next_and_last_campaigns(limit=SHOWN, zone=zone),
+    )
 
 
 def looked_over(campaigns: Campaigns) -> Steps[Overview]:

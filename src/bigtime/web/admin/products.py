@@ -15,20 +15,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Position
-from bigtime.site import PRICING, RAND, product_tag
+from bigtime.site import RAND
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.entries import shown_entries
-from bigtime.web.http import TypedPrice, status_of
+from bigtime.web.http import TypedPrice, see_other, status_of
 from bigtime.web.pages import (
-    Filled,
-    Site,
-    empty,
-    going_on,
+    SubmittedForm,
+    context_of,
+    empty_form,
     ordering_of,
     read_fields,
     read_form,
-    site_of,
 )
 from bigtime.wire import Steps
 
@@ -90,17 +88,17 @@ async def show_products(
     request: Request, admin: Admin, which: Which = "active", after: str | None = None
 ) -> Response:
     """Products, and how many there are."""
-    site = site_of(request)
-    found = await site.store.run(listing(which, site.cursors.read(after)))
-    counts = await site.store.run(portal.count_products())
-    page = site.templates.page(
+    context = context_of(request)
+    found = await context.store.run(listing(which, context.cursors.read(after)))
+    counts = await context.store.run(portal.count_products())
+    page = context.templates.page(
         "admin/products.html",
         products=found.items,
         counts=counts,
         which=which,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
 # Making one
@@ -108,22 +106,21 @@ async def show_products(
 
 @products.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin) -> Response:
-    return await new_shown(request, empty())
+    return await new_shown(request, empty_form())
 
 
 @products.post(f"{HERE}/new")
 async def make(request: Request, admin: Admin) -> Response:
-    site = site_of(request)
-    form = await read_form(request, site, ProductForm)
+    context = context_of(request)
+    form = await read_form(request, context, ProductForm)
     if form.value is None:
         return await new_shown(request, form, status=422)
-    made = await site.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
-    site.drop((PRICING,))
-    return going_on(f"{HERE}/{made.id}?done=made")
+    made = await context.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
+    return see_other(f"{HERE}/{made.id}?done=made")
 
 
-async def new_shown(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+    return await context_of(request).form_page(
         request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
     )
 
@@ -139,22 +136,21 @@ async def show_product(request: Request, admin: Admin, product_id: str, done: st
 @products.post(f"{HERE}/{{product_id}}")
 async def change(request: Request, admin: Admin, product_id: str) -> Response:
     """Changes a product; a new price has to be confirmed."""
-    site = site_of(request)
-    form = await read_form(request, site, Changes)
+    context = context_of(request)
+    form = await read_form(request, context, Changes)
     if form.value is None:
         return await shown_product(request, product_id, form=form, status=422)
-    product = await site.store.run(portal.get_product(product_id, include_inactive=True))
+    product = await context.store.run(portal.get_product(product_id, include_inactive=True))
     told = form.value
     if told.price != product.price and told.confirmed != change_of(product.price, told.price):
         return await price_asked(request, product, told)
     try:
         steps = portal.update_product(product_id, told.changes, by=admin.login, seen=told.seen)
-        await site.store.run(steps)
+        await context.store.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
         form.refuse(error)
         return await shown_product(request, product_id, form=form, status=status_of(error))
-    forget(site, product_id)
-    return going_on(f"{HERE}/{product_id}?done=changed")
+    return see_other(f"{HERE}/{product_id}?done=changed")
 
 
 def change_of(before: Decimal, after: Decimal) -> str:
@@ -163,11 +159,11 @@ def change_of(before: Decimal, after: Decimal) -> str:
 
 async def price_asked(request: Request, product: portal.Product, told: Changes) -> Response:
     """The page that says what a new price means."""
-    site = site_of(request)
-    zone = ordering_of(site).zone
+    context = context_of(request)
+    zone = ordering_of(context).zone
     steps = portal.list_campaigns_by_product(product.id, valid_only=True, zone=zone)
-    running: Page[portal.Offer] = await site.store.run(steps)
-    return await site.form_page(
+    running: Page[portal.Offer] = await context.store.run(steps)
+    return await context.form_page(
         request,
         "admin/price.html",
         product=product,
@@ -179,24 +175,18 @@ async def price_asked(request: Request, product: portal.Product, told: Changes) 
 
 @products.post(f"{HERE}/{{product_id}}/archive")
 async def archive(request: Request, admin: Admin, product_id: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    await site.store.run(portal.soft_delete_product(product_id, by=admin.login))
-    forget(site, product_id)
-    return going_on(f"{HERE}/{product_id}?done=archived")
+    context = context_of(request)
+    await read_fields(request, context)
+    await context.store.run(portal.soft_delete_product(product_id, by=admin.login))
+    return see_other(f"{HERE}/{product_id}?done=archived")
 
 
 @products.post(f"{HERE}/{{product_id}}/restore")
 async def restore(request: Request, admin: Admin, product_id: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    await site.store.run(portal.restore_product(product_id, by=admin.login))
-    forget(site, product_id)
-    return going_on(f"{HERE}/{product_id}?done=restored")
-
-
-def forget(site: Site, product_id: str) -> None:
-    site.drop((PRICING, product_tag(product_id)))
+    context = context_of(request)
+    await read_fields(request, context)
+    await context.store.run(portal.restore_product(product_id, by=admin.login))
+    return see_other(f"{HERE}/{product_id}?done=restored")
 
 
 def whole_product(product_id: str) -> Steps[dict[str, Any]]:
@@ -210,19 +200,19 @@ async def shown_product(
     request: Request,
     product_id: str,
     *,
-    form: Filled[Any] | None = None,
+    form: SubmittedForm[Any] | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
-    site = site_of(request)
-    whole = await site.store.run(whole_product(product_id))
+    context = context_of(request)
+    whole = await context.store.run(whole_product(product_id))
     product: portal.Product = whole["product"]
-    return await site.form_page(
+    return await context.form_page(
         request,
         "admin/product.html",
         status=status,
         **whole,
-        form=form or empty(**as_typed(product)),
+        form=form or empty_form(**as_typed(product)),
         cycles=CYCLES,
         seen=portal.mark_of(product),
         done=done,

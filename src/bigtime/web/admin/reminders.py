@@ -12,7 +12,8 @@ from starlette.responses import Response
 from bigtime.model import Malformed
 from bigtime.site import remind_tenants, view_tenants_to_remind
 from bigtime.web.admin.admin import Admin
-from bigtime.web.pages import going_on, read_form, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import context_of, read_form
 
 HERE: Final = "/admin/reminders"
 MOST: Final = 50
@@ -35,14 +36,16 @@ async def show_reminders(
     request: Request, admin: Admin, after: str | None = None, sent: int | None = None
 ) -> Response:
     """Unvalidated tenants of the last day, newest first."""
-    site = site_of(request)
-    listed, position = await site.store.run(view_tenants_to_remind(after=site.cursors.read(after)))
-    return await site.form_page(
+    context = context_of(request)
+    listed, position = await context.store.run(
+        view_tenants_to_remind(after=context.cursors.read(after))
+    )
+    return await context.form_page(
         request,
         "admin/reminders.html",
         listed=listed,
         waiting=[one.tenant.id for one in listed if one.reminder is None],
-        after=site.cursors.write(position),
+        after=context.cursors.write(position),
         is_first=after is None,
         sent=sent,
     )
@@ -51,9 +54,11 @@ async def show_reminders(
 @reminders.post(HERE)
 async def send_reminders(request: Request, admin: Admin) -> Response:
     """Reminds those who were not reminded today."""
-    site = site_of(request)
-    form = await read_form(request, site, Reminding)
+    context = context_of(request)
+    form = await read_form(request, context, Reminding)
     if form.value is None:
         raise Malformed("Say whom to remind; at most 50 at once.")
-    steps = remind_tenants(form.value.tenant_ids, by=admin.login, base_url=site.settings.base_url)
-    return going_on(f"{HERE}?sent={await site.store.run(steps)}")
+    steps = remind_tenants(
+        form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
+    )
+    return see_other(f"{HERE}?sent={await context.store.run(steps)}")

@@ -20,8 +20,8 @@ from bigtime.systems.portal import (
 )
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.tenants import HERE, shown_tenant
-from bigtime.web.http import status_of
-from bigtime.web.pages import Filled, going_on, read_form, site_of
+from bigtime.web.http import see_other, status_of
+from bigtime.web.pages import SubmittedForm, context_of, read_form
 from bigtime.wire import Steps
 
 statuses = APIRouter(include_in_schema=False)
@@ -43,7 +43,7 @@ class Override(Move):
 @statuses.post(f"{HERE}/{{tenant_id}}/status")
 async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to what its lifecycle allows."""
-    form = await read_form(request, site_of(request), Move)
+    form = await read_form(request, context_of(request), Move)
     if form.value is None:
         return await shown_tenant(request, tenant_id, moving=form, status=422)
     steps = update_tenant_status(
@@ -55,7 +55,7 @@ async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
 @statuses.post(f"{HERE}/{{tenant_id}}/override")
 async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to any status, and notes the reason."""
-    form = await read_form(request, site_of(request), Override)
+    form = await read_form(request, context_of(request), Override)
     if form.value is None:
         return await shown_tenant(request, tenant_id, moving=form, status=422)
     told = form.value
@@ -65,11 +65,13 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
     return await moved(request, tenant_id, form, steps)
 
 
-async def moved(request: Request, tenant_id: str, form: Filled[Any], steps: Steps[Any]) -> Response:
+async def moved(
+    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[Any]
+) -> Response:
     try:
-        await site_of(request).store.run(steps)
+        await context_of(request).store.run(steps)
     except (MoveRefused, StatusMoved, TenantDeleted) as error:
         form.refuse(error)
         status = status_of(error)
         return await shown_tenant(request, tenant_id, moving=form, status=status)
-    return going_on(f"{HERE}/{tenant_id}?done=moved")
+    return see_other(f"{HERE}/{tenant_id}?done=moved")

@@ -16,8 +16,15 @@ from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
 from bigtime.web.admin.choosing import check_choice
 from bigtime.web.admin.entries import shown_entries
-from bigtime.web.http import status_of
-from bigtime.web.pages import Filled, check_form, empty, going_on, read_fields, read_form, site_of
+from bigtime.web.http import see_other, status_of
+from bigtime.web.pages import (
+    SubmittedForm,
+    check_form,
+    context_of,
+    empty_form,
+    read_fields,
+    read_form,
+)
 from bigtime.wire import Steps
 
 tenants = APIRouter(include_in_schema=False)
@@ -80,41 +87,41 @@ class Changes(BaseModel):
 @tenants.get(HERE)
 async def show_tenants(request: Request, admin: Admin, after: str | None = None) -> Response:
     """Tenants, newest first, by status and by when they came."""
-    site = site_of(request)
+    context = context_of(request)
     form = check_form(Filters, dict(request.query_params))
     check_choice(form, "which", WHICH)
     found: Page[portal.Tenant] = Page([])
     if form.value is not None:
         try:
-            found = await site.store.run(form.value.listing(site.cursors.read(after)))
+            found = await context.store.run(form.value.listing(context.cursors.read(after)))
         except portal.RangeReversed as error:
             form.refuse(error, "until")
-    counts = await site.store.run(portal.count_tenants_by_status())
-    page = site.templates.page(
+    counts = await context.store.run(portal.count_tenants_by_status())
+    page = context.templates.page(
         "admin/tenants.html",
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         counts=counts,
         tenants=found.items,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
 @tenants.get(f"{HERE}/find")
 async def find_tenant(request: Request, admin: Admin, email: str = "") -> Response:
     """The tenant of an address, whether it is archived or not."""
-    site = site_of(request)
+    context = context_of(request)
     try:
         steps = portal.get_tenant_by_email(email, include_inactive=True)
-        found = await site.store.run(steps)
+        found = await context.store.run(steps)
     except DomainError as error:
-        form = empty(email=email)
+        form = empty_form(email=email)
         form.refuse(error, "email")
-        page = site.templates.page("admin/find_tenant.html", status=status_of(error), form=form)
-        return await site.answer(request, page)
-    return going_on(f"{HERE}/{found.id}")
+        page = context.templates.page("admin/find_tenant.html", status=status_of(error), form=form)
+        return await context.answer(request, page)
+    return see_other(f"{HERE}/{found.id}")
 
 
 # Making one
@@ -122,25 +129,25 @@ async def find_tenant(request: Request, admin: Admin, email: str = "") -> Respon
 
 @tenants.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin) -> Response:
-    return await site_of(request).form_page(request, "admin/new_tenant.html", form=empty())
+    return await context_of(request).form_page(request, "admin/new_tenant.html", form=empty_form())
 
 
 @tenants.post(f"{HERE}/new")
 async def make(request: Request, admin: Admin) -> Response:
     """Makes a tenant; an address that somebody has is refused."""
-    site = site_of(request)
-    form = await read_form(request, site, NewTenant)
+    context = context_of(request)
+    form = await read_form(request, context, NewTenant)
     status = 422
     if form.value is not None:
         try:
             steps = portal.create_tenant(**form.value.model_dump(), by=admin.login)
-            made = await site.store.run(steps)
+            made = await context.store.run(steps)
         except portal.EmailTaken as error:
             form.refuse(error, "email")
             status = status_of(error)
         else:
-            return going_on(f"{HERE}/{made.id}?done=made")
-    return await site.form_page(request, "admin/new_tenant.html", form=form, status=status)
+            return see_other(f"{HERE}/{made.id}?done=made")
+    return await context.form_page(request, "admin/new_tenant.html", form=form, status=status)
 
 
 # One of them
@@ -154,34 +161,34 @@ async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str 
 @tenants.post(f"{HERE}/{{tenant_id}}")
 async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Changes what is told of a tenant, if it is still what the admin has seen."""
-    site = site_of(request)
-    form = await read_form(request, site, Changes)
+    context = context_of(request)
+    form = await read_form(request, context, Changes)
     if form.value is None:
         return await shown_tenant(request, tenant_id, form=form, status=422)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
-        await site.store.run(steps)
+        await context.store.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
         form.refuse(error)
         return await shown_tenant(request, tenant_id, form=form, status=status_of(error))
-    return going_on(f"{HERE}/{tenant_id}?done=changed")
+    return see_other(f"{HERE}/{tenant_id}?done=changed")
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}/archive")
 async def archive(request: Request, admin: Admin, tenant_id: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    await site.store.run(portal.soft_delete_tenant(tenant_id, by=admin.login))
-    return going_on(f"{HERE}/{tenant_id}?done=archived")
+    context = context_of(request)
+    await read_fields(request, context)
+    await context.store.run(portal.soft_delete_tenant(tenant_id, by=admin.login))
+    return see_other(f"{HERE}/{tenant_id}?done=archived")
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}/restore")
 async def restore(request: Request, admin: Admin, tenant_id: str) -> Response:
-    site = site_of(request)
-    await read_fields(request, site)
-    await site.store.run(portal.restore_tenant(tenant_id, by=admin.login))
-    return going_on(f"{HERE}/{tenant_id}?done=restored")
+    context = context_of(request)
+    await read_fields(request, context)
+    await context.store.run(portal.restore_tenant(tenant_id, by=admin.login))
+    return see_other(f"{HERE}/{tenant_id}?done=restored")
 
 
 def whole_tenant(tenant_id: str) -> Steps[dict[str, Any]]:
@@ -196,22 +203,22 @@ async def shown_tenant(
     request: Request,
     tenant_id: str,
     *,
-    form: Filled[Any] | None = None,
-    moving: Filled[Any] | None = None,
+    form: SubmittedForm[Any] | None = None,
+    moving: SubmittedForm[Any] | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
     """The page of a tenant; `form` and `moving` are what was typed into its two forms."""
-    site = site_of(request)
-    whole = await site.store.run(whole_tenant(tenant_id))
+    context = context_of(request)
+    whole = await context.store.run(whole_tenant(tenant_id))
     tenant: portal.Tenant = whole["tenant"]
-    return await site.form_page(
+    return await context.form_page(
         request,
         "admin/tenant.html",
         status=status,
         **whole,
-        form=form or empty(**form_values(tenant)),
-        moving=moving or empty(),
+        form=form or empty_form(**form_values(tenant)),
+        moving=moving or empty_form(),
         seen=portal.mark_of(tenant),
         onward=portal.onward(tenant) if tenant.active else [],
         others=[(one, one.capitalize()) for one in portal.Status if one != tenant.status],
@@ -226,14 +233,14 @@ async def shown_tenant(
 async def show_orders(
     request: Request, admin: Admin, tenant_id: str, after: str | None = None
 ) -> Response:
-    site = site_of(request)
-    tenant = await site.store.run(portal.get_tenant(tenant_id, include_inactive=True))
-    steps = portal.list_orders(tenant.id, limit=ORDERS, after=site.cursors.read(after))
-    found = await site.store.run(steps)
-    page = site.templates.page(
+    context = context_of(request)
+    tenant = await context.store.run(portal.get_tenant(tenant_id, include_inactive=True))
+    steps = portal.list_orders(tenant.id, limit=ORDERS, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    page = context.templates.page(
         "admin/orders.html",
         tenant=tenant,
         orders=found.items,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)

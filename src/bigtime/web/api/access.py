@@ -21,7 +21,7 @@ from bigtime.store import AsyncStore
 from bigtime.systems import accounts
 from bigtime.web.api.errors import documented
 from bigtime.web.http import SESSION, NotAllowed
-from bigtime.web.pages import Site, site_of
+from bigtime.web.pages import AppContext, context_of
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
@@ -55,15 +55,15 @@ FormToken: TypeAlias = Annotated[
 ]
 
 
-async def current_site(request: Request) -> Site:
-    return site_of(request)
+async def current_site(request: Request) -> AppContext:
+    return context_of(request)
 
 
 async def current_store(request: Request) -> AsyncStore:
-    return site_of(request).store
+    return context_of(request).store
 
 
-CurrentSite: TypeAlias = Annotated[Site, Depends(current_site)]
+CurrentSite: TypeAlias = Annotated[AppContext, Depends(current_site)]
 CurrentStore: TypeAlias = Annotated[AsyncStore, Depends(current_store)]
 
 
@@ -74,24 +74,24 @@ async def find_caller(
     form_token: FormToken = None,
 ) -> Visitor | None:
     """Who calls, found once in a request."""
-    site = site_of(request)
+    context = context_of(request)
     given = request.headers.get("authorization")
     if given is not None:
-        return await find_bearer(site, given)
-    visitor = await site.visitor(request)
+        return await find_bearer(context, given)
+    visitor = await context.visitor(request)
     if visitor is None or request.method in READING:
         return visitor
-    if not site.form_tokens.fits(visitor.cookie, form_token):
+    if not context.form_tokens.fits(visitor.cookie, form_token):
         raise NoFormToken()
     return visitor
 
 
-async def find_bearer(site: Site, given: str) -> Visitor:
+async def find_bearer(context: AppContext, given: str) -> Visitor:
     """Whose a token is. A wrong one is an error, whatever cookie there may be."""
     scheme, _, token = given.partition(" ")
     token = token.strip()
     known = scheme.lower() == "bearer" and token.isascii()
-    visitor = await site.visitors.of(token) if known else None
+    visitor = await context.visitors.of(token) if known else None
     if visitor is None:
         raise NotSignedIn()
     return visitor
@@ -153,9 +153,9 @@ async def check_admin(caller: Visitor | None) -> Visitor:
     return await require_admin(await require_caller(caller))
 
 
-async def count_like(site: CurrentSite, caller: SignedIn) -> None:
+async def count_like(context: CurrentSite, caller: SignedIn) -> None:
     """Counts a like or a watch of the caller; one too many is an error."""
-    site.limits.take("like", caller.username)
+    context.limits.take("like", caller.username)
 
 
 LIKE_LIMITED: Final[dict[str, Any]] = {

@@ -207,12 +207,12 @@ async def view_lines(
 
 
 @cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
-async def put_back(site: CurrentSite, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
+async def put_back(context: CurrentSite, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
     """Puts a line back that was removed within the last hour."""
-    line = line_in(site, caller, body.undo)
+    line = line_in(context, caller, body.undo)
     if line is None:
         raise NoUndo
-    return await site.store.run(cart.put_back(line))
+    return await context.store.run(cart.put_back(line))
 
 
 @cart_api.put("/me/cart/lines/{sk:path}/status", response_model=CartLineShown)
@@ -224,10 +224,10 @@ async def move_line(
 
 
 @cart_api.delete("/me/cart/lines/{sk:path}", response_model=RemovedShown)
-async def remove_line(site: CurrentSite, caller: SignedIn, sk: LineKey) -> RemovedShown:
+async def remove_line(context: CurrentSite, caller: SignedIn, sk: LineKey) -> RemovedShown:
     """Removes a line, and returns what puts it back. Write the `#` in its key as `%23`."""
-    line = await site.store.run(cart.remove_line(caller.username, sk))
-    return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(site, line))
+    line = await context.store.run(cart.remove_line(caller.username, sk))
+    return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(context, line))
 
 
 # Purchases

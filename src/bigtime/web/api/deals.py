@@ -22,6 +22,7 @@ from bigtime.site import (
     category_deals_tag,
     category_tag,
     deal_tag,
+    deal_tags,
 )
 from bigtime.systems import deals
 from bigtime.web.api.access import CurrentStore
@@ -175,7 +176,9 @@ async def fetch_front_page(
         return FrontPageShown.model_validate(fields)
 
     steps = deals.fetch_front_page(last_deal_id_seen, after=paging.after)
-    return await cached(request, steps, show, lambda _: (FRONT_PAGE, LATEST))
+    return await cached(
+        request, steps, show, lambda found: (FRONT_PAGE, LATEST, *deal_tags(found[1]))
+    )
 
 
 @deals_api.get("/editors-choice", response_model=FeaturedShown)
@@ -242,8 +245,11 @@ async def fetch_brand_deals(
         return Listed[DealShown].model_validate(paging.items(found))
 
     key = deals.brand_key(brand_name)
-    tags = (brand_deals_tag(key),)
-    return await cached(request, read(), show, lambda _: tags, keep=key == brand_name)
+
+    def tags(found: Page[deals.Deal]) -> list[str]:
+        return [brand_deals_tag(key), *deal_tags(found)]
+
+    return await cached(request, read(), show, tags, keep=key == brand_name)
 
 
 @deals_api.get("/brands/{brandName:path}", response_model=BrandShown)
@@ -282,6 +288,9 @@ async def fetch_category(
         return CategoryPage.model_validate(fields)
 
     key = deals.category_key(category_name)
-    tags = (category_tag(key), category_deals_tag(key))
+
+    def tags(found: tuple[deals.Category, Page[deals.Deal]]) -> list[str]:
+        return [category_tag(key), category_deals_tag(key), *deal_tags(found[1])]
+
     steps = deals.fetch_category(category_name, last_deal_id_seen, after=paging.after)
-    return await cached(request, steps, show, lambda _: tags, keep=key == category_name)
+    return await cached(request, steps, show, tags, keep=key == category_name)

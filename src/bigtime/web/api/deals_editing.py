@@ -15,7 +15,6 @@ from starlette.responses import Response
 
 from bigtime.model import Entity, Pattern, create, get
 from bigtime.site import (
-    BRANDS,
     CHOICE_SLOT,
     FRONT_SLOT,
     SLOTS,
@@ -30,13 +29,11 @@ from bigtime.site import (
     new_change,
     post_deal,
     request_hot_deal,
-    tags_shown,
 )
 from bigtime.site import create_brand as create_brand_with_change
 from bigtime.systems import deals
 from bigtime.web.api.access import CurrentSite, CurrentStore, Editor
 from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
-from bigtime.web.api.caching import invalidate
 from bigtime.web.api.deals import (
     DEAL_ID,
     BrandShown,
@@ -52,7 +49,7 @@ from bigtime.web.api.deals import (
 from bigtime.web.api.errors import STAFF
 from bigtime.web.api.json_route import V1Router
 from bigtime.web.api.once import Idempotent
-from bigtime.web.pages import Site
+from bigtime.web.pages import AppContext
 from bigtime.wire import Steps
 
 E = TypeVar("E", bound=Entity)
@@ -154,12 +151,12 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> 
         deal = yield from deals.new_deal(**dict(body))
         return (yield from post_deal(caller.username, deal))
 
-    return await idempotent.run(post, DealShown.model_validate, changed=tags_shown)
+    return await idempotent.run(post, DealShown.model_validate)
 
 
 @deals_editing.patch("/deals/{dealId}", response_model=DealShown)
 async def update_deal(
-    site: CurrentSite, caller: Editor, deal_id: DealId, body: DealChange
+    context: CurrentSite, caller: Editor, deal_id: DealId, body: DealChange
 ) -> deals.Deal:
     """Changes some fields of a deal. Editors only."""
 
@@ -168,26 +165,23 @@ async def update_deal(
         before = {name: getattr(deal, name) for name in deals.FACTS}
         return (yield from write_deal(caller, deal, {**before, **body.given()}))
 
-    return await run_change(site, change())
+    return await run_change(context, change())
 
 
 @deals_editing.put("/deals/{dealId}", response_model=DealShown)
 async def rewrite_deal(
-    site: CurrentSite, caller: Editor, deal_id: DealId, body: DealFacts
+    context: CurrentSite, caller: Editor, deal_id: DealId, body: DealFacts
 ) -> deals.Deal:
     """Replaces all that a deal says of itself. Editors only."""
 
     def rewrite() -> Steps[deals.Deal]:
         return (yield from write_deal(caller, (yield from read_deal(deal_id)), dict(body)))
 
-    return await run_change(site, rewrite())
+    return await run_change(context, rewrite())
 
 
-async def run_change(site: Site, steps: Steps[E]) -> E:
-    """Runs steps that write something, and drops it from the caches."""
-    written = await site.store.run(steps)
-    invalidate(site, tags_shown(written))
-    return written
+async def run_change(context: AppContext, steps: Steps[E]) -> E:
+    return await context.store.run(steps)
 
 
 def read_deal(deal_id: str) -> Steps[deals.Deal]:
@@ -209,16 +203,14 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -
     return await idempotent.run(
         lambda: create_brand_with_change(caller.username, body.name, body.logo),
         BrandShown.model_validate,
-        changed=lambda brand: (BRANDS, *tags_shown(brand)),
     )
 
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
-async def create_categories(site: CurrentSite, _: Editor) -> CategoriesShown:
+async def create_categories(context: CurrentSite, _: Editor) -> CategoriesShown:
     """Creates the categories that are missing; those that are there stay. Editors only."""
-    await site.store.run(deals.create_categories())
-    found = await site.store.run(deals.fetch_all_categories())
-    invalidate(site, (tag for category in found for tag in tags_shown(category)))
+    await context.store.run(deals.create_categories())
+    found = await context.store.run(deals.fetch_all_categories())
     return show_categories(found)
 
 
@@ -227,31 +219,31 @@ async def create_categories(site: CurrentSite, _: Editor) -> CategoriesShown:
 
 @deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
 async def set_front_page_deals(
-    site: CurrentSite, caller: Editor, body: FeaturedChoice
+    context: CurrentSite, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
-    return await run_change(site, choose(caller, FRONT_SLOT, body.deal_ids))
+    return await run_change(context, choose(caller, FRONT_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
 async def set_editors_choice_deals(
-    site: CurrentSite, caller: Editor, body: FeaturedChoice
+    context: CurrentSite, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
-    return await run_change(site, choose(caller, CHOICE_SLOT, body.deal_ids))
+    return await run_change(context, choose(caller, CHOICE_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
 async def set_category_deals(
-    site: CurrentSite, caller: Editor, category_name: CategoryName, body: FeaturedChoice
+    context: CurrentSite, caller: Editor, category_name: CategoryName, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
-    return await run_change(site, choose(caller, category_slot(category_name), body.deal_ids))
+    return await run_change(context, choose(caller, category_slot(category_name), body.deal_ids))
 
 
 @deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
 async def refresh_page_deals(
-    site: CurrentSite,
+    context: CurrentSite,
     caller: Editor,
     page_name: Annotated[str, Path(alias="pageName", min_length=1)],
 ) -> Featuring:
@@ -260,17 +252,19 @@ async def refresh_page_deals(
     The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for the second.
     """
     name = deals.PageName(page_name)
-    return await run_change(site, refresh(caller, next(slot for slot in SLOTS if slot.of is name)))
+    return await run_change(
+        context, refresh(caller, next(slot for slot in SLOTS if slot.of is name))
+    )
 
 
 @deals_editing.post(
     "/categories/{categoryName:path}/featured-deals/refresh", response_model=FeaturedShown
 )
 async def refresh_category_deals(
-    site: CurrentSite, caller: Editor, category_name: CategoryName
+    context: CurrentSite, caller: Editor, category_name: CategoryName
 ) -> Featuring:
     """Shows the featured deals of a category as they are now. Editors only."""
-    return await run_change(site, refresh(caller, category_slot(category_name)))
+    return await run_change(context, refresh(caller, category_slot(category_name)))
 
 
 @deals_editing.post("/front-page/copies", response_model=DealsShown)

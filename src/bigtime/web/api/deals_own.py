@@ -16,17 +16,16 @@ from pydantic import Field
 from starlette.responses import Response
 
 from bigtime.model import Pattern
-from bigtime.site import Visitor, brand_tag, category_tag, user_tag
+from bigtime.site import Visitor
 from bigtime.systems import deals
 from bigtime.web.api.access import LIKE_LIMITED, CurrentSite, CurrentStore, SignedIn
 from bigtime.web.api.bodies import OPTIONAL, FieldErrors, RequestBody, ResponseBody, example
-from bigtime.web.api.caching import invalidate
 from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName
 from bigtime.web.api.errors import OWN
 from bigtime.web.api.json_route import V1Router
 from bigtime.web.api.once import Idempotent
 from bigtime.web.api.paging import FixedPages, Items, Listed
-from bigtime.web.pages import Site
+from bigtime.web.pages import AppContext
 from bigtime.wire import Steps
 
 deals_own = V1Router(deals.SYSTEM, reads=OWN)
@@ -157,17 +156,15 @@ async def update_user(store: CurrentStore, caller: SignedIn, body: UserChange) -
 
 
 async def set_brand_interest(
-    site: Site, caller: Visitor, brand_name: str, write: Pattern[..., None]
+    context: AppContext, caller: Visitor, brand_name: str, write: Pattern[..., None]
 ) -> None:
-    await site.store.run(set_interest(write(brand_name, caller.username)))
-    invalidate(site, (user_tag(caller.username), brand_tag(deals.brand_key(brand_name))))
+    await context.store.run(set_interest(write(brand_name, caller.username)))
 
 
 async def set_category_interest(
-    site: Site, caller: Visitor, category_name: str, write: Pattern[..., None]
+    context: AppContext, caller: Visitor, category_name: str, write: Pattern[..., None]
 ) -> None:
-    await site.store.run(set_interest(write(category_name, caller.username)))
-    invalidate(site, (user_tag(caller.username), category_tag(deals.category_key(category_name))))
+    await context.store.run(set_interest(write(category_name, caller.username)))
 
 
 def set_interest(write: Steps[None]) -> Steps[None]:
@@ -177,53 +174,59 @@ def set_interest(write: Steps[None]) -> Steps[None]:
 
 
 @deals_own.put("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_brand(site: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def like_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
     """Likes a brand."""
-    await set_brand_interest(site, caller, brand_name, deals.like_brand)
+    await set_brand_interest(context, caller, brand_name, deals.like_brand)
 
 
 @deals_own.put("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_category(site: CurrentSite, caller: SignedIn, category_name: CategoryName) -> None:
+async def like_category(
+    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+) -> None:
     """Likes a category."""
-    await set_category_interest(site, caller, category_name, deals.like_category)
+    await set_category_interest(context, caller, category_name, deals.like_category)
 
 
 @deals_own.delete("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def unlike_brand(site: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def unlike_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
     """Takes back the like of a brand."""
-    await set_brand_interest(site, caller, brand_name, deals.unlike_brand)
+    await set_brand_interest(context, caller, brand_name, deals.unlike_brand)
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
-async def unlike_category(site: CurrentSite, caller: SignedIn, category_name: CategoryName) -> None:
+async def unlike_category(
+    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+) -> None:
     """Takes back the like of a category."""
-    await set_category_interest(site, caller, category_name, deals.unlike_category)
+    await set_category_interest(context, caller, category_name, deals.unlike_category)
 
 
 @deals_own.put("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def watch_brand(site: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def watch_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
     """Watches a brand: you are notified of its new deals."""
-    await set_brand_interest(site, caller, brand_name, deals.watch_brand)
+    await set_brand_interest(context, caller, brand_name, deals.watch_brand)
 
 
 @deals_own.put("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def watch_category(site: CurrentSite, caller: SignedIn, category_name: CategoryName) -> None:
+async def watch_category(
+    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+) -> None:
     """Watches a category: you are notified of its new deals."""
-    await set_category_interest(site, caller, category_name, deals.watch_category)
+    await set_category_interest(context, caller, category_name, deals.watch_category)
 
 
 @deals_own.delete("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def unwatch_brand(site: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def unwatch_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
     """No longer watches a brand."""
-    await set_brand_interest(site, caller, brand_name, deals.unwatch_brand)
+    await set_brand_interest(context, caller, brand_name, deals.unwatch_brand)
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def unwatch_category(
-    site: CurrentSite, caller: SignedIn, category_name: CategoryName
+    context: CurrentSite, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """No longer watches a category."""
-    await set_category_interest(site, caller, category_name, deals.unwatch_category)
+    await set_category_interest(context, caller, category_name, deals.unwatch_category)
 
 
 @deals_own.get("/me/brands", response_model=InterestsShown)
@@ -307,11 +310,10 @@ async def count_unread_messages(store: CurrentStore, caller: SignedIn) -> CountS
 
 
 @deals_own.post("/me/messages/read", status_code=204)
-async def mark_messages_as_read(site: CurrentSite, caller: SignedIn, body: MessagesRead) -> None:
+async def mark_messages_as_read(context: CurrentSite, caller: SignedIn, body: MessagesRead) -> None:
     """Marks up to 25 messages as read: all of them, or none."""
     message_ids = [deals.message_id_of(one) for one in body.message_ids]
-    await site.store.run(deals.mark_messages_as_read(caller.username, message_ids))
-    invalidate(site, (user_tag(caller.username),))
+    await context.store.run(deals.mark_messages_as_read(caller.username, message_ids))
 
 
 @deals_own.get("/me/messages/{messageId}", response_model=MessageShown)
@@ -325,10 +327,8 @@ async def fetch_message(
 
 @deals_own.put("/me/messages/{messageId}/read", response_model=MessageShown)
 async def mark_message_as_read(
-    site: CurrentSite, caller: SignedIn, message_id: MessageId
+    context: CurrentSite, caller: SignedIn, message_id: MessageId
 ) -> deals.Message:
     """Marks one of your messages as read."""
     found = deals.message_id_of(message_id)
-    message = await site.store.run(deals.mark_message_as_read(caller.username, found))
-    invalidate(site, (user_tag(caller.username),))
-    return message
+    return await context.store.run(deals.mark_message_as_read(caller.username, found))

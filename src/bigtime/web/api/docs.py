@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.web.api.description import Description
-from bigtime.web.pages import Page, Templates, site_of
+from bigtime.web.pages import Page, Templates, context_of
 
 docs = APIRouter(include_in_schema=False)
 
@@ -40,7 +40,7 @@ async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> 
     async def make() -> tuple[Page, Collection[str]]:
         return choose(await documentation.documents()), ()
 
-    return await site_of(request).cached(request, make)
+    return await context_of(request).cached(request, make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ What is recorded of such a request, and why that is enough, is told in `bigtime.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -33,9 +33,8 @@ from bigtime.site import (
 from bigtime.store import AsyncStore
 from bigtime.web.api.access import SignedIn
 from bigtime.web.api.bodies import ResponseBody
-from bigtime.web.api.caching import invalidate
 from bigtime.web.http import json_answer
-from bigtime.web.pages import Site, site_of
+from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import IdempotentParameterMismatchException, Steps
 
 T = TypeVar("T")
@@ -101,19 +100,19 @@ Making: TypeAlias = Callable[[Turn], Awaitable[Answer]]
 
 async def once(request: Request, key: str | None, caller: Visitor | None, make: Making) -> Response:
     """Carries a request out; with a key, once."""
-    site = site_of(request)
+    context = context_of(request)
     if key is None:
-        return (await make(Turn(site.store))).response()
+        return (await make(Turn(context.store))).response()
     who, same = caller.login if caller else NOBODY, await fingerprint(request)
     for _ in range(TRIES):
-        claim = await claim_or_wait(site, who, key, same)
+        claim = await claim_or_wait(context, who, key, same)
         answer = recorded_answer(claim)
         if answer is not None:
             return answer.response(replayed=True)
         with suppress(AnsweredAlready):
-            answer = await carry_out(site, claim, make)
+            answer = await carry_out(context, claim, make)
             steps = record_answer(claim.record, answer.status, answer.body.decode())
-            await site.store.run(steps)
+            await context.store.run(steps)
             return answer.response()
     raise KeyInUse
 
@@ -134,11 +133,9 @@ class Idempotency:
         self,
         steps: Callable[[], Steps[T]],
         show: Callable[[T], ResponseBody],
-        *,
-        changed: Callable[[T], Iterable[str]] = lambda result: (),
     ) -> Response:
-        """Runs steps once, and answers 201; `changed` are the tags that they change."""
-        return await self.run_noting(lambda noting: steps(), show, changed=changed)
+        """Runs steps once, and answers 201."""
+        return await self.run_noting(lambda noting: steps(), show)
 
     async def run_noting(
         self,
@@ -146,7 +143,6 @@ class Idempotency:
         show: Callable[[T], ResponseBody],
         *,
         status: int = HTTPStatus.CREATED,
-        changed: Callable[[T], Iterable[str]] = lambda result: (),
     ) -> Response:
         """The same for steps that note their answer in their own transaction."""
 
@@ -155,7 +151,6 @@ class Idempotency:
                 return turn.noting(Answer.of(show(result), status))
 
             result = await turn.store.run(steps(noting if turn.noted else None))
-            invalidate(site_of(self.request), changed(result))
             return Answer.of(show(result), status)
 
         return await once(self.request, self.key, self.caller, make)
@@ -178,14 +173,14 @@ async def fingerprint(request: Request) -> str:
     return sha256(told + spelled).hexdigest()
 
 
-async def carry_out(site: Site, claim: Claim, make: Making) -> Answer:
+async def carry_out(context: AppContext, claim: Claim, make: Making) -> Answer:
     try:
-        return await make(Turn(repeating(site.store, claim.record), claim.record))
+        return await make(Turn(repeating(context.store, claim.record), claim.record))
     except AnsweredAlready:
         raise
     except DomainError:
         if claim.is_first:
-            await site.store.run(release_key(claim.record))
+            await context.store.run(release_key(claim.record))
         raise
     except IdempotentParameterMismatchException:
         raise MayBeDoneAlready from None
@@ -211,11 +206,11 @@ class Randomness:
         return shake_256(self.seed + self.drawn.to_bytes(8)).digest(count)
 
 
-async def claim_or_wait(site: Site, who: str, key: str, request: str) -> Claim:
+async def claim_or_wait(context: AppContext, who: str, key: str, request: str) -> Claim:
     """Claims a request, or waits while another attempt holds it."""
     waited, pause = 0.0, FIRST_PAUSE
     while True:
-        claim = await site.store.run(claim_request(who, key, request))
+        claim = await context.store.run(claim_request(who, key, request))
         if claim.is_ours or recorded_answer(claim) is not None:
             return claim
         if waited >= PATIENCE_SECONDS:

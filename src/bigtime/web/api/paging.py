@@ -75,9 +75,9 @@ class Paging:
 
 def paging_by(usual: int) -> Callable[..., Awaitable[Paging]]:
     async def read_paging(
-        site: CurrentSite, page_size: PageSize = usual, start_at: StartAt = None
+        context: CurrentSite, page_size: PageSize = usual, start_at: StartAt = None
     ) -> Paging:
-        return Paging(page_size, site.cursors.read(start_at), site.cursors)
+        return Paging(page_size, context.cursors.read(start_at), context.cursors)
 
     return read_paging
 
@@ -87,8 +87,8 @@ PagesOf25: TypeAlias = Annotated[Paging, Depends(paging_by(25))]
 PagesOf50: TypeAlias = Annotated[Paging, Depends(paging_by(50))]
 
 
-async def read_start(site: CurrentSite, start_at: StartAt = None) -> Paging:
-    return Paging(0, site.cursors.read(start_at), site.cursors)
+async def read_start(context: CurrentSite, start_at: StartAt = None) -> Paging:
+    return Paging(0, context.cursors.read(start_at), context.cursors)
 
 
 FixedPages: TypeAlias = Annotated[Paging, Depends(read_start)]

@@ -9,11 +9,9 @@ from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
-from bigtime.site import CAMPAIGNS, campaign_tag
 from bigtime.systems import portal
 from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentSite, is_admin
 from bigtime.web.api.bodies import OPTIONAL, Amount, FieldErrors, Immutable, RequestBody, example
-from bigtime.web.api.caching import invalidate
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Idempotent
@@ -25,7 +23,7 @@ from bigtime.web.api.portal_records import (
     RecordShown,
     visible_fields,
 )
-from bigtime.web.pages import Site, ordering_of
+from bigtime.web.pages import AppContext, ordering_of
 from bigtime.wire import Steps
 
 campaigns = portal_router("campaigns")
@@ -127,27 +125,26 @@ class CampaignChanged(RecordChanged):
     responses=documented(400, 401, 403, 409),
 )
 async def create(
-    site: CurrentSite, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
+    context: CurrentSite, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
 ) -> Response:
     """Creates a campaign. A code that was ever used is 409: restore that campaign. Admins only."""
     return await idempotent.run(
-        lambda: create_campaign(site, dict(wanted), caller.login),
+        lambda: create_campaign(context, dict(wanted), caller.login),
         lambda offer: CampaignShown.of(offer, to_admin=True),
-        changed=lambda _: (CAMPAIGNS, campaign_tag(wanted.code)),
     )
 
 
-def create_campaign(site: Site, fields: dict[str, Any], by: str) -> Steps[portal.Offer]:
+def create_campaign(context: AppContext, fields: dict[str, Any], by: str) -> Steps[portal.Offer]:
     """The campaign with its prices. A product that is not there is a wrong field."""
     try:
         campaign = yield from portal.create_campaign(**fields, by=by)
     except portal.UnknownProduct as error:
         raise portal.ProductUnavailable(str(error)) from None
-    return (yield from read_campaign(site, campaign.code, include_inactive=True))
+    return (yield from read_campaign(context, campaign.code, include_inactive=True))
 
 
-def read_campaign(site: Site, code: str, *, include_inactive: bool) -> Steps[portal.Offer]:
-    zone = ordering_of(site).zone
+def read_campaign(context: AppContext, code: str, *, include_inactive: bool) -> Steps[portal.Offer]:
+    zone = ordering_of(context).zone
     return (yield from portal.get_campaign(code, include_inactive=include_inactive, zone=zone))
 
 
@@ -158,7 +155,7 @@ def read_campaign(site: Site, code: str, *, include_inactive: bool) -> Steps[por
     responses=documented(400, 401, 403),
 )
 async def list_all(
-    site: CurrentSite,
+    context: CurrentSite,
     _: Admin,
     paging: PagesOf50,
     include_inactive: IncludeInactive = False,
@@ -171,7 +168,7 @@ async def list_all(
     query: dict[str, Any] = {
         "include_inactive": include_inactive,
         "valid_only": valid_only,
-        "zone": ordering_of(site).zone,
+        "zone": ordering_of(context).zone,
         **paging.query,
     }
     steps = (
@@ -179,7 +176,7 @@ async def list_all(
         if product_id is None
         else portal.list_campaigns_by_product(product_id, **query)
     )
-    found = await site.store.run(steps)
+    found = await context.store.run(steps)
     return paging.map_items(found, lambda offer: CampaignShown.of(offer, to_admin=True))
 
 
@@ -190,10 +187,10 @@ async def list_all(
     responses=documented(400, 401, 404),
     openapi_extra=OPEN,
 )
-async def get_one(site: CurrentSite, caller: AnyCaller, code: str) -> CampaignShown:
+async def get_one(context: CurrentSite, caller: AnyCaller, code: str) -> CampaignShown:
     """Returns a campaign by its code, in any case; one that is archived, to admins alone."""
     to_admin = is_admin(caller)
-    found = await site.store.run(read_campaign(site, code, include_inactive=to_admin))
+    found = await context.store.run(read_campaign(context, code, include_inactive=to_admin))
     return CampaignShown.of(found, to_admin=to_admin)
 
 
@@ -204,11 +201,10 @@ async def get_one(site: CurrentSite, caller: AnyCaller, code: str) -> CampaignSh
     responses=documented(400, 401, 403, 404, 409),
 )
 async def change(
-    site: CurrentSite, caller: Admin, code: str, wanted: CampaignChanged
+    context: CurrentSite, caller: Admin, code: str, wanted: CampaignChanged
 ) -> CampaignShown:
     """Changes a campaign; `active` archives and restores it. Orders keep theirs. Admins only."""
     steps = portal.update_campaign(code, wanted.given(), by=caller.login)
-    changed = await site.store.run(steps)
-    invalidate(site, (CAMPAIGNS, campaign_tag(changed.code)))
-    offer = await site.store.run(read_campaign(site, changed.code, include_inactive=True))
+    changed = await context.store.run(steps)
+    offer = await context.store.run(read_campaign(context, changed.code, include_inactive=True))
     return CampaignShown.of(offer, to_admin=True)

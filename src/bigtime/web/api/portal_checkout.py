@@ -31,7 +31,7 @@ from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
 from bigtime.web.api.portal_tenants import OrderShown
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import Site, codes_of, count_code, ordering_of
+from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of
 from bigtime.wire import Steps
 
 checkout = portal_router("checkout")
@@ -111,15 +111,15 @@ class CheckoutAsked(RequestBody):
     responses=documented(400, 422, 429),
 )
 async def ask_for_code(
-    request: Request, site: CurrentSite, tasks: BackgroundTasks, wanted: CodeAsked
+    request: Request, context: CurrentSite, tasks: BackgroundTasks, wanted: CodeAsked
 ) -> CodeSent:
     """Mails a code to an address, which makes it a customer's if it is not.
 
     It is good for ten minutes and five tries, and takes the place of the one before.
     """
     count_code(request, wanted.email)
-    pending = await site.store.run(begin_check(wanted.email, "/portal"))
-    tasks.add_task(site.store.run, send_code(codes_of(site), pending, ordering=True))
+    pending = await context.store.run(begin_check(wanted.email, "/portal"))
+    tasks.add_task(context.store.run, send_code(codes_of(context), pending, ordering=True))
     return CodeSent(message=SENT)
 
 
@@ -133,7 +133,7 @@ async def ask_for_code(
 )
 async def check_out(
     request: Request,
-    site: CurrentSite,
+    context: CurrentSite,
     caller: CheckoutCaller,
     wanted: CheckoutAsked,
     key: IdempotencyKey = None,
@@ -143,13 +143,13 @@ async def check_out(
     With `email` and `code` it is the customer of that address who orders; without them, whoever is
     signed in. The order keeps its prices and the campaign as they are now.
     """
-    site.count_try("plan checkout", request)
+    context.count_try("plan checkout", request)
     asked = PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
-        steps = as_customer(site, tenant_of(caller), asked)
+        steps = as_customer(context, tenant_of(caller), asked)
     else:
-        site.limits.take("try code to", wanted.email)
-        steps = with_code(site, wanted.email, wanted.code or "", asked)
+        context.limits.take("try code to", wanted.email)
+        steps = with_code(context, wanted.email, wanted.code or "", asked)
 
     async def make(turn: Turn) -> Answer:
         return Answer.of(OrderShown.of(await turn.store.run(as_rules(steps)), to_admin=False))
@@ -157,13 +157,15 @@ async def check_out(
     return await once(request, key, caller if wanted.email is None else None, make)
 
 
-def with_code(site: Site, email: str, code: str, wanted: PlanChoice) -> Steps[portal.Order]:
-    return order_plan_with_code(ordering_of(site), codes_of(site), email, code, wanted)
+def with_code(
+    context: AppContext, email: str, code: str, wanted: PlanChoice
+) -> Steps[portal.Order]:
+    return order_plan_with_code(ordering_of(context), codes_of(context), email, code, wanted)
 
 
-def as_customer(site: Site, tenant_id: str, wanted: PlanChoice) -> Steps[portal.Order]:
+def as_customer(context: AppContext, tenant_id: str, wanted: PlanChoice) -> Steps[portal.Order]:
     order_id = yield from portal.make_order_id()
-    return (yield from order_plan(ordering_of(site), tenant_id, wanted, order_id=order_id))
+    return (yield from order_plan(ordering_of(context), tenant_id, wanted, order_id=order_id))
 
 
 def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:

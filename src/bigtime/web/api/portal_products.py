@@ -7,7 +7,6 @@ from typing import Annotated, Self
 from fastapi import Path
 from starlette.responses import Response
 
-from bigtime.site import PRICING, product_tag
 from bigtime.systems import portal
 from bigtime.web.api.access import (
     OPEN,
@@ -19,7 +18,6 @@ from bigtime.web.api.access import (
     is_admin,
 )
 from bigtime.web.api.bodies import OPTIONAL, Amount, RequestBody, example
-from bigtime.web.api.caching import invalidate
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Idempotent
@@ -113,7 +111,6 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> R
     return await idempotent.run(
         lambda: portal.create_product(**dict(wanted), by=caller.login),
         lambda product: ProductShown.of(product, to_admin=True),
-        changed=lambda _: (PRICING,),
     )
 
 
@@ -160,13 +157,12 @@ async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId)
     responses=documented(400, 401, 403, 404, 409),
 )
 async def change(
-    site: CurrentSite, caller: Admin, product_id: ProductId, wanted: ProductChanged
+    context: CurrentSite, caller: Admin, product_id: ProductId, wanted: ProductChanged
 ) -> ProductShown:
     """Changes a product; `active` archives and restores it. Admins only.
 
     A new price holds for new orders at once. Orders that are made keep theirs.
     """
     steps = portal.update_product(product_id, wanted.given(), by=caller.login)
-    changed = await site.store.run(steps)
-    invalidate(site, (PRICING, product_tag(product_id)))
+    changed = await context.store.run(steps)
     return ProductShown.of(changed, to_admin=True)

@@ -107,18 +107,18 @@ def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     response_model=BegunShown,
     responses=documented(400, 401, 404, 409, 429),
 )
-async def create_session(request: Request, site: CurrentSite, body: Credentials) -> BegunShown:
+async def create_session(request: Request, context: CurrentSite, body: Credentials) -> BegunShown:
     """Logs in with e-mail address and password, and returns a token.
 
     Send it with other requests as `Authorization: Bearer <token>`.
     """
-    login = count_log_in(site, request, body.email)
+    login = count_log_in(context, request, body.email)
     password = body.password.get_secret_value()
     try:
-        identity = await site.apart.run(accounts.verify_password(login, password))
+        identity = await context.cpu_pool.run(accounts.verify_password(login, password))
     except accounts.WrongCredentials:
         raise WrongLogin from None
-    token, session = await begin_session(site, identity)
+    token, session = await begin_session(context, identity)
     return BegunShown(
         token=token,
         session_id=session.session_token,
@@ -136,10 +136,10 @@ async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
 
 
 @sessions_api.delete("/me/session", status_code=204)
-async def delete_session(site: CurrentSite, caller: SignedIn) -> None:
+async def delete_session(context: CurrentSite, caller: SignedIn) -> None:
     """Logs out: ends the session of this request at once."""
-    await site.store.run(sessions.delete_session(caller.session))
-    site.visitors.forget_all()
+    await context.store.run(sessions.delete_session(caller.session))
+    context.visitors.forget_all()
 
 
 @sessions_api.get("/me/sessions", response_model=Listed[SessionShown])
@@ -154,14 +154,14 @@ async def view_sessions(
 
 @sessions_api.delete("/me/sessions", response_model=EndedShown)
 async def delete_sessions(
-    site: CurrentSite,
+    context: CurrentSite,
     caller: SignedIn,
     keep_this: Annotated[bool, Query(alias="keepThis")] = False,
 ) -> EndedShown:
     """Logs out everywhere, or with `keepThis` everywhere else."""
     spared = caller.session if keep_this else None
-    ended = await site.store.run(sessions.delete_sessions(caller.login, but=spared))
-    site.visitors.forget_all()
+    ended = await context.store.run(sessions.delete_sessions(caller.login, but=spared))
+    context.visitors.forget_all()
     return EndedShown(ended=ended)
 
 
@@ -169,7 +169,7 @@ async def delete_sessions(
     "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session.title
 )
 async def delete_other_session(
-    site: CurrentSite,
+    context: CurrentSite,
     caller: SignedIn,
     session_id: Annotated[str, Path(alias="sessionId", min_length=1)],
 ) -> None:
@@ -181,5 +181,5 @@ async def delete_other_session(
             raise sessions.UnknownSession
         yield from sessions.delete_session(session.session_token)
 
-    await site.store.run(end())
-    site.visitors.forget_all()
+    await context.store.run(end())
+    context.visitors.forget_all()

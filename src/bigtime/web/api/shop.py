@@ -23,7 +23,7 @@ from bigtime.web.api.json_route import V1Router
 from bigtime.web.api.once import Idempotent
 from bigtime.web.api.paging import Listed, PagesOf10
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import Site
+from bigtime.web.pages import AppContext
 from bigtime.wire import Steps
 
 shop_api = V1Router(shop.SYSTEM, reads=OWN)
@@ -220,15 +220,15 @@ async def remove_address(store: CurrentStore, caller: SignedIn, address_name: Ad
 
 @shop_api.post("/me/orders", status_code=201, response_model=ShopOrderShown)
 async def save_order(
-    site: CurrentSite, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
+    context: CurrentSite, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
 ) -> Response:
     """Orders all that is in your cart, as you saw it there, at the prices of the cart."""
     return await idempotent.run(
-        lambda: order_cart(site, caller, body), ShopOrderShown.model_validate
+        lambda: order_cart(context, caller, body), ShopOrderShown.model_validate
     )
 
 
-def order_cart(site: Site, caller: Visitor, wanted: OrderWanted) -> Steps[shop.Order]:
+def order_cart(context: AppContext, caller: Visitor, wanted: OrderWanted) -> Steps[shop.Order]:
     customer = yield from ensure_customer(caller.username, caller.login)
     order_id = yield from check_out(
         Checkout(
@@ -237,7 +237,7 @@ def order_cart(site: Site, caller: Visitor, wanted: OrderWanted) -> Steps[shop.O
             key=(yield from draw_checkout_key()),
             ship_to=address_in(wanted, customer),
             reviewed=wanted.mark,
-            orders_url=f"{site.settings.base_url}/orders",
+            orders_url=f"{context.settings.base_url}/orders",
         )
     )
     return (yield from shop.view_order_of(caller.username, order_id))

@@ -12,13 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.site import BRANDS, tags_shown
-from bigtime.site import create_brand as create_site_brand
+from bigtime.site import create_brand
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import good
 from bigtime.web.desk.editor import Editor
-from bigtime.web.http import key_of
-from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.web.http import key_of, see_other
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 brands = APIRouter(include_in_schema=False)
@@ -40,45 +39,44 @@ class NewBrand(BaseModel):
 @brands.get("/editor/brands/new")
 async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
     """The form; `made` is the brand that it has made just now."""
-    brand = await site_of(request).store.run(brand_called(made))
-    return await shown(request, empty(), made=brand)
+    brand = await context_of(request).store.run(brand_called(made))
+    return await render_page(request, empty_form(), made=brand)
 
 
 @brands.get("/editor/brands")
 @brands.get("/editor/brands/preview")
 async def leave_new_brand(who: Editor) -> Response:
     """To the form, for whoever enters the address of an answer to it again."""
-    return going_on("/editor/brands/new")
+    return see_other("/editor/brands/new")
 
 
 @brands.post("/editor/brands/preview")
 async def preview_new_brand(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    site = site_of(request)
-    form = await read_form(request, site, NewBrand)
+    context = context_of(request)
+    form = await read_form(request, context, NewBrand)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     if form.value is not None and not is_typing:
-        if await site.store.run(brand_called(form.value.name)):
+        if await context.store.run(brand_called(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
-    return await shown(request, form, status=200 if form.value or is_typing else 422)
+    return await render_page(request, form, status=200 if form.value or is_typing else 422)
 
 
 @brands.post("/editor/brands")
-async def create_brand(request: Request, who: Editor) -> Response:
+async def post_brand(request: Request, who: Editor) -> Response:
     """Makes the brand."""
-    site = site_of(request)
-    form = await read_form(request, site, NewBrand)
+    context = context_of(request)
+    form = await read_form(request, context, NewBrand)
     if form.value is None:
-        return await shown(request, form, status=422)
+        return await render_page(request, form, status=422)
     try:
-        brand = await site.store.run(
-            create_site_brand(who.username, form.value.name, form.value.logo)
+        brand = await context.store.run(
+            create_brand(who.username, form.value.name, form.value.logo)
         )
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
-        return await shown(request, form, status=422)
-    site.drop({BRANDS, *tags_shown(brand)})
-    return going_on(f"/editor/brands/new?made={quote(brand.name, safe='')}")
+        return await render_page(request, form, status=422)
+    return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
 def brand_called(name: str) -> Steps[deals.Brand | None]:
@@ -97,10 +95,14 @@ class Preview:
     logo: str
 
 
-async def shown(
-    request: Request, form: Filled[Any], *, status: int = 200, made: deals.Brand | None = None
+async def render_page(
+    request: Request,
+    form: SubmittedForm[Any],
+    *,
+    status: int = 200,
+    made: deals.Brand | None = None,
 ) -> Response:
-    return await site_of(request).form_page(
+    return await context_of(request).form_page(
         request,
         "editor/new_brand.html",
         status=status,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from bigtime.site import view_changes
 from bigtime.web.desk.editor import Editor
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 
 changes = APIRouter(include_in_schema=False)
 
@@ -20,12 +20,12 @@ changes = APIRouter(include_in_schema=False)
 @changes.get("/editor/changes")
 async def show_changes(request: Request, who: Editor, after: str | None = None) -> Response:
     """All changes, newest first; `after` goes on from there."""
-    site = site_of(request)
-    found = await site.store.run(view_changes(after=site.cursors.read(after)))
-    page = site.templates.page(
+    context = context_of(request)
+    found = await context.store.run(view_changes(after=context.cursors.read(after)))
+    page = context.templates.page(
         "editor/changes.html",
         changes=found.items,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
         is_first=after is None,
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)

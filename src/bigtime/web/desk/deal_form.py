@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from bigtime.model import Conflict, DomainError
 from bigtime.systems import deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import Filled
+from bigtime.web.pages import SubmittedForm
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
@@ -56,7 +56,7 @@ class DealChanged(Conflict):
     """Somebody else has changed this deal meanwhile; see both, then take theirs or keep yours."""
 
 
-def refuse(form: Filled[Any], error: DomainError) -> None:
+def refuse(form: SubmittedForm[Any], error: DomainError) -> None:
     form.refuse(error, BESIDE.get(type(error)))
 
 
@@ -73,7 +73,7 @@ class Preview:
     category_name: str
 
 
-def preview_of(form: Filled[Any], deal: deals.Deal | None = None) -> Preview:
+def preview_of(form: SubmittedForm[Any], deal: deals.Deal | None = None) -> Preview:
     """The card that a form would make; a deal, where there is one, says whose and of which kind."""
     category = deal.category if deal else good(form, "category_name")
     return Preview(
@@ -87,12 +87,12 @@ def preview_of(form: Filled[Any], deal: deals.Deal | None = None) -> Preview:
     )
 
 
-def good(form: Filled[Any], name: str) -> str:
+def good(form: SubmittedForm[Any], name: str) -> str:
     """What was typed, unless it will not do."""
     return "" if name in form.wrong else form.typed.get(name, "").strip()
 
 
-def amount(form: Filled[Any], name: str) -> Decimal | None:
+def amount(form: SubmittedForm[Any], name: str) -> Decimal | None:
     typed = good(form, name)
     return typed_price(typed) if typed else None
 

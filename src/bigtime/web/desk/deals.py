@@ -19,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, get
-from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots, tags_shown
+from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots
 from bigtime.systems.deals import FACTS, Deal, UnknownDeal, deal_id_of, fetch_deal, rewriting, told
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, desk_path, preview_of, refuse
 from bigtime.web.desk.editor import Editor
-from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 deals = APIRouter(include_in_schema=False)
@@ -32,55 +33,56 @@ deals = APIRouter(include_in_schema=False)
 @deals.get("/editor/deals/{deal_id}")
 async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
     """The form of a deal that is there."""
-    store = site_of(request).store
+    store = context_of(request).store
     deal = await store.run(fetch_deal(deal_id_of(deal_id)))
-    outdated = await store.run(fetch_outdated_slots(deal))
-    return await shown(request, deal, form_of(deal), done=done, outdated=outdated)
+    outdated_ids = await store.run(fetch_outdated_slots(deal))
+    return await render_page(request, deal, form_of(deal), done=done, outdated=outdated_ids)
 
 
 @deals.get("/editor/deals/{deal_id}/preview")
 async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
     """Back to the form, for whoever enters the address of its preview again."""
-    return going_on(desk_path(await site_of(request).store.run(fetch_deal(deal_id_of(deal_id)))))
+    return see_other(
+        desk_path(await context_of(request).store.run(fetch_deal(deal_id_of(deal_id))))
+    )
 
 
 @deals.post("/editor/deals/{deal_id}/preview")
 async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    site = site_of(request)
-    form = await read_form(request, site, ChangedDeal)
-    deal = await site.store.run(fetch_deal(deal_id_of(deal_id)))
+    context = context_of(request)
+    form = await read_form(request, context, ChangedDeal)
+    deal = await context.store.run(fetch_deal(deal_id_of(deal_id)))
     if form.value is not None:
         try:
             rewriting(deal, facts_of(form.value))
         except DomainError as error:
             refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
-    return await shown(request, deal, form, status=200 if form.value or is_typing else 422)
+    return await render_page(request, deal, form, status=200 if form.value or is_typing else 422)
 
 
 @deals.post("/editor/deals/{deal_id}")
 async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     """Gives a deal other facts."""
-    site = site_of(request)
-    form = await read_form(request, site, ChangedDeal)
+    context = context_of(request)
+    form = await read_form(request, context, ChangedDeal)
     key = Deal.key(deal_id_of(deal_id))
-    deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
+    deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
     if form.value is None:
-        return await shown(request, deal, form, status=422)
+        return await render_page(request, deal, form, status=422)
     facts = facts_of(form.value)
     try:
-        await site.store.run(change(deal, form.value, who))
+        await context.store.run(change(deal, form.value, who))
     except Conflict:
-        deal = await site.store.run(get(key, missing=UnknownDeal, consistent=True))
+        deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
         if differing := differences(deal, facts):
             form.refuse(DealChanged())
-            return await shown(request, deal, form, status=409, differing=differing)
+            return await render_page(request, deal, form, status=409, differing=differing)
     except DomainError as error:
         refuse(form, error)
-        return await shown(request, deal, form, status=422)
-    site.drop(tags_shown(deal))
-    return going_on(f"{desk_path(deal)}?done=changed")
+        return await render_page(request, deal, form, status=422)
+    return see_other(f"{desk_path(deal)}?done=changed")
 
 
 def change(deal: Deal, form: ChangedDeal, who: Visitor) -> Steps[Deal]:
@@ -115,20 +117,20 @@ def mark_of(deal: Deal) -> str:
     return sha256(told_of.encode()).hexdigest()[:32]
 
 
-def form_of(deal: Deal) -> Filled[Any]:
+def form_of(deal: Deal) -> SubmittedForm[Any]:
     facts = {name: getattr(deal, name) for name in FACTS}
     typed = {name: written(value) for name, value in facts.items() if value is not None}
-    return empty(**typed, seen=mark_of(deal))
+    return empty_form(**typed, seen=mark_of(deal))
 
 
 def written(fact: Decimal | str) -> str:
     return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
 
 
-async def shown(
+async def render_page(
     request: Request,
     deal: Deal,
-    form: Filled[Any],
+    form: SubmittedForm[Any],
     *,
     status: int = 200,
     done: str = "",
@@ -136,7 +138,7 @@ async def shown(
     differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""
-    return await site_of(request).form_page(
+    return await context_of(request).form_page(
         request,
         "editor/deal.html",
         status=status,

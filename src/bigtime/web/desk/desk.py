@@ -8,12 +8,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import together
-from bigtime.site import view_changes
+from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
-from bigtime.web.pages import Filled, empty, going_on, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import SubmittedForm, context_of, empty_form
 
 CHANGES_SHOWN: Final = 5
 
@@ -23,36 +23,38 @@ desk = APIRouter(include_in_schema=False)
 @desk.get("/editor")
 async def show_desk(request: Request, who: Editor, after: str | None = None) -> Response:
     """The desk; `after` goes on among the latest deals."""
-    return await shown(request, empty(), after=after)
+    return await render_page(request, empty_form(), after=after)
 
 
 @desk.get("/editor/find")
 async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
     """To a deal, by its id or by the address of its page."""
-    site = site_of(request)
+    context = context_of(request)
     try:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
-        found = await site.store.run(fetch_deal(wanted))
+        found = await context.store.run(fetch_deal(wanted))
     except UnknownDeal as error:
-        form: Filled[Any] = empty(deal=deal)
+        form: SubmittedForm[Any] = empty_form(deal=deal)
         form.refuse(error, "deal")
-        return await shown(request, form, status=422)
-    return going_on(desk_path(found))
+        return await render_page(request, form, status=422)
+    return see_other(desk_path(found))
 
 
-async def shown(
-    request: Request, form: Filled[Any], *, after: str | None = None, status: int = 200
+async def render_page(
+    request: Request, form: SubmittedForm[Any], *, after: str | None = None, status: int = 200
 ) -> Response:
-    site = site_of(request)
-    found = latest(all_days(), after=site.cursors.read(after))
-    deals, changes = await site.store.run(together(found, view_changes(limit=CHANGES_SHOWN)))
-    page = site.templates.page(
+    context = context_of(request)
+    deals = await context.deals.page(
+        ALL_DEALS, after, lambda: latest(all_days(), after=context.cursors.read(after))
+    )
+    changes = await context.store.run(view_changes(limit=CHANGES_SHOWN))
+    page = context.templates.page(
         "editor/desk.html",
         status=status,
         form=form,
         latest=deals.items,
-        after=site.cursors.write(deals.position),
+        after=context.cursors.write(deals.position),
         changes=changes.items,
         is_first=after is None,
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)

@@ -9,11 +9,11 @@ from starlette.requests import Request
 
 from bigtime.site import Visitor
 from bigtime.systems import accounts
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 
 
 async def editor_of(request: Request) -> Visitor:
-    return await site_of(request).with_role(request, accounts.Role.EDITOR)
+    return await context_of(request).with_role(request, accounts.Role.EDITOR)
 
 
 Editor: TypeAlias = Annotated[Visitor, Depends(editor_of)]

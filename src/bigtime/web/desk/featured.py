@@ -31,7 +31,7 @@ from bigtime.site import (
     fetch_latest_for_slot,
     outdated_ids,
 )
-from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of
+from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of, fetch_deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES
 from bigtime.web.desk.editor import Editor
 from bigtime.web.desk.featured_draft import (
@@ -44,7 +44,8 @@ from bigtime.web.desk.featured_draft import (
     moved,
     parse,
 )
-from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 featured = APIRouter(include_in_schema=False)
@@ -70,11 +71,11 @@ Asked = Annotated[Step, Query()]
 @featured.get("/editor/featured")
 async def show_places(request: Request, who: Editor) -> Response:
     """Every place, and how many deals it features."""
-    site = site_of(request)
-    found = await site.store.run(together(*(fetch_featuring(place) for place in SLOTS)))
+    context = context_of(request)
+    found = await context.store.run(together(*(fetch_featuring(place) for place in SLOTS)))
     places = [(place, len(one.featured_deals)) for place, one in zip(SLOTS, found, strict=True)]
-    page = site.templates.page("editor/places.html", places=places)
-    return await site.answer(request, page)
+    page = context.templates.page("editor/places.html", places=places)
+    return await context.answer(request, page)
 
 
 @featured.get(FRONT_SLOT.path)
@@ -118,20 +119,20 @@ def category_place(name: str) -> FeaturedSlot:
 
 async def draft(request: Request, place: FeaturedSlot, step: Step) -> Response:
     """The draft after a step; a deal that cannot be added is answered beside its field."""
-    site = site_of(request)
-    stored = await site.store.run(fetch_featuring(place))
+    context = context_of(request)
+    stored = await context.store.run(fetch_featuring(place))
     if step.deals is None:
         step = step.model_copy(update={"deals": joined(ids_in(stored)), "seen": mark_of(stored)})
-    ids, form = parse(step.deals or ""), empty(add=step.add or "")
+    ids, form = parse(step.deals or ""), empty_form(add=step.add or "")
     if step.add is not None:
         try:
-            ids = await site.store.run(added(place, ids, step.add))
-            form = empty()
+            ids = await context.store.run(added(place, ids, step.add))
+            form = empty_form()
         except DomainError as error:
             form.refuse(error, "add")
     ids = moved(ids, step)
     status = 422 if form.wrong else 200
-    return await shown(request, place, ids, stored, form, step=step, status=status)
+    return await render_page(request, place, ids, stored, form, step=step, status=status)
 
 
 # Publishing
@@ -139,28 +140,27 @@ async def draft(request: Request, place: FeaturedSlot, step: Step) -> Response:
 
 async def publish(request: Request, place: FeaturedSlot, who: Visitor) -> Response:
     """Features the deals of a draft."""
-    site = site_of(request)
-    form = await read_form(request, site, Publishing)
+    context = context_of(request)
+    form = await read_form(request, context, Publishing)
     assert form.value is not None  # every field has a default
     wanted = form.value
     ids, step = parse(wanted.deals), Step(seen=wanted.seen)
     try:
-        await site.store.run(published(place, wanted, who))
+        await context.store.run(published(place, wanted, who))
     except Conflict:
-        stored = await site.store.run(fetch_featuring(place))
+        stored = await context.store.run(fetch_featuring(place))
         if ids_in(stored) != ids:  # else it is the same choice, sent twice
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
             theirs = stored.featured_deals
-            return await shown(
+            return await render_page(
                 request, place, ids, stored, form, step=step, status=409, theirs=theirs
             )
     except DomainError as error:
         form.refuse(error)
-        stored = await site.store.run(fetch_featuring(place))
-        return await shown(request, place, ids, stored, form, step=step, status=422)
-    site.drop((place.tag,))
-    return going_on(f"{place.path}?done=true")
+        stored = await context.store.run(fetch_featuring(place))
+        return await render_page(request, place, ids, stored, form, step=step, status=422)
+    return see_other(f"{place.path}?done=true")
 
 
 def published(place: FeaturedSlot, wanted: Publishing, who: Visitor) -> Steps[None]:
@@ -172,23 +172,27 @@ def published(place: FeaturedSlot, wanted: Publishing, who: Visitor) -> Steps[No
     )
 
 
-async def shown(
+async def render_page(
     request: Request,
     place: FeaturedSlot,
     ids: Sequence[str],
     stored: Featuring,
-    form: Filled[Any],
+    form: SubmittedForm[Any],
     *,
     step: Step,
     status: int = 200,
     theirs: Sequence[FeaturedDeal] = (),
 ) -> Response:
     """A draft, what could be added to it, and what somebody else has chosen meanwhile."""
-    site = site_of(request)
-    found = fetch_latest_for_slot(place, after=site.cursors.read(step.after))
-    chosen, latest = await site.store.run(together(site.deals_by_id(ids), found))
+    context = context_of(request)
+    chosen = await context.store.run(fetch_deals(ids))  # as they are now: they are compared
+    latest = await context.deals.page(
+        place.listed,
+        step.after,
+        lambda: fetch_latest_for_slot(place, after=context.cursors.read(step.after)),
+    )
     listed = {*ids, *(deal.deal_id for deal in theirs)}
-    return await site.form_page(
+    return await context.form_page(
         request,
         "editor/featured.html",
         status=status,
@@ -202,7 +206,7 @@ async def shown(
         focus="" if form.wrong else focus_after(step, ids, [deal.deal_id for deal in latest]),
         latest=[deal for deal in latest if deal.deal_id not in listed],
         this=step.after,
-        after=site.cursors.write(latest.position),
+        after=context.cursors.write(latest.position),
         form=form,
         done=step.done,
     )

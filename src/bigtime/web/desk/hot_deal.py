@@ -16,7 +16,8 @@ from bigtime.site import HotDealTask, Visitor, fetch_hot_deal_task, request_hot_
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import desk_path
 from bigtime.web.desk.editor import Editor
-from bigtime.web.pages import going_on, read_fields, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import context_of, read_fields
 from bigtime.wire import Steps
 
 hot_deal = APIRouter(include_in_schema=False)
@@ -34,18 +35,18 @@ class Telling:
 @hot_deal.get("/editor/deals/{deal_id}/hot")
 async def show_telling(request: Request, who: Editor, deal_id: str) -> Response:
     """How far it is, or what would happen."""
-    site = site_of(request)
-    telling = await site.store.run(telling_of(deal_id))
-    return await site.form_page(request, "editor/hot_deal.html", telling=telling)
+    context = context_of(request)
+    telling = await context.store.run(telling_of(deal_id))
+    return await context.form_page(request, "editor/hot_deal.html", telling=telling)
 
 
 @hot_deal.post("/editor/deals/{deal_id}/hot")
 async def begin_telling(request: Request, who: Editor, deal_id: str) -> Response:
     """Asks for it."""
-    site = site_of(request)
-    await read_fields(request, site)
-    deal = await site.store.run(ask(deal_id, who))
-    return going_on(f"{desk_path(deal)}/hot")
+    context = context_of(request)
+    await read_fields(request, context)
+    deal = await context.store.run(ask(deal_id, who))
+    return see_other(f"{desk_path(deal)}/hot")
 
 
 def telling_of(deal_id: str) -> Steps[Telling]:

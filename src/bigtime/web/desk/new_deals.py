@@ -18,19 +18,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Clash, DomainError, RuleBroken, create
-from bigtime.site import (
-    IdempotencyRecord,
-    Visitor,
-    answered_record,
-    fetch_record,
-    post_deal,
-    tags_shown,
-)
+from bigtime.site import IdempotencyRecord, Visitor, answered_record, fetch_record, post_deal
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
 from bigtime.web.desk.editor import Editor
-from bigtime.web.http import BadForm
-from bigtime.web.pages import Filled, Site, empty, going_on, read_form, site_of
+from bigtime.web.http import BadForm, see_other
+from bigtime.web.pages import AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 MOST_LISTED: Final = 1_000
@@ -50,24 +43,24 @@ class OtherMade(RuleBroken):
 @new_deals.get("/editor/deals/new")
 async def show_new_deal(request: Request, who: Editor) -> Response:
     """The form of a deal that is not there yet."""
-    return await shown_new(request, empty(key=new_key()))
+    return await shown_new(request, empty_form(key=new_key()))
 
 
 @new_deals.get("/editor/deals")
 @new_deals.get("/editor/deals/preview")
 async def leave_new_deal(who: Editor) -> Response:
     """To the form, for whoever enters the address of an answer to it again."""
-    return going_on("/editor/deals/new")
+    return see_other("/editor/deals/new")
 
 
 @new_deals.post("/editor/deals/preview")
 async def preview_new_deal(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    site = site_of(request)
-    form, deal = await new_deal_form(request, site), None
+    context = context_of(request)
+    form, deal = await new_deal_form(request, context), None
     if form.value is not None:
         try:
-            deal = await site.store.run(drafted(form.value))
+            deal = await context.store.run(drafted(form.value))
         except DomainError as error:
             refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
@@ -77,36 +70,35 @@ async def preview_new_deal(request: Request, who: Editor) -> Response:
 @new_deals.post("/editor/deals")
 async def make_deal(request: Request, who: Editor) -> Response:
     """Makes the deal."""
-    site = site_of(request)
-    form = await new_deal_form(request, site)
+    context = context_of(request)
+    form = await new_deal_form(request, context)
     if form.value is None:
         return await shown_new(request, form, status=422)
     try:
-        deal = await site.store.run(make(form.value, who))
+        deal = await context.store.run(make(form.value, who))
     except AlreadyMade:
         return await answer_again(request, form, form.value, who)
     except DomainError as error:
         refuse(form, error)
         return await shown_new(request, form, status=422)
-    site.drop(tags_shown(deal))
-    return going_on(f"{desk_path(deal)}?done=made")
+    return see_other(f"{desk_path(deal)}?done=made")
 
 
 async def answer_again(
-    request: Request, form: Filled[NewDeal], value: NewDeal, who: Visitor
+    request: Request, form: SubmittedForm[NewDeal], value: NewDeal, who: Visitor
 ) -> Response:
     """What a form is answered that was sent before: the same, unless it tells of another deal."""
-    made = await site_of(request).store.run(made_by(value.key, who))
+    made = await context_of(request).store.run(made_by(value.key, who))
     path = made.body or "/editor"
     if made.request == fingerprint(value):
-        return going_on(path)
-    anew = Filled[NewDeal]({**form.typed, "key": new_key()})
+        return see_other(path)
+    anew = SubmittedForm[NewDeal]({**form.typed, "key": new_key()})
     anew.refuse(OtherMade())
     return await shown_new(request, anew, status=409, made=path.partition("?")[0])
 
 
-async def new_deal_form(request: Request, site: Site) -> Filled[NewDeal]:
-    form = await read_form(request, site, NewDeal)
+async def new_deal_form(request: Request, context: AppContext) -> SubmittedForm[NewDeal]:
+    form = await read_form(request, context, NewDeal)
     if "key" in form.wrong:
         raise BadForm()
     return form
@@ -159,16 +151,16 @@ def form_key(key: str) -> str:
 
 async def shown_new(
     request: Request,
-    form: Filled[Any],
+    form: SubmittedForm[Any],
     deal: deals.Deal | None = None,
     *,
     status: int = 200,
     made: str = "",
 ) -> Response:
     """The form as it was typed; `made` is the page of another deal that it has made before."""
-    site = site_of(request)
-    brands = await site.store.run(deals.fetch_all_brands())
-    return await site.form_page(
+    context = context_of(request)
+    brands = await context.store.run(deals.fetch_all_brands())
+    return await context.form_page(
         request,
         "editor/new_deal.html",
         status=status,

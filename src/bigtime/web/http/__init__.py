@@ -1,10 +1,9 @@
 """HTTP without pages: settings, cookies, limits, problems, metrics."""
 
 from bigtime.web.http.bounds import BOUNDS
-from bigtime.web.http.canonical_url import behind_button, key_of, spelled_otherwise
 from bigtime.web.http.client import Scope, client_in, client_of
 from bigtime.web.http.cookies import SESSION, VISIT, Cookies
-from bigtime.web.http.field_messages import worded
+from bigtime.web.http.field_messages import field_message
 from bigtime.web.http.form_token import FormTokens
 from bigtime.web.http.headers import Header, site_headers
 from bigtime.web.http.json_response import json_answer
@@ -22,6 +21,7 @@ from bigtime.web.http.problems import (
     status_of,
     status_of_faults,
 )
+from bigtime.web.http.redirects import key_of, page_of_button, redirect_to_canonical, see_other
 from bigtime.web.http.settings import Settings, pepper_of, setting_faults, with_secret
 from bigtime.web.http.static_files import PLACE, MarkedFiles
 from bigtime.web.http.typed_price import TypedPrice
@@ -46,21 +46,22 @@ __all__ = [
     "Settings",
     "TooManyTries",
     "TypedPrice",
-    "behind_button",
     "client_in",
     "client_of",
     "code_of",
+    "field_message",
     "json_answer",
     "key_of",
     "local_path",
+    "page_of_button",
     "pepper_of",
     "problem_body",
+    "redirect_to_canonical",
+    "see_other",
     "setting_faults",
     "site_headers",
-    "spelled_otherwise",
     "status_in_form",
     "status_of",
     "status_of_faults",
     "with_secret",
-    "worded",
 ]

@@ -62,7 +62,7 @@ OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
 RAISED: Final = ("value_error", "assertion_error")
 
 
-def worded(error: ErrorDetails) -> str:
+def field_message(error: ErrorDetails) -> str:
     """What to tell of an error that pydantic has found."""
     kind, told = error["type"], error.get("ctx", {})
     if kind in RAISED:

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bigtime.site import Worker
+from bigtime.site import Worker, pattern_label
 
 SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 SILENT_SECONDS: Final = 15.0
@@ -47,7 +47,7 @@ class Meters:
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
-        self._patterns: dict[str, Counter] = {}
+        self._patterns: dict[str | None, Counter] = {}
 
     def count(self, route: str, status: int, seconds: float) -> None:
         """One answer. The counters of a route are looked up once: that is what costs."""
@@ -58,11 +58,11 @@ class Meters:
         found[0].inc()
         found[1].observe(seconds)
 
-    def spent(self, pattern: str, units: float) -> None:
-        """What a request of a pattern consumed."""
+    def spent(self, pattern: str | None, units: float) -> None:
+        """What a request of a pattern consumed, as a store tells its meter."""
         counter = self._patterns.get(pattern)
         if counter is None:
-            counter = self._patterns[pattern] = self.capacity.labels(pattern)
+            counter = self._patterns[pattern] = self.capacity.labels(pattern_label(pattern))
         counter.inc(units)
 
     def watch_cache(self, name: str, counts: Callable[[], tuple[int, int]]) -> None:

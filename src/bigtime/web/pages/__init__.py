@@ -1,56 +1,57 @@
-"""Pages: rendering, the cache of pages, personal slots, forms, sign-in."""
+"""Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
-from bigtime.web.pages.cache_follower import Following
+from typing import TypeAlias
+
+from bigtime.web.pages.app_context import AppContext, codes_of, context_of, ordering_of
+from bigtime.web.pages.cache_follower import CacheFollower, invalidate_writes
 from bigtime.web.pages.cart_undo import line_in, undo_text
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
+from bigtime.web.pages.deal_lists import DealLists
 from bigtime.web.pages.forms import (
-    Filled,
+    SubmittedForm,
     check_form,
-    empty,
+    empty_form,
     read_fields,
     read_form,
-    typed_in,
-    waiting,
+    typed_fields,
+    with_retry_after,
 )
-from bigtime.web.pages.hot_pages import HEAD, Front
-from bigtime.web.pages.kept_places import FirstPlaces
+from bigtime.web.pages.hot_pages import HEAD, HotPages
 from bigtime.web.pages.page import Page
-from bigtime.web.pages.personal_slots import Filler, Fillings, Words
+from bigtime.web.pages.personal_slots import Slot, SlotRenderer, Words
 from bigtime.web.pages.rendering import Templates
-from bigtime.web.pages.signing_in import (
-    begin_session,
-    count_code,
-    count_log_in,
-    going_on,
-    sign_in,
-    sign_out,
-)
-from bigtime.web.pages.site import Site, codes_of, ordering_of, site_of
+from bigtime.web.pages.signing_in import begin_session, count_code, count_log_in, sign_in, sign_out
 from bigtime.web.pages.tagged_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
 
+Site: TypeAlias = AppContext
+"""As web.api still calls it."""
+site_of = context_of
+
 __all__ = [
     "HEAD",
-    "Apart",
+    "AppContext",
+    "CacheFollower",
+    "CpuPool",
+    "DealLists",
     "Engagement",
-    "Filled",
-    "Filler",
-    "Fillings",
-    "FirstPlaces",
-    "Following",
-    "Front",
+    "HotPages",
     "Page",
     "Site",
+    "Slot",
+    "SlotRenderer",
+    "SubmittedForm",
     "TaggedCache",
     "Templates",
     "Words",
     "begin_session",
     "check_form",
     "codes_of",
+    "context_of",
     "count_code",
     "count_log_in",
-    "empty",
-    "going_on",
+    "empty_form",
+    "invalidate_writes",
     "line_in",
     "ordering_of",
     "read_fields",
@@ -58,7 +59,7 @@ __all__ = [
     "sign_in",
     "sign_out",
     "site_of",
-    "typed_in",
+    "typed_fields",
     "undo_text",
-    "waiting",
+    "with_retry_after",
 ]

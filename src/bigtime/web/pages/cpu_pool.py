@@ -1,4 +1,4 @@
-"""Work that takes long between its requests, such as hashing a password: on a thread apart.
+"""Steps that compute for long between their requests, such as hashing a password: on a thread.
 
 An event loop that computes answers nobody meanwhile, and a hash takes 30 ms. So the steps run on
 one of a few threads, and only their requests come back to the loop, which has the store. How many
@@ -19,12 +19,16 @@ T = TypeVar("T")
 THREADS = 2
 
 
-class Apart:
+def leave_to_loop(pattern: str | None, units: float) -> None:
+    """Requests get their names here; the loop's store, which sends them, counts them."""
+
+
+class CpuPool:
     """Runs steps beside the event loop, on its store."""
 
     def __init__(self, store: AsyncStore) -> None:
         self.store = store
-        self._threads = ThreadPoolExecutor(THREADS, "bigtime-apart")
+        self._threads = ThreadPoolExecutor(THREADS, "bigtime-cpu")
 
     async def run(self, steps: Runnable[T]) -> T:
         loop = asyncio.get_running_loop()
@@ -37,7 +41,7 @@ class Apart:
             ask,
             clock=self.store.clock,
             randomness=self.store.randomness,
-            begins=self.store.begins,
+            meter=leave_to_loop,
             retries=Retries(attempts=1),
         )
         return await loop.run_in_executor(self._threads, blocking.run, steps)

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Malformed
-from bigtime.web.http import BadForm, TooManyTries, worded
-from bigtime.web.pages.site import Site
+from bigtime.web.http import BadForm, TooManyTries, field_message
+from bigtime.web.pages.app_context import AppContext
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -29,8 +29,8 @@ URLENCODED = "application/x-www-form-urlencoded"
 
 
 @dataclass(slots=True)
-class Filled(Generic[F]):
-    """A form as somebody sent it. `value` is there when nothing is wrong with it.
+class SubmittedForm(Generic[F]):
+    """A form as it was submitted. `value` is there when nothing is wrong with it.
 
     `typed` is what was typed, `wrong` a sentence for each field that will not do, and `fault` one
     for the form as a whole.
@@ -50,18 +50,18 @@ class Filled(Generic[F]):
             self.wrong[field] = str(error)
 
 
-def waiting(response: Response, error: TooManyTries) -> Response:
-    """A form that may be sent again in a while, shown with what was typed."""
+def with_retry_after(response: Response, error: TooManyTries) -> Response:
+    """The response, which says when the form may be sent again (Retry-After)."""
     response.headers["retry-after"] = str(error.seconds)
     return response
 
 
-def empty(**typed: str) -> Filled[Any]:
-    """A form that nobody has filled in yet, or with what stands in it at first."""
-    return Filled(typed)
+def empty_form(**typed: str) -> SubmittedForm[Any]:
+    """A form before it is submitted, with what stands in it at first."""
+    return SubmittedForm(typed)
 
 
-async def read_fields(request: Request, site: Site) -> FormData:
+async def read_fields(request: Request, context: AppContext) -> FormData:
     """The fields of a form that one of our own pages sent."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
@@ -70,27 +70,27 @@ async def read_fields(request: Request, site: Site) -> FormData:
         raise Malformed("This form is too long; send less.")
     fields = await request.form(max_files=0, max_fields=MOST_FIELDS)
     token = fields.get(TOKEN)
-    if not site.form_tokens.fits(
-        site.form_holder(request), token if isinstance(token, str) else ""
+    if not context.form_tokens.fits(
+        context.form_holder(request), token if isinstance(token, str) else ""
     ):
         raise BadForm()
     return fields
 
 
-async def read_form(request: Request, site: Site, kind: type[F]) -> Filled[F]:
-    return check_form(kind, typed_in(await read_fields(request, site)))
+async def read_form(request: Request, context: AppContext, kind: type[F]) -> SubmittedForm[F]:
+    return check_form(kind, typed_fields(await read_fields(request, context)))
 
 
-def typed_in(fields: FormData) -> dict[str, str]:
+def typed_fields(fields: FormData) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
-def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
+def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
     """Checks every field; an empty one is as good as none.
 
     Space around what was typed is dropped, but not around a secret.
     """
-    filled: Filled[F] = Filled(typed)
+    filled: SubmittedForm[F] = SubmittedForm(typed)
     values: dict[str, Any] = {}
     for name, info in kind.model_fields.items():
         given = typed.get(name, "")
@@ -103,7 +103,7 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
         try:
             values[name] = checker(kind, name).validate_python(given)
         except ValidationError as error:
-            filled.wrong[name] = worded(error.errors()[0])
+            filled.wrong[name] = field_message(error.errors()[0])
         except DomainError as error:
             filled.wrong[name] = str(error)
     if not filled.wrong:
@@ -111,12 +111,12 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> Filled[F]:
     return filled
 
 
-def complete(filled: Filled[F], kind: type[F], values: dict[str, Any]) -> None:
+def complete(filled: SubmittedForm[F], kind: type[F], values: dict[str, Any]) -> None:
     """Makes the form's value, where its fields go together."""
     try:
         filled.value = kind.model_validate(values)
     except ValidationError as error:
-        filled.fault = worded(error.errors()[0])
+        filled.fault = field_message(error.errors()[0])
     except DomainError as error:
         filled.fault = str(error)
 

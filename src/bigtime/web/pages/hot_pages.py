@@ -1,8 +1,7 @@
-"""The front: the outermost thing that answers, and the shortest way to an answer.
+"""Hot pages: the outermost ASGI callable answers a cached page from bytes, without the framework.
 
-A page that is in the cache is answered right here, from bytes: no routing, no framework. All else
-goes on to the application. Either way the answer gets the site's headers and a request id, and is
-counted.
+All else goes on to the application. Either way the answer gets the site's headers and a request id,
+and is counted.
 
 HEAD is answered as GET is, everywhere, and without the body. What is counted as looked at is what
 somebody sees, so HEAD is not.
@@ -12,20 +11,16 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bigtime.site import Visitor, Visitors
 from bigtime.web.http import SESSION, Cookies, Header
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.tagged_cache import TaggedCache
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PRIVATE: Header = (b"cache-control", b"no-cache, private")
 """Of pages that everybody reads, with something personal in them."""
@@ -38,43 +33,43 @@ SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text
 log = logging.getLogger("bigtime.web")
 
 
-class Filling(Protocol):
-    """What fills the gaps of a page."""
+class Slot(Protocol):
+    """Fills the slots of a page."""
 
     async def fill(self, page: Page, visitor: Visitor | None) -> bytes: ...
 
 
-class Meter(Protocol):
-    """Whoever counts answers."""
+class AnswerMeter(Protocol):
+    """Counts answers."""
 
     def count(self, route: str, status: int, seconds: float) -> None: ...
 
 
 class Views(Protocol):
-    """Whoever wants to know what is looked at, and by whom; it must cost next to nothing."""
+    """Counts what is looked at, and by whom; it must cost next to nothing."""
 
     def note(self, scope: Scope, visitor: Visitor | None) -> None: ...
 
 
-class Front:
+class HotPages:
     """The ASGI callable that a server calls."""
 
     def __init__(
         self,
-        application: Application,
+        application: ASGIApp,
         *,
-        pages: TaggedCache[Page],
+        cache: TaggedCache[Any],
         visitors: Visitors,
-        filling: Filling,
+        slots: Slot,
         cookies: Cookies,
         headers: Iterable[Header],
-        meter: Meter,
+        meter: AnswerMeter,
         views: Views,
     ) -> None:
         self.application = application
-        self.pages = pages
+        self.cache = cache
         self.visitors = visitors
-        self.filling = filling
+        self.slots = slots
         self.cookies = cookies
         self.headers = list(headers)
         self.meter = meter
@@ -88,8 +83,8 @@ class Front:
         if scope["method"] == "HEAD":
             scope, send = {**scope, "method": "GET", HEAD: True}, without_body(send)
         if scope["method"] == "GET":
-            page = self.pages.get(address_of(scope))
-            body = None if page is None else await self.filled(page, scope)
+            page: Page | None = self.cache.get(address_of(scope))
+            body = None if page is None else await self.body_of(page, scope)
             if page is not None and body is not None:
                 headers = [*page_headers(page, body), request_id(), *self.headers]
                 start = {"type": "http.response.start", "status": page.status, "headers": headers}
@@ -97,10 +92,10 @@ class Front:
                 await send({"type": "http.response.body", "body": body})
                 self.meter.count(HOT, page.status, perf_counter() - started)
                 return
-        await self.hand_on(scope, receive, send, started)
+        await self.run_application(scope, receive, send, started)
 
-    async def filled(self, page: Page, scope: Scope) -> bytes | None:
-        """A page of the cache for whoever asks; None where what is theirs cannot be read.
+    async def body_of(self, page: Page, scope: Scope) -> bytes | None:
+        """A page of the cache for one visitor; None where what is theirs cannot be read.
 
         The application then answers, or says that it cannot.
         """
@@ -109,21 +104,23 @@ class Front:
         cookie = self.cookies.read(SESSION, scope["headers"])
         try:
             visitor = await self.visitors.of(cookie)
-            body = await self.filling.fill(page, visitor)
+            body = await self.slots.fill(page, visitor)
         except Exception:
-            log.exception("the gaps of %s cannot be filled", scope["path"])
+            log.exception("the slots of %s cannot be filled", scope["path"])
             return None
         if HEAD not in scope:
             self.views.note(scope, visitor)
         return body
 
-    async def hand_on(self, scope: Scope, receive: Receive, send: Send, started: float) -> None:
+    async def run_application(
+        self, scope: Scope, receive: Receive, send: Send, started: float
+    ) -> None:
         """Lets the application answer; an error nobody caught is a 500 that tells nothing."""
         identity = request_id()
         scope.setdefault("state", {})["request_id"] = identity[1].decode()
         status, is_begun, is_done = 500, False, False
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status, is_begun, is_done
             if message["type"] == "http.response.start":
                 is_begun, status = True, message["status"]
@@ -133,13 +130,13 @@ class Front:
             await send(message)
 
         try:
-            await self.application(scope, receive, sending)
+            await self.application(scope, receive, send_with_headers)
         except Exception:
             log.exception("request %s failed", scope["state"]["request_id"])
             if is_begun and not is_done:
                 raise  # the server has to break the connection off
             if not is_begun:
-                await send_page(SORRY, sending)
+                await send_page(SORRY, send_with_headers)
         finally:
             if status == 200 and scope["method"] == "GET" and HEAD not in scope:
                 self.views.note(scope, scope["state"].get("visitor"))
@@ -149,7 +146,7 @@ class Front:
 
 
 async def send_page(page: Page, send: Send) -> None:
-    """A page without gaps."""
+    """A page without slots."""
     body = page.segments[0]
     headers = page_headers(page, body)
     await send({"type": "http.response.start", "status": page.status, "headers": headers})
@@ -159,27 +156,27 @@ async def send_page(page: Page, send: Send) -> None:
 def without_body(send: Send) -> Send:
     """Sends what an answer says of itself, also how long it would be."""
 
-    async def sending(message: Message) -> None:
+    async def send_head(message: Message) -> None:
         if message["type"] != "http.response.body":
             await send(message)
         elif not message.get("more_body"):
             await send({"type": "http.response.body", "body": b""})
 
-    return sending
+    return send_head
 
 
 def address_of(scope: Scope) -> str:
-    """The path and the query of a request, as pages are kept under."""
+    """The path and the query of a request: what its page is cached under."""
     query: bytes = scope["query_string"]
     path: str = scope["path"]
     return f"{path}?{query.decode('latin-1')}" if query else path
 
 
-def page_headers(page: Page, body: bytes, keeping: Header = PRIVATE) -> list[Header]:
+def page_headers(page: Page, body: bytes, cache_control: Header = PRIVATE) -> list[Header]:
     return [
         (b"content-type", page.content_type),
         (b"content-length", str(len(body)).encode()),
-        keeping,
+        cache_control,
     ]
 
 

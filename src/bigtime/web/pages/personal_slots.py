@@ -1,18 +1,19 @@
-"""What fills the gaps of a page for one visitor: the header with their name and unread messages,
-forms with their token, what they like and watch.
+"""What is one visitor's own on a page that everybody reads: the header with their name and unread
+messages, forms with their token, what they like and watch.
 
-A gap has a name and perhaps words after it: `header`, `buy 2f...`, `like brand APPLE`. A filler
-says what has to be read for it, and makes bytes of what was read. What was read is kept until
-something of this user changes.
+A slot has a name and perhaps words after it: `header`, `buy 2f...`, `interest brand APPLE`. Where
+something has to be read for it, it is cached as bytes until that changes; and so are the slots of
+everybody who is not signed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from bigtime.site import Visitor, user_tag
+from bigtime.site import Visitor
 from bigtime.store import AsyncStore
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.tagged_cache import TaggedCache
@@ -20,71 +21,54 @@ from bigtime.wire import Steps
 
 Words: TypeAlias = tuple[str, ...]
 Ask: TypeAlias = Callable[[Visitor, Words], Steps[Any]]
-Show: TypeAlias = Callable[[Visitor | None, Words, Any], bytes]
+Render: TypeAlias = Callable[[Visitor | None, Words, Any], bytes]
+
+MOST_ANONYMOUS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Filler:
-    """How gaps of one name are filled: what is asked of the store, and what is shown of it.
+class Slot:
+    """How slots of one name are rendered, what is asked of the store for that, and its tags.
 
     Nothing is asked for somebody who is not signed in.
     """
 
-    shows: Show
-    asks: Ask | None = None
+    render: Render
+    ask: Ask | None = None
+    tags: Callable[[Visitor], Collection[str]] = lambda visitor: ()
 
 
-class Fillings:
-    """Fills pages, by the names of their gaps."""
+class SlotRenderer:
+    """Fills pages, by the names of their slots."""
 
-    def __init__(
-        self, store: AsyncStore, fillers: dict[str, Filler], kept: TaggedCache[Any]
-    ) -> None:
+    def __init__(self, store: AsyncStore, slots: dict[str, Slot], cache: TaggedCache[Any]) -> None:
         self.store = store
-        self.fillers = fillers
-        self.kept = kept
-        self._nobody: dict[str, bytes] = {}
+        self.slots = slots
+        self.cache = cache
+        self.render_anonymous = lru_cache(MOST_ANONYMOUS)(self._render_anonymous)
 
     async def fill(self, page: Page, visitor: Visitor | None) -> bytes:
+        """The bytes of a page for one visitor."""
         if visitor is None:
-            return page.filled(self.for_nobody)
-        facts = await self.facts(page.slots, visitor)
-        return page.filled(lambda name: self.shown(name, visitor, facts.get(name)))
+            return page.join(map(self.render_anonymous, page.slots))
+        return page.join([await self.render(name, visitor) for name in page.slots])
 
-    def for_nobody(self, name: str) -> bytes:
-        """The same for everybody who is not signed in, so it is kept."""
-        found = self._nobody.get(name)
-        if found is None:
-            found = self.shown(name, None, None)
-            if len(self._nobody) < MOST_KEPT:
-                self._nobody[name] = found
-        return found
-
-    def shown(self, name: str, visitor: Visitor | None, fact: Any) -> bytes:
-        filler, words = self.filler_of(name)
-        return filler.shows(visitor, words, fact)
-
-    async def facts(self, slots: Iterable[str], visitor: Visitor) -> dict[str, Any]:
-        """What the gaps have to be told, by their names."""
-        facts: dict[str, Any] = {}
-        for name in slots:
-            filler, words = self.filler_of(name)
-            if filler.asks is None or name in facts:
-                continue
-            key = f"{visitor.username}\n{name}"  # no name has a newline in it
-            known = self.kept.get(key)
-            facts[name] = known[0] if known else await self.read(key, filler.asks, visitor, words)
-        return facts
-
-    async def read(self, key: str, asks: Ask, visitor: Visitor, words: Words) -> Any:
-        begun = self.kept.begin()
-        fact = await self.store.run(asks(visitor, words))
-        self.kept.put(key, (fact,), [user_tag(visitor.username)], begun=begun)
-        return fact
-
-    def filler_of(self, name: str) -> tuple[Filler, Words]:
+    def _render_anonymous(self, name: str) -> bytes:
         kind, *words = name.split(" ")
-        return self.fillers[kind], tuple(words)
+        return self.slots[kind].render(None, tuple(words), None)
 
+    async def render(self, name: str, visitor: Visitor) -> bytes:
+        """A slot for somebody who is signed in."""
+        kind, *parts = name.split(" ")
+        slot, words = self.slots[kind], tuple(parts)
+        if slot.ask is None:
+            return slot.render(visitor, words, None)
+        ask = slot.ask
 
-MOST_KEPT = 5_000
+        async def make() -> tuple[bytes, Collection[str]]:
+            fact = await self.store.run(ask(visitor, words))
+            return slot.render(visitor, words, fact), slot.tags(visitor)
+
+        # The visitor is in the key with all that is known of them: a role may come or go.
+        rendered: bytes = await self.cache.remember((visitor, name), make)
+        return rendered

@@ -1,4 +1,4 @@
-"""Templates: HTML that escapes whatever it is given, with gaps for what is personal."""
+"""Templates: HTML that escapes whatever it is given, with slots for what is personal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from jinja2.utils import url_quote
 
 from bigtime.site import day, moment, money, percent
 from bigtime.web.http import BOUNDS
-from bigtime.web.pages.escaping import ShowingEnvironment
-from bigtime.web.pages.kept_pieces import kept_pieces
+from bigtime.web.pages.card_cache import cached_cards
 from bigtime.web.pages.page import Page, slot
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -24,7 +23,7 @@ TONES = frozenset(
 
 
 def environment() -> Environment:
-    templates = ShowingEnvironment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
@@ -52,7 +51,7 @@ class Templates:
     def __init__(self, shared: Mapping[str, Any]) -> None:
         self._environment = environment()
         self._environment.globals.update(shared)
-        self._environment.filters.update(kept_pieces(self._environment))
+        self._environment.filters.update(cached_cards(self._environment))
 
     def page(self, name: str, /, *, status: int = 200, **values: Any) -> Page:
         return Page.rendered(self.text(name, **values), status=status)
@@ -84,6 +83,6 @@ def tone(category: str) -> str:
 
 
 def initials(name: str) -> str:
-    """The first letters of a name's first two words; what is no letter is no word's."""
+    """The first letters or digits of a name's first two words that have any."""
     words = ("".join(filter(str.isalnum, word)) for word in name.split())
     return "".join(word[0] for word in words if word)[:2].upper() or name.strip()[:1]

@@ -21,16 +21,15 @@ from starlette.responses import Response
 from bigtime.model import DomainError
 from bigtime.site import RAND, PlanChoice, PlanShop, money, order_plan
 from bigtime.systems import portal
-from bigtime.web.http import TooManyTries, status_of
+from bigtime.web.http import TooManyTries, see_other, status_of
 from bigtime.web.pages import (
-    Filled,
+    SubmittedForm,
     check_form,
-    going_on,
+    context_of,
     ordering_of,
     read_fields,
-    site_of,
-    typed_in,
-    waiting,
+    typed_fields,
+    with_retry_after,
 )
 from bigtime.web.portal.confirm import begin
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
@@ -83,11 +82,11 @@ class Buyer(BaseModel):
 @checkout.get(HERE)
 async def show_checkout(request: Request) -> Response:
     """What is chosen, and what it costs now."""
-    visitor = await site_of(request).visitor(request)
+    visitor = await context_of(request).visitor(request)
     usual = {"quantity": "1", "email": visitor.login if visitor else ""}
     typed = {**usual, **request.query_params}
     if "product" not in typed:
-        return await shown(request, Filled(typed))
+        return await shown(request, SubmittedForm(typed))
     form = check_form(Choice, typed)
     return await shown(request, form, status=200 if form.value else 422)
 
@@ -95,7 +94,7 @@ async def show_checkout(request: Request) -> Response:
 @checkout.post(f"{HERE}/email")
 async def give_address(request: Request) -> Response:
     """Makes a tenant of an address, if it is none, and mails it a code."""
-    typed = typed_in(await read_fields(request, site_of(request)))
+    typed = typed_fields(await read_fields(request, context_of(request)))
     form, buyer = check_form(Choice, typed), check_form(Buyer, typed)
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
@@ -104,32 +103,32 @@ async def give_address(request: Request) -> Response:
         return await begin(request, buyer.value.email, form.value.address, ordering=True)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await shown(request, form, status=429), error)
+        return with_retry_after(await shown(request, form, status=429), error)
 
 
 @checkout.post(f"{HERE}/order")
 async def place_order(request: Request) -> Response:
     """Orders; the same form sent again shows the same order."""
-    site = site_of(request)
-    typed = typed_in(await read_fields(request, site))
+    context = context_of(request)
+    typed = typed_fields(await read_fields(request, context))
     form = check_form(Ordered, typed)
     customer = await customer_of(request)
     if form.value is None or customer is None:
         return await shown(request, form, status=422)
     try:
-        site.count_try("plan checkout", request)
+        context.count_try("plan checkout", request)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await shown(request, form, status=429), error)
+        return with_retry_after(await shown(request, form, status=429), error)
     sent = form.value
     steps = order_plan(
-        ordering_of(site), customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
+        ordering_of(context), customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
     )
     try:
-        order = await site.store.run(steps)
+        order = await context.store.run(steps)
     except (*OF_CAMPAIGN, *OF_PRODUCT, *OF_ORDER) as error:
         return await shown(request, form, refused=error)
-    return going_on(f"/portal/orders/{order.id}?placed=yes")
+    return see_other(f"/portal/orders/{order.id}?placed=yes")
 
 
 # What is shown
@@ -164,22 +163,22 @@ def quoted(choice: Choice, ordering: PlanShop) -> Steps[portal.Quote]:
 
 async def shown(
     request: Request,
-    form: Filled[Any],
+    form: SubmittedForm[Any],
     *,
     status: int = 200,
     refused: DomainError | None = None,
 ) -> Response:
     """The page; what is wrong with the choice stands beside it, and then there is no button."""
-    site = site_of(request)
+    context = context_of(request)
     choice = check_form(Choice, form.typed).value
-    found = await site.store.run(to_show(choice, ordering_of(site)))
+    found = await context.store.run(to_show(choice, ordering_of(context)))
     wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
         status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
     customer = await customer_of(request)
     tenant = await tenant_of_customer(request, customer) if customer else None
-    return await site.form_page(
+    return await context.form_page(
         request,
         "portal/checkout.html",
         status=status,

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from bigtime.site import Visitor, fetch_verified_tenant, session_holder, visit_holder
 from bigtime.systems import portal
 from bigtime.web.http import VISIT
-from bigtime.web.pages import site_of
+from bigtime.web.pages import context_of
 
 HOME: Final = "/portal"
 
@@ -32,29 +32,29 @@ class Customer:
 
 async def customer_of(request: Request) -> Customer | None:
     """Which tenant asks; None if nobody knows."""
-    site = site_of(request)
-    visitor = await site.visitor(request)
+    context = context_of(request)
+    visitor = await context.visitor(request)
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
     holder = await proof_holder(request)
-    tenant_id = await site.store.run(fetch_verified_tenant(holder)) if holder else None
+    tenant_id = await context.store.run(fetch_verified_tenant(holder)) if holder else None
     return None if tenant_id is None else Customer(tenant_id)
 
 
 async def proof_holder(request: Request) -> str | None:
     """What a proof belongs to: the session, if it lives, or the visit."""
-    site = site_of(request)
-    visitor = await site.visitor(request)
+    context = context_of(request)
+    visitor = await context.visitor(request)
     if visitor is not None:
         return session_holder(visitor.cookie)
-    visit = site.cookies.read(VISIT, request.scope["headers"])
+    visit = context.cookies.read(VISIT, request.scope["headers"])
     return visit_holder(visit) if visit else None
 
 
 async def tenant_of_customer(request: Request, customer: Customer) -> portal.Tenant:
     """The tenant, also if it was deleted: its page says so."""
     steps = portal.get_tenant(customer.tenant_id, include_inactive=True)
-    return await site_of(request).store.run(steps)
+    return await context_of(request).store.run(steps)
 
 
 def to_confirm(request: Request) -> Response:

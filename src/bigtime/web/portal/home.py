@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from bigtime.site import forget_mailbox, form_values
 from bigtime.systems import portal
-from bigtime.web.http import VISIT, status_of
-from bigtime.web.pages import Filled, empty, going_on, read_fields, read_form, site_of
+from bigtime.web.http import VISIT, see_other, status_of
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
 from bigtime.web.portal.customer import HOME, Customer, customer_of, proof_holder, to_confirm
 from bigtime.web.portal.register import Connecting
 from bigtime.wire import Steps
@@ -39,31 +39,31 @@ async def show_home(request: Request, welcome: str = "", changed: str = "") -> R
 @home.post(f"{HOME}/details")
 async def tell(request: Request) -> Response:
     """Changes what a customer tells of itself."""
-    site = site_of(request)
-    form = await read_form(request, site, Told)
+    context = context_of(request)
+    form = await read_form(request, context, Told)
     customer = await customer_of(request)
     if customer is None:
         return to_confirm(request)
     if form.value is None:
         return await shown(request, customer, form, status=422)
     try:
-        await site.store.run(telling(customer.tenant_id, form.value))
+        await context.store.run(telling(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
         form.refuse(error)
         return await shown(request, customer, form, status=status_of(error))
-    return going_on(f"{HOME}?changed=yes")
+    return see_other(f"{HOME}?changed=yes")
 
 
 @home.post(f"{HOME}/leave")
 async def leave(request: Request) -> Response:
     """Forgets who somebody has shown to be, for whoever uses this browser next."""
-    site = site_of(request)
-    await read_fields(request, site)
-    response = going_on("/pricing")
+    context = context_of(request)
+    await read_fields(request, context)
+    response = see_other("/pricing")
     holder = await proof_holder(request)
     if holder is not None:
-        await site.store.run(forget_mailbox(holder))
-        response.raw_headers.append(site.cookies.clearing(VISIT))
+        await context.store.run(forget_mailbox(holder))
+        response.raw_headers.append(context.cookies.clearing(VISIT))
     return response
 
 
@@ -85,14 +85,14 @@ def tenant_and_orders(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.
 async def shown(
     request: Request,
     customer: Customer,
-    form: Filled[Any] | None,
+    form: SubmittedForm[Any] | None,
     *,
     status: int = 200,
     told: str = "",
 ) -> Response:
-    site = site_of(request)
-    tenant, newest = await site.store.run(tenant_and_orders(customer.tenant_id))
-    return await site.form_page(
+    context = context_of(request)
+    tenant, newest = await context.store.run(tenant_and_orders(customer.tenant_id))
+    return await context.form_page(
         request,
         "portal/home.html",
         status=status,
@@ -100,6 +100,6 @@ async def shown(
         newest=newest,
         has_account=customer.has_account,
         told=told,
-        form=form or empty(**form_values(tenant)),
+        form=form or empty_form(**form_values(tenant)),
         seen=portal.mark_of(tenant),
     )

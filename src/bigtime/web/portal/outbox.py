@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from bigtime.site import Mail, mail_text, view_outbox
 from bigtime.web.http import NoSuchPage
-from bigtime.web.pages import Site, site_of
+from bigtime.web.pages import AppContext, context_of
 
 LINK: Final = re.compile(r"(https?://\S+)")
 
@@ -30,21 +30,21 @@ class ShownMail:
 @outbox.get("/outbox")
 async def show_outbox(request: Request, after: str | None = None) -> Response:
     """Every letter, newest first. They hold codes, so there is no such page in production."""
-    site = site_of(request)
-    if site.settings.mode != "development":
+    context = context_of(request)
+    if context.settings.mode != "development":
         raise NoSuchPage()
-    found = await site.store.run(view_outbox(after=site.cursors.read(after)))
-    page = site.templates.page(
+    found = await context.store.run(view_outbox(after=context.cursors.read(after)))
+    page = context.templates.page(
         "portal/outbox.html",
-        letters=[shown(site, one) for one in found],
-        after=site.cursors.write(found.position),
-        sent=bool(site.settings.smtp),
+        letters=[shown(context, one) for one in found],
+        after=context.cursors.write(found.position),
+        sent=bool(context.settings.smtp),
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
-def shown(site: Site, mail: Mail) -> ShownMail:
-    return ShownMail(mail, in_parts(mail_text(mail, site.pepper), site.settings.base_url))
+def shown(context: AppContext, mail: Mail) -> ShownMail:
+    return ShownMail(mail, in_parts(mail_text(mail, context.pepper), context.settings.base_url))
 
 
 def in_parts(text: str, base_url: str) -> list[str]:

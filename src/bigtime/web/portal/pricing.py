@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from bigtime.site import PRICING, campaign_tag, product_tag
 from bigtime.systems import portal
-from bigtime.web.http import spelled_otherwise
-from bigtime.web.pages import Page, Site, ordering_of, site_of
+from bigtime.web.http import redirect_to_canonical
+from bigtime.web.pages import AppContext, Page, context_of, ordering_of
 
 pricing = APIRouter(include_in_schema=False)
 
@@ -20,19 +20,19 @@ pricing = APIRouter(include_in_schema=False)
 @pricing.get("/pricing")
 async def show_pricing(request: Request, after: str | None = None) -> Response:
     """The products that can be ordered."""
-    site = site_of(request)
+    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await site.store.run(portal.list_products(after=site.cursors.read(after)))
-        page = site.templates.page(
+        found = await context.store.run(portal.list_products(after=context.cursors.read(after)))
+        page = context.templates.page(
             "portal/pricing.html",
             products=found.items,
-            after=site.cursors.write(found.position),
+            after=context.cursors.write(found.position),
             is_first=after is None,
         )
         return page, (PRICING,)
 
-    return await site.cached(request, make, after=after)
+    return await context.cached(request, make, after=after)
 
 
 @pricing.get("/campaigns/{code}")
@@ -41,28 +41,28 @@ async def show_campaign(request: Request, code: str) -> Response:
 
     One that was archived is like one that never was: it cannot be had.
     """
-    site = site_of(request)
-    zone = ordering_of(site).zone
+    context = context_of(request)
+    zone = ordering_of(context).zone
 
     async def make() -> tuple[Page, Collection[str]]:
-        offer = await site.store.run(portal.get_campaign(code, zone=zone))
-        is_to_come = site.store.clock().astimezone(zone).date() < offer.campaign.from_date
-        page = site.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
+        offer = await context.store.run(portal.get_campaign(code, zone=zone))
+        is_to_come = context.store.clock().astimezone(zone).date() < offer.campaign.from_date
+        page = context.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
         return page, (campaign_tag(code), product_tag(offer.campaign.product_id))
 
     try:
         key = portal.asked_campaign_code(code)
         if key != code:
-            return spelled_otherwise("/campaigns/", key)
-        return await site.cached(request, make, seconds=seconds_of_today(site, zone))
+            return redirect_to_canonical("/campaigns/", key)
+        return await context.cached(request, make, seconds=seconds_of_today(context, zone))
     except portal.UnknownCampaign:
-        page = site.templates.page("portal/campaign.html", status=404, offer=None)
-        return await site.answer(request, page)
+        page = context.templates.page("portal/campaign.html", status=404, offer=None)
+        return await context.answer(request, page)
 
 
-def seconds_of_today(site: Site, zone: tzinfo) -> float:
+def seconds_of_today(context: AppContext, zone: tzinfo) -> float:
     """How long a page may be kept that is another tomorrow, and no longer than any."""
-    now = site.store.clock().astimezone(zone)
+    now = context.store.clock().astimezone(zone)
     midnight = datetime.combine(now.date() + timedelta(days=1), time(), zone)
     left = (midnight - now).total_seconds()
-    return left if site.pages.seconds is None else min(left, site.pages.seconds)
+    return left if context.cache.seconds is None else min(left, context.cache.seconds)

@@ -12,8 +12,15 @@ from starlette.responses import Response
 from bigtime.site import Details, Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.systems.accounts import a_new_password
-from bigtime.web.http import TooManyTries, status_of
-from bigtime.web.pages import Filled, empty, going_on, read_form, sign_in, site_of, waiting
+from bigtime.web.http import TooManyTries, see_other, status_of
+from bigtime.web.pages import (
+    SubmittedForm,
+    context_of,
+    empty_form,
+    read_form,
+    sign_in,
+    with_retry_after,
+)
 from bigtime.web.portal.customer import HOME, Customer, customer_of, tenant_of_customer, to_confirm
 from bigtime.wire import Steps
 
@@ -61,90 +68,90 @@ async def show_register(request: Request) -> Response:
     if customer is None:
         return to_confirm(request)
     if customer.has_account:
-        return going_on(HOME)
+        return see_other(HOME)
     return await asked(request, customer, None)
 
 
 @register.post("/portal/register")
 async def open_one(request: Request) -> Response:
     """Makes an account for whoever has shown the mailbox, and signs them in."""
-    site = site_of(request)
-    form = await read_form(request, site, Registering)
+    context = context_of(request)
+    form = await read_form(request, context, Registering)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
-        return going_on(HOME)
+        return see_other(HOME)
     if form.value is None:
         return await asked(request, customer, form, status=422)
     try:
-        site.count_try("sign up", request)
+        context.count_try("sign up", request)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await asked(request, customer, form, status=429), error)
+        return with_retry_after(await asked(request, customer, form, status=429), error)
     told, name = form.value, form.typed["username"].strip()
     password = told.password.get_secret_value()
     steps = open_account(customer.tenant_id, told.username, password, told.details, name=name)
     try:
-        identity = await site.apart.run(steps)
+        identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
         return await asked(request, customer, form, status=422)
     except REFUSED as error:
         form.refuse(error)
         return await asked(request, customer, form, status=status_of(error))
-    return await sign_in(site, request, identity, then=f"{HOME}?welcome=yes")
+    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/new-password")
 async def regain(request: Request) -> Response:
     """Sets a new password for the account that has the address that was shown."""
-    site = site_of(request)
-    form = await read_form(request, site, Regaining)
+    context = context_of(request)
+    form = await read_form(request, context, Regaining)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
-        return going_on(HOME)
+        return see_other(HOME)
     if form.value is None:
         return await asked(request, customer, form, status=422)
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
-        site.count_try("sign up", request)
-        identity = await site.apart.run(steps)
+        context.count_try("sign up", request)
+        identity = await context.cpu_pool.run(steps)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await asked(request, customer, form, status=429), error)
+        return with_retry_after(await asked(request, customer, form, status=429), error)
     except REFUSED as error:
         form.refuse(error)
         return await asked(request, customer, form, status=status_of(error))
-    site.visitors.forget_all()
-    await site.store.run(sessions.delete_sessions(identity.login))
-    return await sign_in(site, request, identity, then=f"{HOME}?welcome=yes")
+    context.visitors.forget_all()
+    await context.store.run(sessions.delete_sessions(identity.login))
+    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/connect")
 async def connect(request: Request) -> Response:
     """Connects the account that is signed in, if its login is the address that was shown."""
-    site = site_of(request)
-    form = await read_form(request, site, Connecting)
+    context = context_of(request)
+    form = await read_form(request, context, Connecting)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
-        return going_on(HOME)
+        return see_other(HOME)
     tenant = await tenant_of_customer(request, customer)
     visitor = await own_visitor(request, tenant)
     if form.value is None or visitor is None:
         return await asked(request, customer, form, status=422)
     steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
-        await site.store.run(steps)
+        await context.store.run(steps)
     except REFUSED as error:
         form.refuse(error)
         return await asked(request, customer, form, status=status_of(error))
-    site.visitors.forget_all()
-    return going_on(f"{HOME}?welcome=yes")
+    context.visitors.forget_all()
+    return see_other(f"{HOME}?welcome=yes")
 
 
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
     """Who is signed in, if their login is the tenant's address."""
-    visitor = await site_of(request).visitor(request)
+    visitor = await context_of(request).visitor(request)
     return visitor if visitor and visitor.login == tenant.email else None
 
 
@@ -158,16 +165,16 @@ def is_login(address: str) -> Steps[bool]:
 
 
 async def asked(
-    request: Request, customer: Customer, form: Filled[Any] | None, *, status: int = 200
+    request: Request, customer: Customer, form: SubmittedForm[Any] | None, *, status: int = 200
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
     suggested = tenant.email.partition("@")[0]
-    return await site_of(request).form_page(
+    return await context_of(request).form_page(
         request,
         "portal/register.html",
         status=status,
         tenant=tenant,
         visitor=await own_visitor(request, tenant),
-        is_taken=await site_of(request).store.run(is_login(tenant.email)),
-        form=form or empty(username=suggested),
+        is_taken=await context_of(request).store.run(is_login(tenant.email)),
+        form=form or empty_form(username=suggested),
     )

@@ -1,9 +1,9 @@
 """What a shopper sees: deals, brands, categories, the inbox, the cart, orders."""
 
-from bigtime.web.shop.fillers import fillers
 from bigtime.web.shop.routes import SHOP
+from bigtime.web.shop.slots import personal_slots
 
 __all__ = [
     "SHOP",
-    "fillers",
+    "personal_slots",
 ]

@@ -9,11 +9,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Position
-from bigtime.site import DealsById
 from bigtime.systems import catalog
-from bigtime.web.pages import site_of
-from bigtime.wire import Steps
+from bigtime.web.pages import context_of
 
 activity = APIRouter(include_in_schema=False)
 
@@ -37,25 +34,19 @@ class Noted:
 @activity.get("/me/activity")
 async def show_activity(request: Request, after: str | None = None) -> Response:
     """Activities, newest first."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    steps = activity_of(visitor.username, site.cursors.read(after), site.deals_by_id)
-    noted, position = await site.store.run(steps)
-    page = site.templates.page(
-        "shopper/activity.html", noted=noted, after=site.cursors.write(position)
-    )
-    return await site.answer(request, page)
-
-
-def activity_of(
-    username: str, after: Position | None, deals_by_id: DealsById
-) -> Steps[tuple[list[Noted], Position | None]]:
-    """The titles are those that deals have now, or else had then."""
-    found = yield from catalog.get_user_activities(username, after=after)
-    told = [deal_in(one) for one in found]
-    deals = yield from deals_by_id([one for one in told if one])
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    steps = catalog.get_user_activities(visitor.username, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    deals = await context.deals.by_ids([one for one in map(deal_in, found) if one])
+    # As deals are called now, or else were then.
     titles = {str(deal.deal_id): deal.title for deal in deals}
-    return [noted(one, titles) for one in found], found.position
+    page = context.templates.page(
+        "shopper/activity.html",
+        noted=[noted(one, titles) for one in found],
+        after=context.cursors.write(found.position),
+    )
+    return await context.answer(request, page)
 
 
 def noted(one: catalog.UserActivity, titles: dict[str, str]) -> Noted:

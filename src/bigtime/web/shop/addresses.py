@@ -12,7 +12,8 @@ from starlette.responses import Response
 from bigtime.model import Malformed, get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
-from bigtime.web.pages import Filled, empty, going_on, read_form, site_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 
 LIST = "/me/addresses"
 
@@ -38,67 +39,69 @@ class Naming(BaseModel):
 @addresses.get(LIST)
 async def show_addresses(request: Request) -> Response:
     """All addresses, and a form for another."""
-    visitor = await site_of(request).signed_in(request)
-    return await shown(request, visitor, empty())
+    visitor = await context_of(request).signed_in(request)
+    return await render_page(request, visitor, empty_form())
 
 
 @addresses.post(LIST)
 async def add_address(request: Request) -> Response:
     """Keeps an address under a new name."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, NamedAddress)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, NamedAddress)
     if form.value is None:
-        return await shown(request, visitor, form, status=422)
+        return await render_page(request, visitor, form, status=422)
     try:
         steps = save_new_address(
             visitor.username, visitor.login, form.value.name, form.value.address
         )
-        await site.store.run(steps)
+        await context.store.run(steps)
     except (AddressNameTaken, shop.TooManyAddresses, shop.EmailTaken) as error:
         form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None)
-        return await shown(request, visitor, form, status=422)
-    return going_on(LIST)
+        return await render_page(request, visitor, form, status=422)
+    return see_other(LIST)
 
 
 @addresses.get("/me/addresses/change")
 async def show_change(request: Request, name: str = "") -> Response:
     """The form of one address."""
-    visitor = await site_of(request).signed_in(request)
+    visitor = await context_of(request).signed_in(request)
     found = (await kept_of(request, visitor)).get(name)
     if found is None:
         raise shop.UnknownAddress
     typed = {**found.model_dump(exclude_none=True), "name": name}
-    return await changing(request, empty(**typed))
+    return await changing(request, empty_form(**typed))
 
 
 @addresses.post("/me/addresses/change")
 async def change_address(request: Request) -> Response:
     """Writes over an address; its name stays."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, NamedAddress)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, NamedAddress)
     if form.typed.get("name", "").strip() not in await kept_of(request, visitor):
         raise shop.UnknownAddress
     if form.value is None:
         return await changing(request, form, status=422)
-    await site.store.run(shop.save_address(visitor.username, form.value.name, form.value.address))
-    return going_on(LIST)
+    await context.store.run(
+        shop.save_address(visitor.username, form.value.name, form.value.address)
+    )
+    return see_other(LIST)
 
 
 @addresses.post("/me/addresses/remove")
 async def take_away(request: Request) -> Response:
     """Removes an address; orders that were sent there keep it."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, Naming)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, Naming)
     if form.value is None:
         raise Malformed("Say which address.")
     try:
-        await site.store.run(shop.remove_address(visitor.username, form.value.name))
+        await context.store.run(shop.remove_address(visitor.username, form.value.name))
     except shop.UnknownCustomer:
         raise shop.UnknownAddress from None
-    return going_on(LIST)
+    return see_other(LIST)
 
 
 # How
@@ -106,17 +109,17 @@ async def take_away(request: Request) -> Response:
 
 async def kept_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]:
     steps = get(shop.Customer.key(visitor.username), consistent=True)
-    customer = await site_of(request).store.run(steps)
+    customer = await context_of(request).store.run(steps)
     return customer.addresses if customer else {}
 
 
-async def shown(
-    request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
+async def render_page(
+    request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     """All addresses; the form stays, with what is wrong, when somebody has sent it."""
     kept = await kept_of(request, visitor)
     has_room = len(kept) < shop.MOST_ADDRESSES
-    return await site_of(request).form_page(
+    return await context_of(request).form_page(
         request,
         "orders/addresses.html",
         status=status,
@@ -126,7 +129,7 @@ async def shown(
     )
 
 
-async def changing(request: Request, form: Filled[Any], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def changing(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+    return await context_of(request).form_page(
         request, "orders/address.html", status=status, form=form
     )

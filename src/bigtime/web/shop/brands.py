@@ -8,11 +8,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import together
-from bigtime.site import BRANDS, brand_deals_tag, brand_tag
+from bigtime.site import BRANDS, brand_deals_tag, brand_tag, deal_tags
 from bigtime.systems import deals
-from bigtime.web.http import behind_button, key_of, spelled_otherwise
-from bigtime.web.pages import Page, going_on, site_of
+from bigtime.web.http import key_of, page_of_button, redirect_to_canonical, see_other
+from bigtime.web.pages import Page, context_of
 
 NO_LETTER = "0-9"
 """What stands over brands whose names begin with no letter."""
@@ -23,42 +22,46 @@ brands = APIRouter(include_in_schema=False)
 @brands.get("/brands")
 async def list_brands(request: Request) -> Response:
     """All brands, under their first letters."""
-    site = site_of(request)
+    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        names = await site.store.run(deals.fetch_all_brands())
-        page = site.templates.page(
+        names = await context.store.run(deals.fetch_all_brands())
+        page = context.templates.page(
             "shopper/brands.html", letters=by_letter(names), count=len(names)
         )
         return page, (BRANDS,)
 
-    return await site.cached(request, make)
+    return await context.cached(request, make)
 
 
 @brands.get("/brands/{name:path}")
 async def show_brand(request: Request, name: str, after: str | None = None) -> Response:
     """The latest deals of a brand; `after` goes on from there."""
-    site, key = site_of(request), key_of(name, deals.brand_key, deals.UnknownBrand)
+    context, key = context_of(request), key_of(name, deals.brand_key, deals.UnknownBrand)
     if key != name:
-        return spelled_otherwise("/brands/", key)
+        return redirect_to_canonical("/brands/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = deals.fetch_brand_deals(key, after=site.cursors.read(after))
-        brand, latest = await site.store.run(together(deals.fetch_brand(key), found))
-        page = site.templates.page(
+        brand = await context.store.run(deals.fetch_brand(key))
+        latest = await context.deals.page(
+            brand_deals_tag(key),
+            after,
+            lambda: deals.fetch_brand_deals(key, after=context.cursors.read(after)),
+        )
+        page = context.templates.page(
             "shopper/brand.html",
             brand=brand,
             latest=latest.items,
-            after=site.cursors.write(latest.position),
+            after=context.cursors.write(latest.position),
             is_first=after is None,
         )
-        return page, (brand_tag(key), brand_deals_tag(key))
+        return page, (brand_tag(key), brand_deals_tag(key), *deal_tags(latest))
 
     try:
-        return await site.cached(request, make, after=after)
+        return await context.cached(request, make, after=after)
     except deals.UnknownBrand:
-        if page := behind_button("/brands/", key):
-            return going_on(page)
+        if page := page_of_button("/brands/", key):
+            return see_other(page)
         raise
 
 

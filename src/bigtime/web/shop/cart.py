@@ -27,12 +27,10 @@ from bigtime.site import (
     NoUndo,
     Visitor,
     WholeCount,
-    deal_tag,
-    fetch_deals_of,
+    all_lines,
+    priced_cart,
     put_deal_in_cart,
     take_new_price,
-    user_tag,
-    view_cart,
 )
 from bigtime.systems.cart import (
     CartLine,
@@ -43,8 +41,8 @@ from bigtime.systems.cart import (
     remove_line,
     set_count,
 )
-from bigtime.web.http import status_of
-from bigtime.web.pages import Site, going_on, line_in, read_form, site_of, undo_text
+from bigtime.web.http import see_other, status_of
+from bigtime.web.pages import AppContext, context_of, line_in, read_form, undo_text
 from bigtime.wire import Steps
 
 CART = "/cart"
@@ -107,49 +105,51 @@ async def show_cart(
     request: Request, undo: str | None = None, saved: str | None = None
 ) -> Response:
     """The cart; `undo` is what was removed just now, `saved` where what is saved goes on."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    removed = await what_was_removed(site, visitor, undo)
-    return await shown(request, visitor, removed=removed, after=site.cursors.read(saved))
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    removed = await what_was_removed(context, visitor, undo)
+    return await render_page(request, visitor, removed=removed, after=context.cursors.read(saved))
 
 
 @cart.post("/cart/add")
 async def add(request: Request) -> Response:
     """Puts a deal in the cart, at what it costs now."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, CartAddition)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, CartAddition)
     if form.value is None:
         fault = next(iter(form.wrong.values()))
-        return await shown(request, visitor, wrong=Wrong(fault, 422))
-    wanted = form.value
-    steps = put_deal_in_cart(visitor.username, wanted.deal_id, wanted.count)
-    return await did(request, visitor, steps)
+        return await render_page(request, visitor, wrong=Wrong(fault, 422))
+    return await change_cart(
+        request, visitor, put_deal_in_cart(visitor.username, form.value.deal_id, form.value.count)
+    )
 
 
 @cart.post("/cart/count")
 async def count(request: Request) -> Response:
     """Says how many of a product."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, Counting)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, Counting)
     if form.value is None:
         fault = form.wrong.get("count") or form.wrong["item_sku"]
         sku, typed = form.typed.get("item_sku", "").strip(), form.typed.get("count", "")
-        return await shown(request, visitor, wrong=Wrong(fault, 422, sku, typed))
+        return await render_page(request, visitor, wrong=Wrong(fault, 422, sku, typed))
     wanted = form.value
-    return await did(request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count))
+    return await change_cart(
+        request, visitor, set_count(visitor.username, wanted.item_sku, wanted.count)
+    )
 
 
 @cart.post("/cart/price")
 async def price(request: Request) -> Response:
     """Takes what the deal costs now for what it cost before."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    wanted = (await read_form(request, site, OfProduct)).value
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    wanted = (await read_form(request, context, OfProduct)).value
     if wanted is None:
         raise Malformed("Say which product.")
-    return await did(request, visitor, take_new_price(visitor.username, wanted.item_sku))
+    return await change_cart(request, visitor, take_new_price(visitor.username, wanted.item_sku))
 
 
 @cart.post("/cart/save")
@@ -167,61 +167,54 @@ async def back(request: Request) -> Response:
 @cart.post("/cart/remove")
 async def remove(request: Request) -> Response:
     """Removes a product; the page that follows offers to put it back."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
     sk = await line_named(request)
     try:
-        line = await site.store.run(remove_line(visitor.username, sk))
+        line = await context.store.run(remove_line(visitor.username, sk))
     except DomainError as error:
-        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
-    site.drop((user_tag(visitor.username),))
-    return going_on(f"{CART}?undo={quote(undo_text(site, line))}")
+        return await render_page(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    return see_other(f"{CART}?undo={quote(undo_text(context, line))}")
 
 
 @cart.post("/cart/undo")
 async def undo(request: Request) -> Response:
     """Puts back what was removed."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, Undoing)
-    line = line_in(site, visitor, form.value.undo if form.value else "")
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, Undoing)
+    line = line_in(context, visitor, form.value.undo if form.value else "")
     if line is None:
-        return await shown(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
-    return await did(request, visitor, put_back(line))
+        return await render_page(request, visitor, wrong=Wrong(str(NoUndo()), status_of(NoUndo())))
+    return await change_cart(request, visitor, put_back(line))
 
 
 # How
 
 
 async def move(request: Request, status: Status) -> Response:
-    visitor = await site_of(request).signed_in(request)
+    visitor = await context_of(request).signed_in(request)
     sk = await line_named(request)
-    return await did(request, visitor, move_line(visitor.username, sk, status))
+    return await change_cart(request, visitor, move_line(visitor.username, sk, status))
 
 
 async def line_named(request: Request) -> str:
-    form = await read_form(request, site_of(request), OfLine)
+    form = await read_form(request, context_of(request), OfLine)
     if form.value is None:
         raise Malformed("Say which line.")
     return form.value.sk
 
 
-async def did(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
-    """On to the cart when it went well; or the cart, and what is wrong.
-
-    The line may have a price that its deal, as it is kept here, does not have yet.
-    """
-    site = site_of(request)
+async def change_cart(request: Request, visitor: Visitor, steps: Steps[CartLine]) -> Response:
+    """On to the cart when it went well; or the cart, and what is wrong."""
     try:
-        line = await site.store.run(steps)
+        await context_of(request).store.run(steps)
     except DomainError as error:
-        return await shown(request, visitor, wrong=Wrong(str(error), status_of(error)))
-    site.drop((user_tag(visitor.username),))
-    site.deals.drop((deal_tag(line.item_sku),))
-    return going_on(CART)
+        return await render_page(request, visitor, wrong=Wrong(str(error), status_of(error)))
+    return see_other(CART)
 
 
-async def shown(
+async def render_page(
     request: Request,
     visitor: Visitor,
     *,
@@ -229,18 +222,18 @@ async def shown(
     removed: Removed | None = None,
     after: Position | None = None,
 ) -> Response:
-    site = site_of(request)
-    found = await site.store.run(
-        view_cart(visitor.username, after=after, deals_by_id=site.deals_by_id)
-    )
+    context = context_of(request)
+    active, saved = await context.store.run(all_lines(visitor.username, after=after))
+    skus = [line.item_sku for line in (*active, *saved)]
+    found = priced_cart(active, saved, await context.deals.by_ids(skus))
     if wrong is not None and not found.has(wrong.item_sku):
         wrong = replace(wrong, item_sku=None)
-    return await site.form_page(
+    return await context.form_page(
         request,
         "cart/cart.html",
         status=wrong.status if wrong else 200,
         cart=found,
-        more_saved=site.cursors.write(found.more_saved),
+        more_saved=context.cursors.write(found.more_saved),
         wrong=wrong,
         removed=removed,
         most=MOST_PRODUCTS,
@@ -250,10 +243,11 @@ async def shown(
 # Undo
 
 
-async def what_was_removed(site: Site, visitor: Visitor, text: str | None) -> Removed | None:
-    line = line_in(site, visitor, text) if text else None
+async def what_was_removed(
+    context: AppContext, visitor: Visitor, text: str | None
+) -> Removed | None:
+    line = line_in(context, visitor, text) if text else None
     if line is None or text is None:
         return None
-    deals = await site.store.run(fetch_deals_of([line], site.deals_by_id))
-    deal = deals.get(line.item_sku)
-    return Removed(deal.title if deal else line.item_sku, text)
+    deals = await context.deals.by_ids([line.item_sku])
+    return Removed(deals[0].title if deals else line.item_sku, text)

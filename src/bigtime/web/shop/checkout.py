@@ -10,29 +10,34 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Ksuid
+from bigtime.model import Ksuid, Page
 from bigtime.site import (
     MOST_PRODUCTS,
     AddressNameTaken,
     Checkout,
-    DealsById,
     NotAsReviewed,
     OldCheckout,
     PlacedOrder,
-    PricedCart,
     TooManyProducts,
     Visitor,
     check_out,
     draw_checkout_key,
     ensure_customer,
     find_placed_order,
-    user_tag,
-    view_order_to_place,
+    priced_cart,
+    view_active_lines,
 )
 from bigtime.systems import shop
-from bigtime.systems.cart import EmptyCart
-from bigtime.web.http import status_of
-from bigtime.web.pages import Filled, check_form, empty, going_on, read_fields, site_of, typed_in
+from bigtime.systems.cart import CartLine, EmptyCart
+from bigtime.web.http import see_other, status_of
+from bigtime.web.pages import (
+    SubmittedForm,
+    check_form,
+    context_of,
+    empty_form,
+    read_fields,
+    typed_fields,
+)
 from bigtime.wire import Steps
 
 NEW = "new"
@@ -57,49 +62,50 @@ class Sent(Marked):
 
 @checkout.get("/checkout")
 async def show_checkout(request: Request) -> Response:
-    visitor = await site_of(request).signed_in(request)
-    return await shown(request, visitor, empty())
+    visitor = await context_of(request).signed_in(request)
+    return await render_page(request, visitor, empty_form())
 
 
 @checkout.post("/checkout")
 async def place_order(request: Request) -> Response:
     """Places the order; the same page sent again shows the same order."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    typed = typed_in(await read_fields(request, site))
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    typed = typed_fields(await read_fields(request, context))
     before = await sent_before(request, visitor, check_form(Marked, typed))
     if before is not None:
         told = "yes" if before.is_as_reviewed else "before"
-        return going_on(f"/orders/{before.order_id}?placed={told}")
+        return see_other(f"/orders/{before.order_id}?placed={told}")
     sent = check_form(Sent, typed)
     address = await address_in(request, visitor, sent)
     if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
         sent.refuse(OldCheckout())
     if sent.value is None or address is None:
-        return await shown(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent, status=422)
     try:
         steps = check_out(asked(request, visitor, sent.value, address, name_for(typed)))
-        order_id = await site.store.run(steps)
+        order_id = await context.store.run(steps)
     except (shop.InvalidAddressName, AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
-        return await shown(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent, status=422)
     except (NotAsReviewed, OldCheckout, TooManyProducts, shop.EmailTaken) as error:
         sent.refuse(error)
-        return await shown(request, visitor, sent, status=status_of(error))
+        return await render_page(request, visitor, sent, status=status_of(error))
     except EmptyCart:
-        return going_on("/cart")
-    site.drop((user_tag(visitor.username),))
-    return going_on(f"/orders/{order_id}?placed=yes")
+        return see_other("/cart")
+    return see_other(f"/orders/{order_id}?placed=yes")
 
 
 # How
 
 
-async def address_in(request: Request, visitor: Visitor, sent: Filled[Sent]) -> shop.Address | None:
+async def address_in(
+    request: Request, visitor: Visitor, sent: SubmittedForm[Sent]
+) -> shop.Address | None:
     """The address that was chosen or typed; what is wrong with it is noted in the form."""
     chosen = sent.typed.get("ship_to", "")
     if chosen.startswith(SAVED):
-        return await kept_address(request, visitor, sent, chosen.removeprefix(SAVED))
+        return await saved_address(request, visitor, sent, chosen.removeprefix(SAVED))
     if chosen != NEW:
         sent.wrong["ship_to"] = "Choose an address, or type one."
         return None
@@ -108,10 +114,10 @@ async def address_in(request: Request, visitor: Visitor, sent: Filled[Sent]) -> 
     return typed.value
 
 
-async def kept_address(
-    request: Request, visitor: Visitor, sent: Filled[Sent], name: str
+async def saved_address(
+    request: Request, visitor: Visitor, sent: SubmittedForm[Sent], name: str
 ) -> shop.Address | None:
-    customer = await site_of(request).store.run(ensure_customer(visitor.username, visitor.login))
+    customer = await context_of(request).store.run(ensure_customer(visitor.username, visitor.login))
     found = customer.addresses.get(name)
     if found is None:
         sent.refuse(shop.UnknownAddress(), "ship_to")
@@ -119,14 +125,14 @@ async def kept_address(
 
 
 async def sent_before(
-    request: Request, visitor: Visitor, marked: Filled[Marked]
+    request: Request, visitor: Visitor, marked: SubmittedForm[Marked]
 ) -> PlacedOrder | None:
     """The order that came of this very page, whatever else is wrong with what it says now."""
     if marked.value is None:
         return None
     told = marked.value
     steps = find_placed_order(visitor.username, told.key, told.reviewed)
-    return await site_of(request).store.run(steps)
+    return await context_of(request).store.run(steps)
 
 
 def name_for(typed: Mapping[str, str]) -> str | None:
@@ -144,28 +150,30 @@ def asked(
         key=sent.key,
         ship_to=address,
         reviewed=sent.reviewed,
-        orders_url=f"{site_of(request).settings.base_url}/orders",
+        orders_url=f"{context_of(request).settings.base_url}/orders",
         keep_as=keep_as,
     )
 
 
 def what_to_show(
-    visitor: Visitor, deals_by_id: DealsById
-) -> Steps[tuple[PricedCart, dict[str, shop.Address], Ksuid]]:
+    visitor: Visitor,
+) -> Steps[tuple[Page[CartLine], dict[str, shop.Address], Ksuid]]:
     customer = yield from ensure_customer(visitor.username, visitor.login)
-    cart = yield from view_order_to_place(visitor.username, deals_by_id=deals_by_id)
-    return cart, customer.addresses, (yield from draw_checkout_key())
+    lines = yield from view_active_lines(visitor.username)
+    return lines, customer.addresses, (yield from draw_checkout_key())
 
 
-async def shown(
-    request: Request, visitor: Visitor, form: Filled[Any], *, status: int = 200
+async def render_page(
+    request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     """The page of a checkout, which has a key of its own, also when it is shown again."""
-    site = site_of(request)
-    cart, addresses, key = await site.store.run(what_to_show(visitor, site.deals_by_id))
+    context = context_of(request)
+    lines, addresses, key = await context.store.run(what_to_show(visitor))
+    deals = await context.deals.by_ids([line.item_sku for line in lines])
+    cart = priced_cart(lines, Page([]), deals)
     if not cart.lines:
-        return going_on("/cart")
-    return await site.form_page(
+        return see_other("/cart")
+    return await context.form_page(
         request,
         "cart/checkout.html",
         status=status,

@@ -15,13 +15,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
-from bigtime.site import BRANDS, brand_tag, category_tag, user_tag
+from bigtime.site import BRANDS, interests_tag
 from bigtime.systems import deals
-from bigtime.web.http import NoSuchPage, key_of, local_path
-from bigtime.web.pages import Site, going_on, read_form, site_of
+from bigtime.web.http import NoSuchPage, key_of, local_path, see_other
+from bigtime.web.pages import AppContext, context_of, read_form
 from bigtime.wire import Steps
 
-Deed: TypeAlias = Callable[[str, str], Steps[None]]
+InterestVerb: TypeAlias = Callable[[str, str], Steps[None]]
 
 INTERESTS = "/me/interests"
 BRANDS_ASKED = 250
@@ -38,20 +38,18 @@ class Back(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Subject:
     """What can be liked and watched, and how."""
 
     folder: str
     spell: Callable[[str], str]
-    tag: Callable[[str], str]
     unknown: type[DomainError]
-    deeds: Mapping[str, Deed]
+    verbs: Mapping[str, InterestVerb]
 
 
-BRAND = Kind(
+BRAND = Subject(
     "/brands/",
     deals.brand_key,
-    brand_tag,
     deals.UnknownBrand,
     {
         "like": deals.like_brand,
@@ -60,10 +58,9 @@ BRAND = Kind(
         "unwatch": deals.unwatch_brand,
     },
 )
-CATEGORY = Kind(
+CATEGORY = Subject(
     "/categories/",
     deals.category_key,
-    category_tag,
     deals.UnknownCategory,
     {
         "like": deals.like_category,
@@ -74,40 +71,40 @@ CATEGORY = Kind(
 )
 
 
-@interest.post("/brands/{name:path}/{deed}")
-async def do_to_brand(request: Request, name: str, deed: str) -> Response:
+@interest.post("/brands/{name:path}/{verb}")
+async def change_interest_in_brand(request: Request, name: str, verb: str) -> Response:
     """Likes or watches a brand, or no more."""
-    return await do(request, BRAND, name, deed)
+    return await change_interest(request, BRAND, name, verb)
 
 
-@interest.post("/categories/{name:path}/{deed}")
-async def do_to_category(request: Request, name: str, deed: str) -> Response:
+@interest.post("/categories/{name:path}/{verb}")
+async def change_interest_in_category(request: Request, name: str, verb: str) -> Response:
     """Likes or watches a category, or no more."""
-    return await do(request, CATEGORY, name, deed)
+    return await change_interest(request, CATEGORY, name, verb)
 
 
-async def do(request: Request, kind: Kind, name: str, deed: str) -> Response:
+async def change_interest(request: Request, subject: Subject, name: str, verb: str) -> Response:
     """What was done already is as good as done: the button was pressed twice."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, Back)
-    if deed not in kind.deeds:
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, Back)
+    if verb not in subject.verbs:
         raise NoSuchPage()
-    site.limits.take("like", visitor.username)
-    key = key_of(name, kind.spell, kind.unknown)
+    context.limits.take("like", visitor.username)
+    key = key_of(name, subject.spell, subject.unknown)
     with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
-        await site.store.run(kind.deeds[deed](key, visitor.username))
-    site.drop((user_tag(visitor.username), kind.tag(key)))
-    return going_on(local_path(form.typed.get("back"), default=kind.folder + quote(key, safe="")))
+        await context.store.run(subject.verbs[verb](key, visitor.username))
+    page = subject.folder + quote(key, safe="")
+    return see_other(local_path(form.typed.get("back"), default=page))
 
 
 @interest.get(INTERESTS)
 async def show_interests(request: Request, after: str | None = None) -> Response:
     """What somebody likes and watches; `after` is the brand that the last page ended with."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    found = await kept_interests(site, visitor.username, after)
-    return await site.form_page(
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    found = await cached_interests(context, visitor.username, after)
+    return await context.form_page(
         request,
         "shopper/interests.html",
         brands=found.brands,
@@ -136,21 +133,18 @@ class Interests:
     after: str | None
 
 
-async def kept_interests(site: Site, username: str, after: str | None) -> Interests:
-    """The first page is kept as what the buttons show is: until something of this user changes.
+async def cached_interests(context: AppContext, username: str, after: str | None) -> Interests:
+    """The first page is cached, which for many is the only one.
 
-    For many it is the only one. Of the others there are as many as anybody makes up places to go
-    on from.
+    Of the others there are as many as anybody makes up places to go on from.
     """
     if after is not None:
-        return await site.store.run(interests_of(username, after))
-    key = f"{username}\ninterests"
-    known: Interests | None = site.facts.get(key)
-    if known is None:
-        begun = site.facts.begin()
-        known = await site.store.run(interests_of(username, after))
-        site.facts.put(key, known, (user_tag(username), BRANDS), begun=begun)
-    return known
+        return await context.store.run(interests_of(username, after))
+    return await context.remember(
+        ("interests", username),
+        lambda found: (interests_tag(username), BRANDS),
+        lambda: interests_of(username, after),
+    )
 
 
 def interests_of(username: str, after: str | None) -> Steps[Interests]:

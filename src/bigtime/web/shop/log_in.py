@@ -13,18 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.systems import accounts, sessions
-from bigtime.web.http import TooManyTries, local_path
+from bigtime.web.http import TooManyTries, local_path, see_other
 from bigtime.web.pages import (
-    Filled,
+    SubmittedForm,
+    context_of,
     count_log_in,
-    empty,
-    going_on,
+    empty_form,
     read_fields,
     read_form,
     sign_in,
     sign_out,
-    site_of,
-    waiting,
+    with_retry_after,
 )
 
 log_in = APIRouter(include_in_schema=False)
@@ -39,36 +38,36 @@ class LogIn(BaseModel):
 
 @log_in.get("/log-in")
 async def show_log_in(request: Request, next: str | None = None) -> Response:
-    site = site_of(request)
-    if await site.visitor(request):
-        return going_on(local_path(next))
-    return await asked(request, empty(next=local_path(next)))
+    context = context_of(request)
+    if await context.visitor(request):
+        return see_other(local_path(next))
+    return await asked(request, empty_form(next=local_path(next)))
 
 
 @log_in.post("/log-in")
 async def begin(request: Request) -> Response:
     """Begins a session for whoever knows the password."""
-    site = site_of(request)
-    form = await read_form(request, site, LogIn)
+    context = context_of(request)
+    form = await read_form(request, context, LogIn)
     try:
         identity = await known(request, form)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await asked(request, form, status=429), error)
+        return with_retry_after(await asked(request, form, status=429), error)
     if identity is None:
         return await asked(request, form, status=422)
-    return await sign_in(site, request, identity, then=local_path(form.typed.get("next")))
+    return await sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def known(request: Request, form: Filled[LogIn]) -> accounts.Identity | None:
+async def known(request: Request, form: SubmittedForm[LogIn]) -> accounts.Identity | None:
     """Who it is; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
-    site = site_of(request)
-    login = count_log_in(site, request, form.value.email)
+    context = context_of(request)
+    login = count_log_in(context, request, form.value.email)
     password = form.value.password.get_secret_value()
     try:
-        return await site.apart.run(accounts.verify_password(login, password))
+        return await context.cpu_pool.run(accounts.verify_password(login, password))
     except accounts.WrongCredentials as error:
         form.refuse(error)
     return None
@@ -77,23 +76,23 @@ async def known(request: Request, form: Filled[LogIn]) -> accounts.Identity | No
 @log_in.post("/log-out")
 async def end_here(request: Request) -> Response:
     """Ends this session."""
-    site = site_of(request)
-    await read_fields(request, site)
-    return await sign_out(site, request)
+    context = context_of(request)
+    await read_fields(request, context)
+    return await sign_out(context, request)
 
 
 @log_in.post("/log-out-everywhere")
 async def end_everywhere(request: Request) -> Response:
     """Ends every session of whoever asks."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    await read_fields(request, site)
-    await site.store.run(sessions.delete_sessions(visitor.login))
-    site.visitors.forget_all()
-    return await sign_out(site, request)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await read_fields(request, context)
+    await context.store.run(sessions.delete_sessions(visitor.login))
+    context.visitors.forget_all()
+    return await sign_out(context, request)
 
 
-async def asked(request: Request, form: Filled[LogIn], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def asked(request: Request, form: SubmittedForm[LogIn], *, status: int = 200) -> Response:
+    return await context_of(request).form_page(
         request, "shopper/log_in.html", form=form, status=status
     )

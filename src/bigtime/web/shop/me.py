@@ -15,7 +15,15 @@ from bigtime.systems import accounts, deals
 from bigtime.systems.accounts import a_new_password
 from bigtime.systems.sessions import delete_sessions, view_sessions
 from bigtime.web.http import TooManyTries
-from bigtime.web.pages import Filled, Site, empty, read_form, sign_in, site_of, waiting
+from bigtime.web.pages import (
+    AppContext,
+    SubmittedForm,
+    context_of,
+    empty_form,
+    read_form,
+    sign_in,
+    with_retry_after,
+)
 
 me = APIRouter(include_in_schema=False)
 
@@ -33,8 +41,8 @@ class WrongPassword(accounts.WrongCredentials):
 
 @me.get("/me")
 async def show_me(request: Request, changed: bool = False) -> Response:
-    visitor = await site_of(request).signed_in(request)
-    return await shown(request, visitor, empty(), changed=changed)
+    visitor = await context_of(request).signed_in(request)
+    return await render_page(request, visitor, empty_form(), changed=changed)
 
 
 @me.post("/me/password")
@@ -43,49 +51,49 @@ async def change(request: Request) -> Response:
 
     Whoever changed it goes on in a new one.
     """
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    form = await read_form(request, site, NewPassword)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    form = await read_form(request, context, NewPassword)
     try:
-        identity = await changed_by(site, visitor, form)
+        identity = await changed_by(context, visitor, form)
     except TooManyTries as error:
         form.refuse(error, "password")
-        return waiting(await shown(request, visitor, form, status=429), error)
+        return with_retry_after(await render_page(request, visitor, form, status=429), error)
     if identity is None:
-        return await shown(request, visitor, form, status=422)
-    site.visitors.forget_all()
-    await site.store.run(delete_sessions(visitor.login))
-    return await sign_in(site, request, identity, then="/me?changed=true")
+        return await render_page(request, visitor, form, status=422)
+    context.visitors.forget_all()
+    await context.store.run(delete_sessions(visitor.login))
+    return await sign_in(context, request, identity, then="/me?changed=true")
 
 
 async def changed_by(
-    site: Site, visitor: Visitor, form: Filled[NewPassword]
+    context: AppContext, visitor: Visitor, form: SubmittedForm[NewPassword]
 ) -> accounts.Identity | None:
     """Who has a new password now; None if there is something wrong with the form."""
     if form.value is None:
         return None
-    site.limits.take("log in as", visitor.login)
+    context.limits.take("log in as", visitor.login)
     old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
     try:
-        return await site.apart.run(accounts.change_password(visitor.login, old, new))
+        return await context.cpu_pool.run(accounts.change_password(visitor.login, old, new))
     except accounts.WrongCredentials:
         form.refuse(WrongPassword(), "password")
     return None
 
 
-async def shown(
+async def render_page(
     request: Request,
     visitor: Visitor,
-    form: Filled[NewPassword],
+    form: SubmittedForm[NewPassword],
     *,
     status: int = 200,
     changed: bool = False,
 ) -> Response:
-    site = site_of(request)
-    sessions, unread = await site.store.run(
+    context = context_of(request)
+    sessions, unread = await context.store.run(
         together(view_sessions(visitor.login), deals.count_unread_messages(visitor.username))
     )
-    return await site.form_page(
+    return await context.form_page(
         request,
         "shopper/me.html",
         status=status,

@@ -14,7 +14,7 @@ from bigtime.model import Page, Position
 from bigtime.site import Visitor
 from bigtime.systems import cart, shop
 from bigtime.systems.deals import fetch_deals
-from bigtime.web.pages import Site, site_of
+from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import Steps
 
 WORDS = {
@@ -44,17 +44,17 @@ class ShownOrder:
 @orders.get("/orders")
 async def show_orders(request: Request, after: str | None = None) -> Response:
     """Somebody's orders, newest first."""
-    site = site_of(request)
-    visitor = await site.signed_in(request)
-    found = await site.store.run(orders_of(visitor.username, site.cursors.read(after)))
-    page = site.templates.page(
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    found = await context.store.run(orders_of(visitor.username, context.cursors.read(after)))
+    page = context.templates.page(
         "orders/orders.html",
         orders=found.items,
-        after=site.cursors.write(found.position),
+        after=context.cursors.write(found.position),
         is_first=after is None,
         words=WORDS,
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
 @orders.get("/orders/{order_id}")
@@ -64,24 +64,26 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
     `placed` says how somebody comes here: from the page that ordered it, or from one that was sent
     after it had ordered something else.
     """
-    site = site_of(request)
-    visitor = await site.signed_in(request)
+    context = context_of(request)
+    visitor = await context.signed_in(request)
     try:
-        found = await site.store.run(order_of(visitor.username, order_id))
+        found = await context.store.run(order_of(visitor.username, order_id))
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
-    page = site.templates.page(
+    page = context.templates.page(
         "orders/order.html",
         shown=found,
         placed=placed,
-        has_more_to_buy=bool(placed) and await has_more_to_buy(site, visitor),
+        has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=WORDS,
     )
-    return await site.answer(request, page)
+    return await context.answer(request, page)
 
 
-async def has_more_to_buy(site: Site, visitor: Visitor) -> bool:
-    left = await site.store.run(cart.view_products(visitor.username, cart.Status.ACTIVE, limit=1))
+async def has_more_to_buy(context: AppContext, visitor: Visitor) -> bool:
+    left = await context.store.run(
+        cart.view_products(visitor.username, cart.Status.ACTIVE, limit=1)
+    )
     return bool(left.items)
 
 

@@ -12,8 +12,15 @@ from starlette.responses import Response
 from bigtime.site import join
 from bigtime.systems import accounts, deals, shop
 from bigtime.systems.accounts import a_new_password
-from bigtime.web.http import TooManyTries, local_path
-from bigtime.web.pages import Filled, empty, going_on, read_form, sign_in, site_of, waiting
+from bigtime.web.http import TooManyTries, local_path, see_other
+from bigtime.web.pages import (
+    SubmittedForm,
+    context_of,
+    empty_form,
+    read_form,
+    sign_in,
+    with_retry_after,
+)
 
 sign_up = APIRouter(include_in_schema=False)
 
@@ -28,37 +35,37 @@ class SignUp(BaseModel):
 
 @sign_up.get("/sign-up")
 async def show_sign_up(request: Request, next: str | None = None) -> Response:
-    site = site_of(request)
-    if await site.visitor(request):
-        return going_on(local_path(next))
-    return await asked(request, empty(next=local_path(next)))
+    context = context_of(request)
+    if await context.visitor(request):
+        return see_other(local_path(next))
+    return await asked(request, empty_form(next=local_path(next)))
 
 
 @sign_up.post("/sign-up")
 async def join_in(request: Request) -> Response:
     """Makes a member of somebody, and signs them in."""
-    site = site_of(request)
-    form = await read_form(request, site, SignUp)
+    context = context_of(request)
+    form = await read_form(request, context, SignUp)
     try:
         identity = await made(request, form)
     except TooManyTries as error:
         form.refuse(error)
-        return waiting(await asked(request, form, status=429), error)
+        return with_retry_after(await asked(request, form, status=429), error)
     if identity is None:
         return await asked(request, form, status=422)
-    return await sign_in(site, request, identity, then=local_path(form.typed.get("next")))
+    return await sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def made(request: Request, form: Filled[SignUp]) -> accounts.Identity | None:
+async def made(request: Request, form: SubmittedForm[SignUp]) -> accounts.Identity | None:
     """The new member; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
-    site = site_of(request)
-    site.count_try("sign up", request)
+    context = context_of(request)
+    context.count_try("sign up", request)
     wanted, name = form.value, form.typed["username"].strip()
     password = wanted.password.get_secret_value()
     try:
-        return await site.apart.run(join(wanted.email, password, wanted.username, name=name))
+        return await context.cpu_pool.run(join(wanted.email, password, wanted.username, name=name))
     except (accounts.LoginTaken, shop.EmailTaken) as error:
         form.refuse(error, "email")
     except deals.UsernameTaken as error:
@@ -66,7 +73,7 @@ async def made(request: Request, form: Filled[SignUp]) -> accounts.Identity | No
     return None
 
 
-async def asked(request: Request, form: Filled[SignUp], *, status: int = 200) -> Response:
-    return await site_of(request).form_page(
+async def asked(request: Request, form: SubmittedForm[SignUp], *, status: int = 200) -> Response:
+    return await context_of(request).form_page(
         request, "shopper/sign_up.html", form=form, status=status
     )

@@ -1,9 +1,8 @@
 """Trending deals: what people look at and go to, by category.
 
 The catalogue knows a deal's place and what brought it there; what it costs is read where deals
-are. A deal that is not there any more is left out. Places change with every look, so these pages
-are not kept until something changes, but for half a second. Where the first deals of each category
-stand is kept until a deal of it moves.
+are. A deal that is not there any more is left out. Ranks change with every look, so these pages are
+not cached until something changes, but for half a second.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page as Found
-from bigtime.model import Position
-from bigtime.site import DealsById
+from bigtime.model import Position, together
 from bigtime.systems import catalog
 from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key
-from bigtime.web.http import key_of, spelled_otherwise
-from bigtime.web.pages import FirstPlaces, Page, site_of
+from bigtime.web.http import key_of, redirect_to_canonical
+from bigtime.web.pages import Page, context_of
 from bigtime.wire import Steps
 
 SECONDS_KEPT = 0.5
@@ -37,31 +35,37 @@ trending = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The trending deals of a category, the highest first, and what their places tell."""
+    """The trending deals of a category, the highest first, and their ranks."""
 
     category: str
     name: str
     deals: list[Deal]
-    places: dict[str, catalog.TrendingDeal]
+    ranks: dict[str, catalog.TrendingDeal]
 
     @property
     def notes(self) -> dict[str, str]:
         return {
-            deal_id: engagement(place.views, place.clicks) for deal_id, place in self.places.items()
+            deal_id: engagement(rank.views, rank.clicks) for deal_id, rank in self.ranks.items()
         }
 
 
 @trending.get("/trending")
 async def show_trending(request: Request) -> Response:
     """The first few of each category."""
-    site = site_of(request)
+    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await site.store.run(trends_of_all(site.first_places, site.deals_by_id))
+        ranked = await context.store.run(
+            together(
+                *(catalog.get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
+            )
+        )
+        shown = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
+        found = [trend(key, ranks, shown) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)]
         trends = [one for one in found if one.deals]
-        return site.templates.page("shopper/trending.html", trends=trends), ()
+        return context.templates.page("shopper/trending.html", trends=trends), ()
 
-    return await site.cached(request, make, seconds=SECONDS_KEPT)
+    return await context.cached(request, make, seconds=SECONDS_KEPT)
 
 
 @trending.get("/trending/{category:path}")
@@ -72,25 +76,25 @@ async def show_trend(
     least: Annotated[int, Query(ge=0, lt=10**10)] = 0,
 ) -> Response:
     """The trending deals of a category, perhaps only those with at least a score."""
-    site, key = site_of(request), key_of(category, category_key, UnknownCategory)
+    context, key = context_of(request), key_of(category, category_key, UnknownCategory)
     if key not in SHOWN_NAMES:
         raise UnknownCategory()
     if key != category:
-        return spelled_otherwise("/trending/", key)
+        return redirect_to_canonical("/trending/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        steps = trend_of(key, least, site.cursors.read(after), site.deals_by_id)
-        trend, position = await site.store.run(steps)
-        page = site.templates.page(
+        ranks = await context.store.run(ranks_of(key, least, context.cursors.read(after)))
+        shown = await context.deals.by_ids([rank.deal_id for rank in ranks])
+        page = context.templates.page(
             "shopper/trend.html",
-            trend=trend,
-            after=site.cursors.write(position),
+            trend=trend(key, ranks, shown),
+            after=context.cursors.write(ranks.position),
             least=least,
             leasts=LEASTS,
         )
         return page, ()
 
-    return await site.cached(request, make, after=after, seconds=SECONDS_KEPT)
+    return await context.cached(request, make, after=after, seconds=SECONDS_KEPT)
 
 
 @lru_cache(maxsize=1_024)
@@ -102,25 +106,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def trends_of_all(first_places: FirstPlaces, deals_by_id: DealsById) -> Steps[list[Trend]]:
-    found = yield from first_places(tuple(SHOWN_NAMES), SHOWN_OF_EACH)
-    deals = yield from deals_by_id([place.deal_id for places in found.values() for place in places])
-    return [shown(key, places, deals) for key, places in found.items()]
-
-
-def trend_of(
-    key: str, least: int, after: Position | None, deals_by_id: DealsById
-) -> Steps[tuple[Trend, Position | None]]:
-    found: Found[catalog.TrendingDeal]
+def ranks_of(key: str, least: int, after: Position | None) -> Steps[Found[catalog.TrendingDeal]]:
     if least:
-        found = yield from catalog.get_highly_engaged_deals(key, least, after=after)
-    else:
-        found = yield from catalog.get_trending_by_category(key, after=after)
-    deals = yield from deals_by_id([place.deal_id for place in found])
-    return shown(key, found, deals), found.position
+        return (yield from catalog.get_highly_engaged_deals(key, least, after=after))
+    return (yield from catalog.get_trending_by_category(key, after=after))
 
 
-def shown(key: str, places: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
+def trend(key: str, ranks: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
     known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
-    there = {place.deal_id: place for place in places if place.deal_id in known}
+    there = {rank.deal_id: rank for rank in ranks if rank.deal_id in known}
     return Trend(key, SHOWN_NAMES[key], [known[deal_id] for deal_id in there], there)

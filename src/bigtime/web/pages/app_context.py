@@ -1,21 +1,20 @@
-"""The site: everything that a request needs, in one object that is made once."""
+"""Everything that a request needs, in one object that is made once."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Cursors, NotSignedIn
-from bigtime.site import Codes, DealsById, PlanShop, Visitor, Visitors
+from bigtime.site import Codes, PlanShop, Visitor, Visitors
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
-from bigtime.systems.deals import Deal
 from bigtime.web.http import (
     SESSION,
     VISIT,
@@ -27,30 +26,30 @@ from bigtime.web.http import (
     Settings,
     client_of,
 )
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
+from bigtime.web.pages.deal_lists import DealLists
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, address_of, page_headers
-from bigtime.web.pages.kept_deals import kept_deals
-from bigtime.web.pages.kept_places import FirstPlaces, Places, kept_places
 from bigtime.web.pages.page import Page
-from bigtime.web.pages.personal_slots import Fillings
+from bigtime.web.pages.personal_slots import SlotRenderer
 from bigtime.web.pages.rendering import Templates
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages.tagged_cache import Make, TaggedCache
 from bigtime.web.pages.view_counter import Engagement
+from bigtime.wire import Steps
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class AppContext:
     """The parts that routes use."""
 
     settings: Settings
     store: AsyncStore
-    apart: Apart
-    pages: TaggedCache[Page]
-    facts: TaggedCache[Any]
-    deals: TaggedCache[Deal]
-    places: TaggedCache[Places]
+    cpu_pool: CpuPool
+    cache: TaggedCache[Any]
+    deals: DealLists
     visitors: Visitors
-    fillings: Fillings
+    slots: SlotRenderer
     templates: Templates
     cookies: Cookies
     form_tokens: FormTokens
@@ -83,60 +82,51 @@ class Site:
             raise NotAllowed()
         return visitor
 
+    async def remember(
+        self, key: Hashable, tags: Callable[[T], Collection[str]], steps: Callable[[], Steps[T]]
+    ) -> T:
+        """What steps give, cached until one of the tags of what they gave is invalidated."""
+
+        async def make() -> tuple[T, Collection[str]]:
+            value = await self.store.run(steps())
+            return value, tags(value)
+
+        value: T = await self.cache.remember(key, make)
+        return value
+
     async def cached(
         self,
         request: Request,
-        make: Callable[[], Awaitable[tuple[Page, Collection[str]]]],
+        make: Make[Page],
         *,
         after: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """An answer that is kept under the request's address, with the tags that `make` tells.
+        """An answer that is cached under the request's address.
 
         `after` is the cursor in the query, where the page has one. With any other query a page is
-        answered, but not kept: whoever made up enough of them would push out all others.
+        answered, but not cached: whoever made up enough of them would push out all others.
         """
-        begun = self.pages.begin()
-        page, tags = await make()
-        if page.status == 200 and is_plain(request.scope["query_string"], after):
-            self.pages.put(address_of(request.scope), page, tags, begun=begun, seconds=seconds)
-        return await self.answer(request, page, keeping=PRIVATE)
+        if is_plain(request.scope["query_string"], after):
+            address = address_of(request.scope)
+            page = await self.cache.remember(address, make, seconds=seconds)
+        else:
+            page, _ = await make()
+        return await self.answer(request, page, cache_control=PRIVATE)
 
-    def drop(self, tags: Iterable[str]) -> None:
-        """Forgets what shows what was changed just now: who changed it sees it on the next page.
-
-        Other processes hear of it from the data.
-        """
-        gone = set(tags)
-        for cache in self.caches:
-            cache.drop(gone)
-
-    @property
-    def caches(self) -> tuple[TaggedCache[Any], ...]:
-        """All that shows what is in the tables, and so has to follow them."""
-        return self.pages, self.facts, self.deals, self.places
-
-    @property
-    def deals_by_id(self) -> DealsById:
-        """For pages that show deals; whoever changes something asks the store."""
-        return kept_deals(self.deals)
-
-    @property
-    def first_places(self) -> FirstPlaces:
-        """For the page of all that is trending."""
-        return kept_places(self.places)
-
-    async def answer(self, request: Request, page: Page, *, keeping: Header = NO_STORE) -> Response:
-        """A page as an answer, its gaps filled for whoever asks."""
-        return await self.answer_for(await self.visitor(request), page, keeping=keeping)
+    async def answer(
+        self, request: Request, page: Page, *, cache_control: Header = NO_STORE
+    ) -> Response:
+        """A page as an answer, its slots filled for whoever asks."""
+        return await self.answer_for(await self.visitor(request), page, cache_control)
 
     async def answer_for(
-        self, visitor: Visitor | None, page: Page, *, keeping: Header = NO_STORE
+        self, visitor: Visitor | None, page: Page, cache_control: Header = NO_STORE
     ) -> Response:
-        body = await self.fillings.fill(page, visitor)
+        body = await self.slots.fill(page, visitor)
         response = Response(status_code=page.status)
         response.body = body
-        response.raw_headers = page_headers(page, body, keeping)
+        response.raw_headers = page_headers(page, body, cache_control)
         return response
 
     async def form_page(
@@ -162,9 +152,9 @@ class Site:
         return self.cookies.read(SESSION, headers) or self.cookies.read(VISIT, headers)
 
 
-def site_of(request: Request) -> Site:
-    site: Site = request.app.state.site
-    return site
+def context_of(request: Request) -> AppContext:
+    context: AppContext = request.app.state.context
+    return context
 
 
 def is_plain(query: bytes, after: str | None) -> bool:
@@ -172,9 +162,9 @@ def is_plain(query: bytes, after: str | None) -> bool:
     return query == (b"" if after is None else f"after={after}".encode())
 
 
-def ordering_of(site: Site) -> PlanShop:
-    return PlanShop(ZoneInfo(site.settings.time_zone), site.settings.base_url)
+def ordering_of(context: AppContext) -> PlanShop:
+    return PlanShop(ZoneInfo(context.settings.time_zone), context.settings.base_url)
 
 
-def codes_of(site: Site) -> Codes:
-    return Codes(site.pepper, site.settings.base_url)
+def codes_of(context: AppContext) -> Codes:
+    return Codes(context.pepper, context.settings.base_url)

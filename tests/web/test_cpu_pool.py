@@ -15,7 +15,7 @@ from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, view_account
 from bigtime.systems.accounts.design import Identity
 from bigtime.systems.accounts.errors import UnknownLogin
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.wire import Steps
 
 SECONDS = 60
@@ -42,7 +42,7 @@ async def run_beside_the_loop(engine: Engine) -> tuple[list[tuple[Identity, int]
     store = AsyncStore(engine, hooks=[note])
     await store.run(setup(SYSTEM))
     go = threading.Event()
-    running = asyncio.gather(*(Apart(store).run(slow_sign_up(f"user-{n}", go)) for n in range(2)))
+    running = asyncio.gather(*(CpuPool(store).run(slow_sign_up(f"user-{n}", go)) for n in range(2)))
     for _ in range(TURNS):
         await asyncio.sleep(0.001)
     is_under_way = not running.done()
@@ -62,7 +62,7 @@ def test_what_steps_raise_is_raised(engine: Engine) -> None:
     async def ask() -> None:
         store = AsyncStore(engine)
         await store.run(setup(SYSTEM))
-        await Apart(store).run(view_account("nobody"))
+        await CpuPool(store).run(view_account("nobody"))
 
     with pytest.raises(UnknownLogin):
         asyncio.run(ask())

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from bigtime.model import together
-from bigtime.site import Visitor
+from bigtime.site import Visitor, cart_tag, inbox_tag, interests_tag
 from bigtime.systems import accounts, cart, deals
 from bigtime.web.http import FormTokens
-from bigtime.web.pages import Filler, Templates, Words
+from bigtime.web.pages import Slot, Templates, Words
 from bigtime.wire import Steps
 
 
-def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
-    """By the names of the gaps."""
+def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
+    """How each is rendered, by the names that templates give them."""
 
     def token_of(visitor: Visitor | None) -> str:
         return tokens.token(visitor.cookie) if visitor else ""
@@ -47,9 +47,13 @@ def fillers(templates: Templates, tokens: FormTokens) -> dict[str, Filler]:
         )
 
     return {
-        "header": Filler(header, unread_and_in_cart),
-        "buy": Filler(buy),
-        "interest": Filler(interest, interest_of),
+        "header": Slot(
+            header,
+            unread_and_in_cart,
+            lambda visitor: (inbox_tag(visitor.username), cart_tag(visitor.username)),
+        ),
+        "buy": Slot(buy),
+        "interest": Slot(interest, interest_of, lambda visitor: (interests_tag(visitor.username),)),
     }
 
 

@@ -11,7 +11,7 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model import get, setup, together
 from bigtime.site.design import WORKER
-from bigtime.site.systems import SYSTEMS
+from bigtime.site.systems import LABELS, NO_PATTERN, SYSTEMS, pattern_label
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
@@ -20,8 +20,7 @@ from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.web.metered_store import NAMES, metering
-from bigtime.web.pages.cpu_pool import Apart
+from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.wire import Steps
 
 
@@ -30,11 +29,11 @@ class Metered:
 
     def __init__(self, engine: Engine) -> None:
         self.spent: Counter[str] = Counter()
-        self.store = AsyncStore(engine, **metering(self.spend))
-        self.blocking = Store(engine, **metering(self.spend))
+        self.store = AsyncStore(engine, meter=self.spend)
+        self.blocking = Store(engine, meter=self.spend)
 
-    def spend(self, pattern: str, units: float) -> None:
-        self.spent[pattern] += units  # type: ignore[assignment]
+    def spend(self, pattern: str | None, units: float) -> None:
+        self.spent[pattern_label(pattern)] += units  # type: ignore[assignment]
 
     def run(self, steps: Runnable[Any]) -> Any:
         self.spent.clear()
@@ -71,7 +70,7 @@ def test_steps_of_the_site_are_the_patterns_that_they_run(metered: Metered, deal
         yield from fetch_all_brands()
 
     metered.run(composed())
-    assert set(metered.spent) == {"site", "deals.fetch_deal", "deals.fetch_all_brands"}
+    assert set(metered.spent) == {NO_PATTERN, "deals.fetch_deal", "deals.fetch_all_brands"}
 
 
 def test_what_runs_together_keeps_its_name(metered: Metered, deal: Deal) -> None:
@@ -79,20 +78,20 @@ def test_what_runs_together_keeps_its_name(metered: Metered, deal: Deal) -> None
         return (yield from together(fetch_deal(deal.deal_id), get(Deal.key(deal.deal_id))))
 
     metered.run(both())
-    assert set(metered.spent) == {"deals.fetch_deal", "site"}
+    assert set(metered.spent) == {"deals.fetch_deal", NO_PATTERN}
 
     metered.run(fetch_front_page())
     assert set(metered.spent) == {"deals.fetch_front_page"}
 
 
-def test_an_operation_alone_is_the_sites(metered: Metered) -> None:
+def test_an_operation_alone_is_of_no_pattern(metered: Metered) -> None:
     metered.run(WORKER.get())
-    assert set(metered.spent) == {"site"}
+    assert set(metered.spent) == {NO_PATTERN}
 
 
 def test_work_on_a_thread_apart_goes_by_its_name(metered: Metered) -> None:
     async def signing_up() -> None:
-        apart = Apart(metered.store)
+        apart = CpuPool(metered.store)
         await apart.run(sign_up("alex@example.com", "correct horse", "alex"))
         await apart.run(verify_password("alex@example.com", "correct horse"))
 
@@ -116,6 +115,6 @@ def test_what_the_answer_tells_is_as_without_a_meter(
 
 def test_every_pattern_has_a_name_of_its_own() -> None:
     patterns = [f"{system.name}.{name}" for system in SYSTEMS for name in system.patterns]
-    assert set(patterns) <= set(NAMES.values())
-    assert len(set(NAMES.values())) == len(NAMES)
-    assert NAMES[view_account.function.__code__] == "accounts.view_account"
+    assert set(patterns) <= set(LABELS.values())
+    assert len(set(LABELS.values())) == len(LABELS)
+    assert pattern_label(view_account.name.qualified) == "accounts.view_account"

@@ -1,4 +1,4 @@
-"""Pieces of pages that are kept: each is what it would be if it were made anew."""
+"""Cards that are cached: each is what it would be if it were rendered anew."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.systems.deals.featured import copy_of
-from bigtime.web.pages.kept_pieces import PIECES, TEMPLATE, ShownDeal, kept_pieces
+from bigtime.web.pages.card_cache import CARDS, TEMPLATE, CardDeal, cached_cards
 from bigtime.web.pages.rendering import environment
 from tests.web.conftest import old_deal
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LAMP = old_deal(NOON, 1)
 TEMPLATES = environment()
-KEPT = kept_pieces(TEMPLATES)
+CACHED = cached_cards(TEMPLATES)
 MORE: dict[str, tuple[Any, ...]] = {
     "card": ("h3", "", False),
     "drafted_deal": (1, False, False, ""),
@@ -36,7 +36,7 @@ OTHERS = {
 texts = st.sampled_from(["A lamp", "a <b>lamp</b>", "Tom & Sons", "1", "\x03"])
 prices = st.sampled_from([Decimal(1), Decimal("1.00"), Decimal("1.5"), Decimal("2.99")])
 deals = st.builds(
-    ShownDeal,
+    CardDeal,
     deal_id=st.sampled_from([LAMP.deal_id, old_deal(NOON, 2).deal_id]),
     title=texts,
     price=prices,
@@ -50,16 +50,16 @@ notes = st.sampled_from(["", "1 view, 0 clicks"])
 
 
 def shown(name: str, deal: Any) -> str:
-    return str(KEPT[name](deal, *MORE[name]))
+    return str(CACHED[name](deal, *MORE[name]))
 
 
 @given(st.lists(st.tuples(deals, st.sampled_from(["h2", "h3"]), notes, st.booleans()), min_size=1))
 def test_a_card_that_is_kept_is_what_it_would_be(asked: list[tuple[Any, ...]]) -> None:
     anew: Any = TEMPLATES.get_template(TEMPLATE).module
-    assert [KEPT["card"](*one) for one in asked] == [anew.card(*one) for one in asked]
+    assert [CACHED["card"](*one) for one in asked] == [anew.card(*one) for one in asked]
 
 
-@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize("name", CARDS)
 def test_a_deal_that_has_changed_is_shown_as_it_is(name: str) -> None:
     before = shown(name, LAMP)
     for field, other in OTHERS.items():
@@ -69,7 +69,7 @@ def test_a_deal_that_has_changed_is_shown_as_it_is(name: str) -> None:
     assert shown(name, LAMP) == before
 
 
-@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize("name", CARDS)
 def test_what_somebody_has_written_is_escaped(name: str) -> None:
     piece = shown(name, LAMP.model_copy(update={"title": "<script>'\"&"}))
     assert "<script>" not in piece
@@ -81,14 +81,16 @@ def test_a_featured_copy_has_the_card_of_its_deal() -> None:
 
 
 def test_one_note_is_not_kept_for_another() -> None:
-    noted = [str(KEPT["card"](LAMP, "h3", note, False)) for note in ("1 view", "2 views", "1 view")]
+    noted = [
+        str(CACHED["card"](LAMP, "h3", note, False)) for note in ("1 view", "2 views", "1 view")
+    ]
     assert "1 view</p>" in noted[0] and "2 views</p>" in noted[1]
     assert noted[0] == noted[2]
 
 
 def test_only_the_button_that_was_asked_for_has_the_focus() -> None:
     for button in ("up", "down", "remove"):
-        piece = str(KEPT["drafted_deal"](LAMP, 2, False, False, f"{button}-{LAMP.deal_id}"))
+        piece = str(CACHED["drafted_deal"](LAMP, 2, False, False, f"{button}-{LAMP.deal_id}"))
         assert piece.count("autofocus") == 1
         assert f'id="{button}-{LAMP.deal_id}" autofocus' in piece
     assert "autofocus" not in shown("drafted_deal", LAMP)
@@ -96,7 +98,7 @@ def test_only_the_button_that_was_asked_for_has_the_focus() -> None:
 
 def test_the_first_place_goes_no_further_up_and_the_last_none_down() -> None:
     def buttons(place: int, *, is_last: bool) -> list[str]:
-        piece = str(KEPT["drafted_deal"](LAMP, place, is_last, False, ""))
+        piece = str(CACHED["drafted_deal"](LAMP, place, is_last, False, ""))
         return [name for name in ("up", "down", "remove") if f'name="{name}"' in piece]
 
     assert buttons(1, is_last=False) == ["down", "remove"]
