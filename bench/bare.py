@@ -45,8 +45,8 @@ class BareFile:
 
     def read_all(self, keys: list[tuple[bytes, bytes]]) -> None:
         execute = self.connection.execute
-        for one in keys:
-            execute(READ, one).get  # noqa: B018
+        for key in keys:
+            execute(READ, key).get  # noqa: B018
 
     def insert_all(self, rows: list[tuple[bytes, bytes, bytes]]) -> None:
         execute = self.connection.execute

@@ -32,7 +32,9 @@ def measure(scale: Scale) -> Iterator[Figure]:
         ("put", "Typed put", 60),
         ("query", f"Query of {PAGE} typed entities", 300),
     ):
-        seen = race({one.name: contender(one, name, scale) for one in clients}, scale.rounds)
+        seen = race(
+            {client.name: contender(client, name, scale) for client in clients}, scale.rounds
+        )
         bar = Bar("at most", limit, "us")
         yield Figure(f"{what}, transport stubbed", seen[ours.name], "us", bar=bar)
         for other in rest:

@@ -131,7 +131,7 @@ class PynamoDeal(Model):
 
 
 def pynamodb() -> Client:
-    items = [{**one, "created_at": pynamodb_time(one["created_at"]["S"])} for one in ITEMS]
+    items = [{**item, "created_at": pynamodb_time(item["created_at"]["S"])} for item in ITEMS]
     answers = Answers(responses(items))
     events: Any = PynamoDeal._get_connection().connection.client.meta.events
     events.unregister("before-send.dynamodb", unique_id="bench")

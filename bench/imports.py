@@ -36,7 +36,7 @@ def import_milliseconds(bytecode: Path, starts: int) -> dict[str, float]:
         {name: milliseconds(program, environment) for name, program in PROGRAMS.items()}
         for _ in range(starts)
     ]
-    return {name: min(one[name] for one in rounds) for name in PROGRAMS}
+    return {name: min(round_[name] for round_ in rounds) for name in PROGRAMS}
 
 
 def milliseconds(program: str, environment: dict[str, str]) -> float:

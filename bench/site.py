@@ -103,7 +103,7 @@ def log_in(port: int, login: str, password: str) -> str:
     answer.read()
     cookies = [value for name, value in answer.getheaders() if name.lower() == "set-cookie"]
     connection.close()
-    return next(one.partition(";")[0] for one in cookies if one.startswith("session="))
+    return next(cooky.partition(";")[0] for cooky in cookies if cooky.startswith("session="))
 
 
 def freshness(server: Server, database: Store, path: str) -> Figure:

@@ -160,7 +160,7 @@ def kept_pages(read: Read) -> Iterator[PageOf]:
     yield PageOf("trending in a category", "/trending/HOME")
     yield PageOf("hosting plans", "/pricing")
     codes = records_of(read, "campaigns")
-    offered = (f"/campaigns/{one}" for one in codes)
+    offered = (f"/campaigns/{code}" for code in codes)
     yield PageOf("campaign", next(one for one in offered if b"Order with" in read(one, None)))
 
 
@@ -260,4 +260,6 @@ def record_of(read: Read, noun: str) -> str:
 
 def records_of(read: Read, noun: str) -> list[str]:
     listed = re.findall(rf'"/admin/{noun}/([^"/?]+)"'.encode(), read(f"/admin/{noun}", ADMIN))
-    return [one.decode() for one in dict.fromkeys(listed) if one not in (b"new", b"find")]
+    return [
+        fromkey.decode() for fromkey in dict.fromkeys(listed) if fromkey not in (b"new", b"find")
+    ]

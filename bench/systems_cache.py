@@ -42,7 +42,7 @@ def measure(scale: Scale, screen: Console) -> Iterator[Figure]:
     with Engine.memory(housekeeping=False) as engine:
         deals = list(demo_of(catalog.SYSTEM, Deal, scale.deals))
         fill(Store(engine), catalog.SYSTEM, deals, len(deals), screen)
-        ids = [one.deal_id for one in deals]
+        ids = [deal.deal_id for deal in deals]
         yield from_cache(scale, engine, ids)
         yield reads_saved(scale, engine, ids)
 

@@ -166,7 +166,9 @@ class Walk:
             self.refused.append(f"{response.status} for {response.url}")
 
     def log_in(self, page: Page, who: str) -> None:
-        (login,) = (one for one in demo_logins() if one.login.startswith(f"{who}@"))
+        (login,) = (
+            demo_login for demo_login in demo_logins() if demo_login.login.startswith(f"{who}@")
+        )
         page.goto("/log-in")
         page.get_by_label("E-mail").fill(login.login)
         page.get_by_label("Password").fill(login.password)

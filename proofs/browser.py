@@ -169,8 +169,8 @@ def fields_in(html: str, page: str, action: str) -> dict[str, str]:
         if unescape(where) == action:
             inputs = (dict(ATTRIBUTE.findall(tag)) for tag in INPUT.findall(inside))
             return {
-                unescape(one["name"]): unescape(one.get("value", ""))
-                for one in inputs
-                if "name" in one
+                unescape(input_["name"]): unescape(input_.get("value", ""))
+                for input_ in inputs
+                if "name" in input_
             }
     raise Unexpected(f"{page} has no form for {action}")

@@ -219,7 +219,9 @@ class Editor(Person):
         self.hot: list[str] = []
 
     def arrive(self) -> None:
-        who = next(one for one in demo_logins() if one.login.startswith("editor"))
+        who = next(
+            demo_login for demo_login in demo_logins() if demo_login.login.startswith("editor")
+        )
         self.browser.submit("/log-in", "/log-in", to="/", email=who.login, password=who.password)
         self.browser.submit("/editor/brands/new", "/editor/brands", to="/editor/", name=BRAND)
 
@@ -341,7 +343,7 @@ class Program(Shopper):
 
     def look_at_order(self, order_id: str) -> None:
         items = self.browser.call("GET", f"/me/orders/{order_id}/items")["items"]
-        if {one["itemId"]: one["count"] for one in items} != self.promised.orders[order_id]:
+        if {item["itemId"]: item["count"] for item in items} != self.promised.orders[order_id]:
             raise Unexpected(f"order {order_id} has other items than were ordered")
         if self.browser.call("GET", "/me/cart")["lines"]:
             raise Unexpected(f"the cart is not empty after order {order_id}")

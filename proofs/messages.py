@@ -23,8 +23,8 @@ def owed(deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]) -> 
     everybody."""
     brands = yield from all_of(BrandWatch.within("main", brand=brand_key(BRAND)))
     categories = yield from all_of(CategoryWatch.within("main", category=category_key(CATEGORY)))
-    watching = [(one.username, MessageKind.BRAND) for one in brands]
-    watching += [(one.username, MessageKind.CATEGORY) for one in categories]
+    watching = [(brand.username, MessageKind.BRAND) for brand in brands]
+    watching += [(category.username, MessageKind.CATEGORY) for category in categories]
     told = {(username, deal, kind) for deal in deals for username, kind in watching}
     return told | {(username, deal, MessageKind.HOT) for deal in hot for username in everybody}
 

@@ -94,7 +94,7 @@ def items_of(order: Order) -> Steps[Lines]:
         items = (yield from view_order(order.order_id)).items
     except UnknownOrder:
         return {}
-    return {one.item_id: one.count for one in items}
+    return {item.item_id: item.count for item in items}
 
 
 def order_faults(promised: Promised, kept: Kept) -> list[str]:

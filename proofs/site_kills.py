@@ -69,8 +69,8 @@ class Trial:
     def under_load(self, seconds: float, kill: Callable[[], None], *, felt: bool) -> None:
         """Kills amid checkouts; whoever is cut off stops, unless nobody should be."""
         stop = threading.Event()
-        deeds = [self.editor.announce, *(one.buy for one in self.shoppers)]
-        threads = [threading.Thread(target=self.repeat, args=(one, stop, felt)) for one in deeds]
+        deeds = [self.editor.announce, *(shopper.buy for shopper in self.shoppers)]
+        threads = [threading.Thread(target=self.repeat, args=(deed, stop, felt)) for deed in deeds]
         for thread in threads:
             thread.start()
         time.sleep(seconds)
@@ -210,7 +210,7 @@ def run(
     counts = {
         "kills": number + 1,
         **trial.counts,
-        "orders acknowledged": sum(len(one.promised.orders) for one in trial.shoppers),
+        "orders acknowledged": sum(len(shopper.promised.orders) for shopper in trial.shoppers),
         "deals posted": len(trial.editor.posted),
     }
     return result(counts, trial.faults)

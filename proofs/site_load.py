@@ -112,7 +112,7 @@ def arrive(people: Sequence[Person]) -> None:
 def use(people: Sequence[Person], seconds: float, faults: list[str]) -> None:
     """Everybody at once, for so long; what went wrong is noted."""
     stop = threading.Event()
-    threads = [threading.Thread(target=live, args=(one, stop, faults)) for one in people]
+    threads = [threading.Thread(target=live, args=(person, stop, faults)) for person in people]
     for thread in threads:
         thread.start()
     stop.wait(seconds)
@@ -170,10 +170,10 @@ def store_faults(store: Store) -> list[str]:
 
 def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple[list[str], int]:
     """What is wrong with the data, and how many messages were owed."""
-    (editor,) = (one for one in people if isinstance(one, Editor))
-    shoppers = [one for one in people if isinstance(one, Shopper)]
+    (editor,) = (person for person in people if isinstance(person, Editor))
+    shoppers = [person for person in people if isinstance(person, Shopper)]
     with open_store(site.store) as store:
-        told = store.run(owed(editor.posted, editor.hot, [one.name for one in shoppers]))
+        told = store.run(owed(editor.posted, editor.hot, [shopper.name for shopper in shoppers]))
         faults = arrival_faults(store, told, patience) + caught_up(store, patience)
         for one in shoppers:
             faults += order_faults(one.promised, store.run(kept_of(one.name)))
@@ -188,17 +188,17 @@ def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) 
         people = crowd(site.port, seconds)
         arrive(people)
         use(people, min(max(SHORTEST_WARM_UP, seconds / 3), LONGEST_WARM_UP), faults)
-        before = sum((one.answers for one in people), Counter())
+        before = sum((person.answers for person in people), Counter())
         began = time.monotonic()
         watch = watched(site, people, seconds, faults)
         took = time.monotonic() - began
-        answers = sum((one.answers for one in people), Counter()) - before
+        answers = sum((person.answers for person in people), Counter()) - before
         faults += watch.verdict()
         after, messages = faults_after(site, people, patience)
         faults += after + site.complaints()
         stack.close()
         faults += audit.integrity_faults(site.file)
-    did = sum((one.did for one in people), Counter())
+    did = sum((person.did for person in people), Counter())
     counts = {
         "seconds": round(took),
         "answers": sum(answers.values()),

@@ -31,7 +31,9 @@ with bt.open_store("memory:") as store:
     store.run(bt.setup(bt.System("library", (LIBRARY,))))
     titles = ["Emma", "Persuasion", "Sanditon"]
     store.run(bt.put_many([Author(author_id="ja", name="A Lady")]))
-    store.run(bt.put_many(Book(author_id="ja", title=one, author_name="A Lady") for one in titles))
+    store.run(
+        bt.put_many(Book(author_id="ja", title=title, author_name="A Lady") for title in titles)
+    )
 
     print(store.run(rename_author("ja", "Jane Austen")), "books renamed")
     for book in store.run(bt.all_of(Book.within("main", author_id="ja"))):

@@ -25,7 +25,7 @@ def announce(deal_id: str) -> bt.Steps[int]:
     """A message to every user, a page of users at a time; tells how many users there were."""
 
     def tell(users: bt.Page[User]) -> bt.Steps[None]:
-        yield from bt.put_many(Message(username=one.username, deal_id=deal_id) for one in users)
+        yield from bt.put_many(Message(username=user.username, deal_id=deal_id) for user in users)
 
     return (yield from bt.model.each_page(User, tell, index="UserIndex", segments=2))
 

@@ -158,7 +158,7 @@ def test_what_is_accepted_is_kept_with_its_reason() -> None:
 def test_an_excuse_that_excuses_nothing_is_found() -> None:
     assert "accepted 'scan fetch_well'" in FOUND
     system = replace(deals.SYSTEM, accepted={"large-item Deal": "never"})
-    keys = {one.key for one in open_findings(system)}
+    keys = {open_finding.key for open_finding in open_findings(system)}
     assert keys == {"accepted 'large-item Deal'", "hot-partition Brands"}
 
 

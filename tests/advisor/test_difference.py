@@ -37,7 +37,10 @@ def test_a_table_as_declared_differs_in_nothing(engine: Engine) -> None:
 
 def test_how_a_table_is_paid_for_is_no_difference(engine: Engine) -> None:
     paid = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
-    indexes = [{**one, "ProvisionedThroughput": paid} for one in DECLARED["GlobalSecondaryIndexes"]]
+    indexes = [
+        {**global_secondary_index, "ProvisionedThroughput": paid}
+        for global_secondary_index in DECLARED["GlobalSecondaryIndexes"]
+    ]
     assert (
         differences(
             engine,
@@ -93,8 +96,10 @@ def test_another_key_and_another_projection_of_an_index(engine: Engine) -> None:
 
 def test_another_key_of_the_table_and_another_type(engine: Engine) -> None:
     types = [
-        {**one, "AttributeType": "S"} if one["AttributeName"] == "SK" else one
-        for one in DECLARED["AttributeDefinitions"]
+        {**attribute_definition, "AttributeType": "S"}
+        if attribute_definition["AttributeName"] == "SK"
+        else attribute_definition
+        for attribute_definition in DECLARED["AttributeDefinitions"]
     ]
     ((kind, sentence),) = differences(engine, AttributeDefinitions=types)
     assert (kind, sentence.partition(";")[0]) == (

@@ -99,7 +99,7 @@ class ParcelNote(View, of=Parcel, index="ByNote"):
     note: str
 
 
-ALL_TABLES = [one for one in vars(designs).values() if isinstance(one, Table)]
+ALL_TABLES = [var for var in vars(designs).values() if isinstance(var, Table)]
 PARCEL_SYSTEM = System("parcels", (PARCELS,))
 
 
@@ -120,9 +120,9 @@ def put_each(entities: Iterable[Entity]) -> Steps[None]:
 def units(charged: Charged) -> dict[tuple[str, str | None], tuple[float, float]]:
     """Where how much went, without the places where nothing did."""
     return {
-        (one.table, one.index): (one.read_units, one.write_units)
-        for one in charged.charges
-        if one.read_units or one.write_units
+        (charge.table, charge.index): (charge.read_units, charge.write_units)
+        for charge in charged.charges
+        if charge.read_units or charge.write_units
     }
 
 
@@ -255,7 +255,7 @@ def test_transactions_and_batches_cost_what_was_explained(
         if is_batch:
             runs_as_explained(store, lambda: put_many(distinct), held)
             held = store.run(scan_all(Parcel))
-            gone = [one.own_key() for one in others]
+            gone = [other.own_key() for other in others]
             runs_as_explained(store, lambda: get_many([first.own_key(), *gone]), held)
             runs_as_explained(store, lambda: delete_many(gone), held)
         else:
@@ -328,7 +328,10 @@ def test_a_like_is_a_transaction_of_two(pattern_cost: Cost) -> None:
 
 def test_reading_a_message_takes_it_out_of_its_index(pattern_cost: Cost) -> None:
     read = pattern_cost(deals.mark_as_read("alex", KSUID), holding=[a_message()])
-    assert {(one.index, one.write_units) for one in read.charges} == {(None, 1.0), ("GSI1", 1.0)}
+    assert {(charge.index, charge.write_units) for charge in read.charges} == {
+        (None, 1.0),
+        ("GSI1", 1.0),
+    }
 
 
 def test_steps_that_run_together_are_all_counted(pattern_cost: Cost) -> None:

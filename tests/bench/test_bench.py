@@ -106,9 +106,9 @@ def test_a_run_with_room_fails_for_cpu_time_and_not_for_waiting() -> None:
     waiting = Figure("a change shows", 9_000, "ms", bar=Bar("at most", 1_000, "ms", on_wall=True))
     ratio = Figure("GetItem", 7.0, "us", 1.0, "for bare SQLite", 7.0, Bar("at most", 3, "x"))
     figures = (cpu, waiting, ratio)
-    assert [one.fails(1.0) for one in figures] == [True, True, True]
-    assert [one.fails(1.1) for one in figures] == [True, False, True]
-    assert [one.fails(2.0) for one in figures] == [False, False, True]
+    assert [figure.fails(1.0) for figure in figures] == [True, True, True]
+    assert [figure.fails(1.1) for figure in figures] == [True, False, True]
+    assert [figure.fails(2.0) for figure in figures] == [False, False, True]
 
 
 def test_what_is_measured_again_is_judged_by_the_best_look() -> None:

@@ -45,7 +45,7 @@ def figures() -> list[Figure]:
 
 @pytest.mark.bench
 def test_every_bar_of_the_systems_is_measured(figures: list[Figure]) -> None:
-    bars = [str(one.bar) for one in figures if one.bar is not None]
+    bars = [str(figure.bar) for figure in figures if figure.bar is not None]
     assert bars == [
         "at most 100 us",
         "at most 500 us",
@@ -59,14 +59,14 @@ def test_every_bar_of_the_systems_is_measured(figures: list[Figure]) -> None:
 
 @pytest.mark.bench
 def test_figures_say_of_how_much_they_are(figures: list[Figure]) -> None:
-    said = " ".join(f"{one.what} {one.beside}" for one in figures)
+    said = " ".join(f"{figure.what} {figure.beside}" for figure in figures)
     for count in ("7,000", "6,000", "150", "20", "s = 1.1", "200 deals", "room for 40"):
         assert count in said
 
 
 @pytest.mark.bench
 def test_what_is_measured_takes_time_and_room(figures: list[Figure]) -> None:
-    assert all(one.ours > 0 and (one.other is None or one.other > 0) for one in figures)
+    assert all(figure.ours > 0 and (figure.other is None or figure.other > 0) for figure in figures)
 
 
 @pytest.mark.parametrize("audience", AUDIENCES, ids=["deals", "catalog"])

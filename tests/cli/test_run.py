@@ -67,7 +67,9 @@ def test_no_parameter_is_called_like_an_option_of_the_program() -> None:
     taken = {"store", "json", "help", "region", "requests"}
     for system in all_systems():
         for pattern in system.patterns.values():
-            assert taken.isdisjoint(one.name for one in pattern.parameters), pattern.name
+            assert taken.isdisjoint(parameter.name for parameter in pattern.parameters), (
+                pattern.name
+            )
 
 
 # What is typed
@@ -111,7 +113,7 @@ def test_values_are_read_by_the_types_of_the_parameters(store: str) -> None:
     )
     assert changed["status"] == "shipped"
     since = ["--customer", "alex", "--since", "2026-03-11T00:00:00Z", "--limit", "9"]
-    assert [one["number"] for one in told(store, "list_orders", *since)["items"]] == [2]
+    assert [item["number"] for item in told(store, "list_orders", *since)["items"]] == [2]
 
 
 @pytest.mark.parametrize("number", ["--numbers=3", "--numbers", '--numbers=["3"]'])

@@ -95,7 +95,7 @@ def described(engine: Engine, table: str) -> Any:
 
 def global_index(engine: Engine, table: str, name: str) -> Any:
     indexes = described(engine, table).get("GlobalSecondaryIndexes", [])
-    return next((one for one in indexes if one["IndexName"] == name), None)
+    return next((index for index in indexes if index["IndexName"] == name), None)
 
 
 def add_index(engine: Engine, table: str, new: Any, **attributes: str) -> Any:

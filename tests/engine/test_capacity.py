@@ -35,7 +35,7 @@ def declare(engine: Engine, name: str, attributes: tuple[str, ...], **indexes: A
     params: dict[str, Any] = {
         "TableName": name,
         "AttributeDefinitions": [
-            {"AttributeName": one, "AttributeType": "S"} for one in attributes
+            {"AttributeName": attribute, "AttributeType": "S"} for attribute in attributes
         ],
         "KeySchema": schema("pk", "sk"),
         "BillingMode": "PAY_PER_REQUEST",

@@ -168,7 +168,7 @@ def test_a_refused_work_undoes_nobody_elses(database: Database, committer: Commi
     followers = [group.run(work) for work in (note("a"), refuse, note("b"))]
     before = committer.groups
     group.commit()
-    assert [type(failure(one)) for one in followers] == [
+    assert [type(failure(follower)) for follower in followers] == [
         type(None),
         ValidationException,
         type(None),

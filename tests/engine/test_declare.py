@@ -435,7 +435,7 @@ def test_new_index_is_to_be_built_and_its_attributes_are_added() -> None:
         AttributeDefinitions=attributes("d"),
         GlobalSecondaryIndexUpdates=create_index(),
     )
-    assert [one.name for one in table.attributes] == ["a", "b", "c", "d"]
+    assert [attribute.name for attribute in table.attributes] == ["a", "b", "c", "d"]
     fresh = table.index("fresh")
     assert fresh is not None
     assert (fresh.building, fresh.number, fresh.is_global) == (True, 0, True)

@@ -17,7 +17,7 @@ def table(engine: Engine) -> None:
     names = ("pk", "g", "h")
     params = {
         "TableName": "things",
-        "AttributeDefinitions": [{"AttributeName": one, "AttributeType": "S"} for one in names],
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in names],
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
         "GlobalSecondaryIndexes": [index("zeta", "g", "h"), index("alpha", "g", "pk")],
         "BillingMode": "PAY_PER_REQUEST",

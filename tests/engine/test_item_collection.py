@@ -42,7 +42,7 @@ def declare(engine: Engine, *, local: bool = True, name: str = "things") -> None
     params = {
         "TableName": name,
         "AttributeDefinitions": [
-            {"AttributeName": one, "AttributeType": "S"} for one in attributes
+            {"AttributeName": attribute, "AttributeType": "S"} for attribute in attributes
         ],
         "KeySchema": schema("sk"),
         "BillingMode": "PAY_PER_REQUEST",

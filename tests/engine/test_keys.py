@@ -164,7 +164,7 @@ def declare(
         "BillingMode": "PAY_PER_REQUEST",
     }
     if indexes:
-        params["GlobalSecondaryIndexes"] = [index(*one) for one in indexes.items()]
+        params["GlobalSecondaryIndexes"] = [index(*item) for item in indexes.items()]
     engine(Request("CreateTable", params))
 
 

@@ -153,7 +153,7 @@ def test_another_bound_of_the_same_text_is_heeded(
         assert is_known(shared)
     meant = [one for one in range(0, 30, 3) if COMPARED[sign](one, bound)]
     assert not isinstance(found, str)
-    assert [int(one["sk"]["N"]) for one in found["Items"]] == meant
+    assert [int(item["sk"]["N"]) for item in found["Items"]] == meant
 
 
 @given(partitions, partitions, st.integers(0, 4), st.integers(0, 4))

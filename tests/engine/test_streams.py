@@ -548,7 +548,9 @@ def test_a_stream_switched_off_is_readable_for_a_day(notes: Streaming) -> None:
     notes.put("b")
     described = call(notes.engine, "DescribeStream", StreamArn=arn)["StreamDescription"]
     assert described["StreamStatus"] == "DISABLED"
-    assert all("EndingSequenceNumber" in one["SequenceNumberRange"] for one in described["Shards"])
+    assert all(
+        "EndingSequenceNumber" in shard["SequenceNumberRange"] for shard in described["Shards"]
+    )
     assert names(notes.records(arn)) == ["a"]
     notes.pass_hours(23)
     assert names(notes.records(arn)) == ["a"]

@@ -353,13 +353,15 @@ def fill(store: Store, entities: Iterable[Entity]) -> None:
 
 def table_request(table: Table) -> dict[str, Any]:
     attributes = {
-        one.name: one for index in (table.main, *table.indexes) for one in index.attributes
+        attribute.name: attribute
+        for index in (table.main, *table.indexes)
+        for attribute in index.attributes
     }
     request: dict[str, Any] = {
         "TableName": table.name,
         "BillingMode": "PAY_PER_REQUEST",
         "KeySchema": key_schema(table.main),
-        "AttributeDefinitions": [defined(one) for one in attributes.values()],
+        "AttributeDefinitions": [defined(attribute) for attribute in attributes.values()],
     }
     for kind, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False)):
         indexes = [index_request(one) for one in table.indexes if one.is_global == is_global]

@@ -70,7 +70,7 @@ def listed(store: Store, series: str) -> list[str]:
 
 
 def operations(store: Store) -> list[str]:
-    return [one.operation for one in requests(store)]
+    return [request.operation for request in requests(store)]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_only_what_is_new_is_listed(store: Store) -> None:
 def test_a_batch_lists_each_bucket_once(store: Store) -> None:
     store.run(load_many(deal(NOON - timedelta(hours=n), n) for n in range(100)))
     assert listed(store, LISTS[1]) == [f"2026-03-{day:02}" for day in (6, 7, 8, 9, 10)]
-    sent = [len(one.params["RequestItems"]["BigTimeDeals"]) for one in requests(store)[:5]]
+    sent = [len(request.params["RequestItems"]["BigTimeDeals"]) for request in requests(store)[:5]]
     assert sent == [15, 25, 25, 25, 25]
 
 
@@ -287,6 +287,8 @@ def test_what_was_there_before_its_list_is_backfilled(hours: set[int]) -> None:
 
 
 def test_the_table_has_one_entity_of_the_kits_own(store: Store) -> None:
-    assert [one for one in BIG_TIME_DEALS.entities if issubclass(one, BucketEntry)] == [ENTRY]
+    assert [entity for entity in BIG_TIME_DEALS.entities if issubclass(entity, BucketEntry)] == [
+        ENTRY
+    ]
     assert ENTRY.layout.table is BIG_TIME_DEALS
     assert (ENTRY.__name__, ENTRY.__doc__) == ("BucketEntry", BucketEntry.__doc__)

@@ -192,8 +192,12 @@ def sort_condition(asked: Query[Any]) -> tuple[str, ...]:
     _, *conditions = asked.within.conditions
     return tuple(
         text
-        for one in conditions
-        for text in (one.attribute, one.operator, *(value["S"] for value in one.operands))
+        for condition in conditions
+        for text in (
+            condition.attribute,
+            condition.operator,
+            *(value["S"] for value in condition.operands),
+        )
     )
 
 

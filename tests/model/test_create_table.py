@@ -112,7 +112,10 @@ def test_throughput_is_for_the_table_and_its_global_indexes() -> None:
     params = create_table_request(EVERYTHING, throughput=Throughput(5, 2)).params
     paid = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 2}
     assert (params["BillingMode"], params["ProvisionedThroughput"]) == ("PROVISIONED", paid)
-    assert all(one["ProvisionedThroughput"] == paid for one in params["GlobalSecondaryIndexes"])
+    assert all(
+        global_secondary_index["ProvisionedThroughput"] == paid
+        for global_secondary_index in params["GlobalSecondaryIndexes"]
+    )
     assert "ProvisionedThroughput" not in params["LocalSecondaryIndexes"][0]
 
 
@@ -145,7 +148,11 @@ def test_setup_adds_indexes_and_a_stream_to_a_table_that_lacks_them(store: Store
         for name, value in create_table_request(BIG_TIME_DEALS).params.items()
         if name not in ("GlobalSecondaryIndexes", "StreamSpecification")
     }
-    keys = [one for one in bare["AttributeDefinitions"] if one["AttributeName"] in ("PK", "SK")]
+    keys = [
+        attribute_definition
+        for attribute_definition in bare["AttributeDefinitions"]
+        if attribute_definition["AttributeName"] in ("PK", "SK")
+    ]
     store.transport(Request("CreateTable", {**bare, "AttributeDefinitions": keys}))
     progress = store.run(setup(SYSTEM))
     assert progress.pending == []
@@ -187,7 +194,7 @@ def impatient(seconds: float) -> None:
 
 def test_setup_goes_on_where_it_had_to_wait(engine: Engine) -> None:
     store = Store(Slow(engine, looks=3), sleep=impatient)
-    told = [(one.made, bool(one.pending)) for one in runs(store)]
+    told = [(run.made, bool(run.pending)) for run in runs(store)]
     assert told[0] == (["table Everything"], True)
     assert told[-1] == (["time to live of Everything"], False)
 

@@ -79,7 +79,7 @@ def test_pages_join_to_the_whole_in_order(
         found = read_through(store, limit, newest_first=newest_first)
     weights = [one.weight for one in found]
     assert weights == sorted(weights, reverse=newest_first)
-    assert sorted(one.name for one in found) == sorted(one.name for one in animals)
+    assert sorted(one.name for one in found) == sorted(animal.name for animal in animals)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def store(engine: Engine) -> Store:
 def test_a_full_page_is_asked_for_once(store: Store) -> None:
     fill(store, [message(n) for n in range(5)])
     page = store.run(query(INBOX, limit=3))
-    assert [one.params["Limit"] for one in requests(store)] == [4]
+    assert [request.params["Limit"] for request in requests(store)] == [4]
     assert len(page) == 3
     assert page.position is not None
 
@@ -59,7 +59,7 @@ def test_limit_counts_after_the_filter(store: Store) -> None:
     hot = attr("subject") == "hot"
     page = store.run(query(INBOX, limit=4, filter=hot))
     assert [one.message_id for one in page] == [ksuid(NOON, n) for n in (0, 10, 20, 30)]
-    asked = [one.params["Limit"] for one in requests(store)]
+    asked = [request.params["Limit"] for request in requests(store)]
     assert asked == [5, 10, 20, 40]
     rest = store.run(query(INBOX, limit=10, filter=hot, after=page.position))
     assert [one.message_id for one in rest] == [ksuid(NOON, n) for n in range(40, 100, 10)]
@@ -70,7 +70,7 @@ def test_a_page_ends_at_its_last_item_though_more_was_read(store: Store) -> None
     fill(store, [message(n, "hot" if n > 2 else "cold") for n in range(40)])
     hot = attr("subject") == "hot"
     page = store.run(query(INBOX, limit=4, filter=hot))
-    assert [one.params["Limit"] for one in requests(store)] == [5, 10]
+    assert [request.params["Limit"] for request in requests(store)] == [5, 10]
     assert page.position is not None
     assert page.position.place["key"]["SK"] == {"S": f"MESSAGE#{ksuid(NOON, 6)}"}
 
@@ -90,7 +90,7 @@ def test_a_page_over_a_megabyte_is_still_full(store: Store) -> None:
     fill(store, [message(n, "x" * 300_000) for n in range(8)])
     page = store.run(query(INBOX, limit=7))
     assert len(page) == 7
-    assert [one.params["Limit"] for one in requests(store)] == [8, 4]
+    assert [request.params["Limit"] for request in requests(store)] == [8, 4]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])

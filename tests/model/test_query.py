@@ -139,7 +139,7 @@ class TestCount:
     def test_counts_without_reading(self, store: Store) -> None:
         fill(store, [message(n, "x" * 300_000) for n in range(8)])
         assert store.run(count(INBOX)) == 8
-        assert {one.params["Select"] for one in requests(store)} == {"COUNT"}
+        assert {request.params["Select"] for request in requests(store)} == {"COUNT"}
 
     def test_a_count_is_a_value_that_can_be_run_again(self, engine: Engine) -> None:
         store = opened(engine, SHOP)
@@ -159,7 +159,7 @@ class TestCount:
     def test_no_further_than_is_asked(self, store: Store, most: int) -> None:
         fill(store, [message(n, "hot" if n % 3 else "cold") for n in range(9)])
         assert store.run(count(INBOX, most=most)) == min(most, 9)
-        assert max(one.params["Limit"] for one in requests(store)) == most
+        assert max(request.params["Limit"] for request in requests(store)) == most
         hot = attr("subject") == "hot"
         assert store.run(count(INBOX, filter=hot, most=most)) == min(most, 6)
 

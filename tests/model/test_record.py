@@ -46,12 +46,12 @@ def test_a_change_has_the_entity_before_and_after(world: World) -> None:
     world.run(delete(told))
     seen = changes(world, SHOP)
     customers = [change for one in seen if (change := one.of(Customer))]
-    assert [(one.kind, one.before, one.after) for one in customers] == [
+    assert [(customer.kind, customer.before, customer.after) for customer in customers] == [
         ("insert", None, al),
         ("modify", al, told),
         ("remove", told, None),
     ]
-    assert all(one.key.item == Customer.key("al").item for one in customers)
+    assert all(customer.key.item == Customer.key("al").item for customer in customers)
     assert not any(one.by_service for one in seen)
     assert {one.entity for one in seen} == {Customer, CustomerEmail}
     assert all(abs(one.at - datetime.now(UTC)).total_seconds() < 60 for one in seen)

@@ -67,7 +67,7 @@ def test_an_index_that_holds_one_entity_is_scanned_for_it_alone(store: Store) ->
 def test_segments_join_to_the_whole(store: Store, segments: int) -> None:
     assert names(store.run(scan_all(User, segments=segments, limit=3))) == EVERYONE
     if segments > 1:
-        seen = {one.params["Segment"] for one in requests(store)}
+        seen = {request.params["Segment"] for request in requests(store)}
         assert seen == set(range(segments))
 
 

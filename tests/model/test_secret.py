@@ -229,7 +229,7 @@ def test_no_explanation_shows_a_secret(make: Callable[[], Any]) -> None:
     explained = explain(make(), tables=[ACCOUNTS])
     assert HUSH not in str(explained)
     assert "***" in str(explained)
-    assert any(HUSH in str(one.request) for one in explained.requests)
+    assert any(HUSH in str(request.request) for request in explained.requests)
 
 
 def test_what_is_not_secret_is_explained_as_it_is() -> None:

@@ -231,5 +231,8 @@ def test_a_transaction_is_a_part_of_steps(world: World) -> None:
 def test_a_transaction_says_what_it_would_ask() -> None:
     request = like("X", "al").request()
     assert isinstance(request, Request)
-    assert [list(one) for one in request.params["TransactItems"]] == [["Put"], ["Update"]]
+    assert [list(transact_item) for transact_item in request.params["TransactItems"]] == [
+        ["Put"],
+        ["Update"],
+    ]
     assert request.params["TransactItems"][1]["Update"]["UpdateExpression"] == "ADD #n0 :v0"

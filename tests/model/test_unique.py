@@ -322,6 +322,6 @@ def test_values_and_markers_agree_after_any_sequence(steps: list[Writing]) -> No
             with suppress(EmailTaken, ItemExists, ItemMissing):
                 step(world)
         customers = world.run(scan_all(Customer))
-        owned = {one.email: one.username for one in customers if one.email}
+        owned = {customer.email: customer.username for customer in customers if customer.email}
         assert emails(world) == owned
         assert world.run(verify(SYSTEM)) == []

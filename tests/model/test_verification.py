@@ -160,7 +160,7 @@ def test_what_cannot_be_read_is_told_with_all_else_that_is_wrong(
     broken(world, Brand.key("Y"), GSI1PK={"S": "x"})
     sentences = [violation.sentence for violation in world.run(verify(SYSTEM))]
     assert "cannot be read" in sentences[0] or "cannot be read" in sentences[1]
-    assert any("GSI1PK is {'S': 'x'}, not None" in one for one in sentences)
+    assert any("GSI1PK is {'S': 'x'}, not None" in sentence for sentence in sentences)
 
 
 # Unique values

@@ -62,8 +62,12 @@ HALF = Decimal("9.5")
 
 def conditions(within: Within[Any]) -> list[tuple[str, ...]]:
     return [
-        (one.attribute, one.operator, *(next(iter(value.values())) for value in one.operands))
-        for one in within.conditions
+        (
+            condition.attribute,
+            condition.operator,
+            *(next(iter(value.values())) for value in condition.operands),
+        )
+        for condition in within.conditions
     ]
 
 

@@ -68,7 +68,8 @@ class World:
             params["IndexName"] = index
         found: list[Item] = self.engine(Request("Scan", params))["Items"]
         return sorted(
-            found, key=lambda item: str([item[one.name] for one in table.main.attributes])
+            found,
+            key=lambda item: str([item[attribute.name] for attribute in table.main.attributes]),
         )
 
     def put(self, table: Table, item: Item) -> None:
@@ -77,7 +78,7 @@ class World:
 
     def empty(self, table: Table) -> None:
         for item in self.items(table):
-            key = {one.name: item[one.name] for one in table.main.attributes}
+            key = {attribute.name: item[attribute.name] for attribute in table.main.attributes}
             self.engine(Request("DeleteItem", {"TableName": table.name, "Key": key}))
 
 
@@ -86,7 +87,7 @@ def check_indexes(world: World, table: Table) -> None:
     meant = [as_meant(table, item) for item in world.items(table)]
     assert [canonical_item(item) for item in world.items(table)] == meant
     for index in table.indexes:
-        keys = {one.name for one in index.attributes}
+        keys = {attribute.name for attribute in index.attributes}
         seen = projected(table, index)
         held = [canonical_item(item) for item in world.items(table, index.name)]
         assert held == [
@@ -115,5 +116,5 @@ def in_order(value: AttributeValue) -> AttributeValue:
 
 def as_meant(table: Table, item: Item) -> Item:
     """The item as its entity would be stored."""
-    layout = next(one.layout for one in table.entities if owns(one.layout, item))
+    layout = next(entity.layout for entity in table.entities if owns(entity.layout, item))
     return canonical_item(layout.to_item(layout.from_item(item)))

@@ -116,7 +116,7 @@ def test_likes_and_watches_of_a_brand_write_nothing(scene: Scene) -> None:
     scene.run(watch_brand("APPLE", "liz"))
     scene.exchanges.clear()
     assert carry_over(scene)
-    tables = {one.request.params.get("TableName") for one in scene.exchanges}
+    tables = {exchange.request.params.get("TableName") for exchange in scene.exchanges}
     assert not tables & {"Brands", "Deals", "Users", "UserWatches"}
 
 

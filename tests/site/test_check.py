@@ -70,7 +70,11 @@ def test_a_checkout_is_one_transaction_over_three_tables() -> None:
     )
     explanation = explain(check_out(form), tables=SITE.all_tables, holding=[line, customer])
     assert explanation.ended is None
-    written = [one for one in explanation.requests if one.request.operation.endswith("WriteItems")]
+    written = [
+        request
+        for request in explanation.requests
+        if request.request.operation.endswith("WriteItems")
+    ]
     assert [len({table.name for table, _ in one.used}) for one in written] == [3]
 
 

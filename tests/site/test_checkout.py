@@ -83,9 +83,9 @@ def test_what_is_decided_is_decided_in_one_transaction(scene: Scene, size: int) 
     scene.exchanges.clear()
     scene.run(check_out(asked))
     sizes = [
-        len(one.request.params["TransactItems"])
-        for one in scene.exchanges
-        if "#ORDER#" in str(one.request.params.get("TransactItems"))
+        len(exchange.request.params["TransactItems"])
+        for exchange in scene.exchanges
+        if "#ORDER#" in str(exchange.request.params.get("TransactItems"))
     ]
     assert sizes == [100]
     customer = scene.run(view_customer("liz")).customer
@@ -137,7 +137,7 @@ def test_of_concurrent_checkouts_with_two_keys_one_makes_the_order(scene: Scene,
         return await asyncio.gather(*runs, return_exceptions=True)
 
     outcomes = scene.wait(all_at_once())
-    assert sorted(isinstance(one, EmptyCart) for one in outcomes) == [False, True]
+    assert sorted(isinstance(outcome, EmptyCart) for outcome in outcomes) == [False, True]
     assert len(scene.run(orders_of("liz"))) == 1
     check_all_agrees(scene.run)
 

@@ -63,7 +63,7 @@ class Cached:
 
     def scan(self, **more: Any) -> list[str]:
         found = self.ask("Scan", TableName="Things", **more)
-        return sorted(one["pk"]["S"] for one in found["Items"])
+        return sorted(item["pk"]["S"] for item in found["Items"])
 
     def behind_its_back(self, steps: Steps[Any]) -> None:
         """Carried out by somebody else."""

@@ -249,7 +249,7 @@ def test_what_a_batch_left_unprocessed_is_asked_again(cached: Cached, engine: En
     asked: Any = {"Things": {"Keys": [key(pk) for pk in "abcd"]}}
     while asked:
         answer = cached.ask("BatchGetItem", RequestItems=asked)
-        found |= {one["pk"]["S"]: one for one in answer["Responses"]["Things"]}
+        found |= {thing["pk"]["S"]: thing for thing in answer["Responses"]["Things"]}
         asked = answer["UnprocessedKeys"]
     assert sorted(found) == ["a", "b", "c", "d"]
     assert cached.reached.count("BatchGetItem") > 1

@@ -88,7 +88,7 @@ def test_ten_readers_of_what_is_cold_make_one_read(
 ) -> None:
     readers = [slow.start(reading()) for _ in range(READERS)]
     slow.answers[0].set_result({"Item": item("a")})
-    assert [one.result(20) for one in readers] == [{"Item": item("a")}] * READERS
+    assert [reader.result(20) for reader in readers] == [{"Item": item("a")}] * READERS
     assert len(slow.asked) == 1
     assert slow.cache.statistics.joined == READERS - 1
 
@@ -111,7 +111,7 @@ def test_a_read_that_fails_has_failed_for_all_who_wait(slow: Slow) -> None:
     readers = [slow.start(getting()) for _ in range(3)]
     batch = slow.start(getting_many("a"))
     slow.answers[0].set_exception(ValidationException("no"))
-    assert [type(one.exception(20)) for one in readers] == [ValidationException] * 3
+    assert [type(reader.exception(20)) for reader in readers] == [ValidationException] * 3
     unprocessed = {"Things": {"Keys": [key("a")]}}
     assert batch.result(20) == {"Responses": {"Things": []}, "UnprocessedKeys": unprocessed}
     assert len(slow.asked) == 1

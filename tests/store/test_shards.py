@@ -42,4 +42,4 @@ def test_every_shard_is_read_once_and_after_its_parents(shards: list[Shard]) -> 
         for one in ready:
             assert all(parent in done or parent == "gone" for parent in one.parents)
         done += [one.id for one in ready]
-    assert sorted(done) == sorted(one.id for one in shards)
+    assert sorted(done) == sorted(shard.id for shard in shards)

@@ -32,22 +32,7 @@ DRY = {
 __getattr__ = lazy_names(__name__, DRY)
 
 __all__ = [
-    "CannotSample",
-    "Cost",
-    "Explained",
-    "Explanation",
-    "Finding",
-    "Measured",
-    "UnknownPrice",
-    "chart",
-    "check_system",
-    "cost_of",
-    "diff",
-    "explain",
-    "measure",
-    "open_findings",
-    "price",
-    "sample_arguments",
-    "sample_value",
-    "units",
+    "CannotSample", "Cost", "Explained", "Explanation", "Finding", "Measured", "UnknownPrice",
+    "chart", "check_system", "cost_of", "diff", "explain", "measure", "open_findings", "price",
+    "sample_arguments", "sample_value", "units",
 ]

@@ -32,15 +32,15 @@ class Charged:
 
     @property
     def read_units(self) -> float:
-        return sum(one.read_units for one in self.charges)
+        return sum(charge.read_units for charge in self.charges)
 
     @property
     def write_units(self) -> float:
-        return sum(one.write_units for one in self.charges)
+        return sum(charge.write_units for charge in self.charges)
 
     @property
     def index_write_units(self) -> float:
-        return sum(one.write_units for one in self.charges if one.index is not None)
+        return sum(charge.write_units for charge in self.charges if charge.index is not None)
 
     @property
     def amplification(self) -> float:
@@ -52,9 +52,12 @@ class Charged:
 def sum_charges(charges: Iterable[Charge]) -> tuple[Charge, ...]:
     """One charge for each table and index, in the order of their first use."""
     totals: dict[tuple[str, str | None], tuple[float, float]] = {}
-    for one in charges:
-        reads, writes = totals.get((one.table, one.index), (0.0, 0.0))
-        totals[one.table, one.index] = (reads + one.read_units, writes + one.write_units)
+    for charge in charges:
+        reads, writes = totals.get((charge.table, charge.index), (0.0, 0.0))
+        totals[charge.table, charge.index] = (
+            reads + charge.read_units,
+            writes + charge.write_units,
+        )
     return tuple(
         Charge(table, index, reads, writes) for (table, index), (reads, writes) in totals.items()
     )

@@ -44,8 +44,8 @@ def chart(system: System) -> str:
 def entity_chart(table: Table) -> str:
     """Every entity of a table, and the keys it is found by."""
     return markdown(
-        ["entity", *(one.name for one in table.main.attributes), "other keys"],
-        [entity_row(one) for one in table.entities],
+        ["entity", *(attribute.name for attribute in table.main.attributes), "other keys"],
+        [entity_row(entity) for entity in table.entities],
     )
 
 
@@ -54,7 +54,7 @@ def entity_row(entity: type[Entity]) -> list[str]:
     others = "; ".join(
         f"{while_text(key)}{name} {key_text(key)}" for name, key in keys.items() if name != MAIN
     )
-    return [entity.__name__, *(f"`{part_text(one)}`" for one in keys[MAIN].parts), others]
+    return [entity.__name__, *(f"`{part_text(part)}`" for part in keys[MAIN].parts), others]
 
 
 def index_title(index: Index) -> str:
@@ -66,9 +66,12 @@ def index_title(index: Index) -> str:
 def index_chart(table: Table, index: Index) -> str:
     """The entities that an index holds."""
     rows = [
-        [one.__name__, *(f"`{part_text(part)}`" for part in one.layout.keys[index.name].parts)]
-        for one in table.entities
-        if index.name in one.layout.keys
+        [
+            entity.__name__,
+            *(f"`{part_text(part)}`" for part in entity.layout.keys[index.name].parts),
+        ]
+        for entity in table.entities
+        if index.name in entity.layout.keys
     ]
     return markdown(["entity", *map(attribute_name, index.attributes)], rows)
 
@@ -79,7 +82,10 @@ def attribute_name(attribute: Attribute) -> str:
 
 def pattern_chart(patterns: Iterable[Pattern[..., Any]]) -> str:
     """Every access pattern, the indexes that answer it, and what it takes."""
-    rows = [[one.title, one.index, parameters_text(one), one.notes] for one in patterns]
+    rows = [
+        [pattern.title, pattern.index, parameters_text(pattern), pattern.notes]
+        for pattern in patterns
+    ]
     return markdown(["access pattern", "index", "parameters", "notes"], rows)
 
 
@@ -88,7 +94,9 @@ def parameters_text(pattern: Pattern[..., Any]) -> str:
     if pattern.takes is not None:
         return pattern.takes
     asked = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    names = [pascal_case(one.name) for one in pattern.parameters if one.kind in asked]
+    names = [
+        pascal_case(parameter.name) for parameter in pattern.parameters if parameter.kind in asked
+    ]
     return ", ".join(names) or NOT_APPLICABLE
 
 
@@ -111,7 +119,7 @@ def values_text(name: str, values: tuple[Any, ...]) -> str:
     spoken = name.replace("_", " ")
     if values in ((True,), (False,)):
         return spoken if values[0] else f"not {spoken}"
-    return f"{spoken} is {' or '.join(str(getattr(one, 'value', one)) for one in values)}"
+    return f"{spoken} is {' or '.join(str(getattr(value, 'value', value)) for value in values)}"
 
 
 def part_text(part: KeyPart) -> str:

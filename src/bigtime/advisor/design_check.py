@@ -206,7 +206,7 @@ def greatest(annotation: Any, above: tuple[type, ...]) -> int:
             for name in origin.model_fields
         )
     if is_collection(origin):
-        each = sum((greatest(one, above) for one in get_args(kind) if one is not Ellipsis), 1)
+        each = sum((greatest(arg, above) for arg in get_args(kind) if arg is not Ellipsis), 1)
         return 3 + each * (1 if most is None or is_fixed(kind) else most)
     if most is None:
         return SCALAR_BYTES

@@ -90,13 +90,16 @@ def key_differences(table: Table, live: Response) -> Iterator[Difference]:
     declared, there = schema_text(key_schema(table.main)), schema_text(live["KeySchema"])
     if declared != there:
         yield changed(table, f"its key is {there}, and declared as {declared}; {REBUILD}")
-    types = {one["AttributeName"]: one["AttributeType"] for one in live["AttributeDefinitions"]}
-    for one in key_attributes(table):
-        if types.get(one.name, one.type) != one.type:
+    types = {
+        attribute_definition["AttributeName"]: attribute_definition["AttributeType"]
+        for attribute_definition in live["AttributeDefinitions"]
+    }
+    for attribute in key_attributes(table):
+        if types.get(attribute.name, attribute.type) != attribute.type:
             yield changed(
                 table,
-                f"key attribute {one.name} is of type {types[one.name]}, and declared as"
-                f" {one.type}; {REBUILD}",
+                f"key attribute {attribute.name} is of type {types[attribute.name]}, and declared"
+                f" as {attribute.type}; {REBUILD}",
             )
 
 

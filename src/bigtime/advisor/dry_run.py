@@ -135,7 +135,7 @@ class DryRun:
         else:
             assumption = self.items_sentence(request, before, self.items_named(request))
         charges = sum_charges(consumed_charges(request.operation, response))
-        used = tuple(one for one in charges if one.read_units or one.write_units)
+        used = tuple(charge for charge in charges if charge.read_units or charge.write_units)
         self.requests.append(Explained(request, self.used_indexes(request), used, assumption))
         return response
 

@@ -51,11 +51,11 @@ class Explanation(Charged, Generic[T]):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return sum_charges(charge for one in self.requests for charge in one.charged)
+        return sum_charges(charge for request in self.requests for charge in request.charged)
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(index for one in self.requests for index in one.indexes))
+        return tuple(dict.fromkeys(index for request in self.requests for index in request.indexes))
 
     @property
     def dollars(self) -> Decimal:

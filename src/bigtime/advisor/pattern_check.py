@@ -78,9 +78,9 @@ def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Ite
 def check_chart(
     system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
 ) -> Iterator[Finding]:
-    made = (one for run in runs for one in run.requests)
+    made = (request for run in runs for request in run.requests)
     requests = [one for one in made if not reads_bucket_list(one.request)]
-    used = {(table.name, index.name) for one in requests for table, index in one.used}
+    used = {(table.name, index.name) for request in requests for table, index in request.used}
     said = charted(pattern.index)
     unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]
     stray = sorted(place_text(place) for place in used if not is_charted(said, place))
@@ -101,9 +101,11 @@ def early_ends(runs: list[Explanation[Any]]) -> str:
 
 
 def scanned(runs: list[Explanation[Any]]) -> list[TableIndex]:
-    scans = (one for run in runs for one in run.requests if one.request.operation == "Scan")
+    scans = (
+        request for run in runs for request in run.requests if request.request.operation == "Scan"
+    )
     return list(
-        dict.fromkeys((table.name, index.name) for one in scans for table, index in one.used)
+        dict.fromkeys((table.name, index.name) for scan in scans for table, index in scan.used)
     )
 
 

@@ -127,9 +127,9 @@ def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
 def variants(examples: Sequence[Any], number: int) -> Iterator[Any]:
     """Examples of text that end in a number instead of their last characters; then as they are."""
     digits = str(number)
-    for one in examples:
-        if isinstance(one, str) and len(one) > len(digits):
-            yield one[: -len(digits)] + digits
+    for example in examples:
+        if isinstance(example, str) and len(example) > len(digits):
+            yield example[: -len(digits)] + digits
     yield from examples
 
 
@@ -227,17 +227,17 @@ def texts(marks: tuple[Any, ...], name: str, number: int) -> Iterator[str]:
 def containers(
     kind: Any, origin: type, marks: tuple[Any, ...], name: str, number: int
 ) -> Iterator[Any]:
-    inner = [one for one in get_args(kind) if one is not Ellipsis]
+    inner = [arg for arg in get_args(kind) if arg is not Ellipsis]
     count = max(limit(marks, "min_length") or 0, 1)
     places = range(number * count, number * count + count)
     if issubclass(origin, Mapping):
         of = inner[1] if inner else str
-        yield {f"{name}-{one + 1}": sample_value(of, name=name, number=one) for one in places}
+        yield {f"{name}-{place + 1}": sample_value(of, name=name, number=place) for place in places}
     elif issubclass(origin, tuple) and inner and Ellipsis not in get_args(kind):
         yield tuple(sample_value(one, name=name, number=number) for one in inner)
     elif issubclass(origin, Iterable):
         of = inner[0] if inner else str
-        yield [sample_value(of, name=name, number=one) for one in places]
+        yield [sample_value(of, name=name, number=place) for place in places]
 
 
 # Entities

@@ -23,9 +23,9 @@ def check_system(system: System) -> list[Finding]:
     reasons = {
         **system.accepted,
         **{
-            f"{code} {one.name}": reason
-            for one in system.patterns.values()
-            for code, reason in one.accepted.items()
+            f"{code} {pattern.name}": reason
+            for pattern in system.patterns.values()
+            for code, reason in pattern.accepted.items()
         },
     }
     judged = [replace(one, accepted=reasons.get(one.key)) for one in found]

@@ -49,7 +49,7 @@ def consume(
         progress() as bar,
         stopping() as stop,
     ):
-        running = [Running(database, wanted, one, bar) for one in reactions]
+        running = [Running(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
 
 

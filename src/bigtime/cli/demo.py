@@ -90,7 +90,7 @@ def load(
 def with_demo(names: list[str] | None) -> list[System]:
     """The systems that are meant, all of which have demo data."""
     if not names:
-        return [one for one in all_systems() if one.demo is not None]
+        return [system for system in all_systems() if system.demo is not None]
     chosen = [system_named(name) for name in names]
     for one in chosen:
         if one.demo is None:

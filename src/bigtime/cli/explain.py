@@ -56,8 +56,8 @@ def show(explanation: Explanation[Any], *, with_requests: bool) -> None:
     screen = Console(highlight=False)
     screen.print(requests_table(explanation.requests))
     if with_requests:
-        for one in explanation.requests:
-            screen.print_json(json.dumps({one.request.operation: one.request.params}))
+        for request in explanation.requests:
+            screen.print_json(json.dumps({request.request.operation: request.request.params}))
     if explanation.ended is not None:
         ended = f"{type(explanation.ended).__name__}: {explanation.ended}"
         screen.print(f"On these samples it ends with {escape(ended)}", soft_wrap=True)

@@ -47,12 +47,16 @@ def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> 
 
 
 def parameters_of(pattern: Pattern[..., Any]) -> dict[str, Parameter]:
-    return {one.name: one for one in pattern.parameters if one.kind not in VARIADIC}
+    return {
+        parameter.name: parameter
+        for parameter in pattern.parameters
+        if parameter.kind not in VARIADIC
+    }
 
 
 def cursor_option(pattern: Pattern[..., Any]) -> str:
     """The option with which a pattern goes on after a page."""
-    taking = (one.name for one in pattern.parameters if takes_cursor(one))
+    taking = (parameter.name for parameter in pattern.parameters if takes_cursor(parameter))
     return option_of(next(taking, "after"))
 
 
@@ -172,7 +176,7 @@ def one_type(annotation: Any) -> Any:
     kind, _ = unwrapped(annotation)
     if get_origin(kind) not in (Union, UnionType):
         return kind
-    others = [one for one in get_args(kind) if one is not type(None)]
+    others = [arg for arg in get_args(kind) if arg is not type(None)]
     return one_type(others[0]) if len(others) == 1 else None
 
 
@@ -180,7 +184,7 @@ def is_text(annotation: Any) -> bool:
     """Whether one text tells a value of it."""
     kind, _ = unwrapped(annotation)
     if get_origin(kind) in (Union, UnionType):
-        return all(is_text(one) for one in get_args(kind) if one is not type(None))
+        return all(is_text(arg) for arg in get_args(kind) if arg is not type(None))
     if get_origin(kind) is Literal:
         return True
     if not isinstance(kind, type) or get_origin(kind) is not None:

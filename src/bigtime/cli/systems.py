@@ -97,7 +97,10 @@ def all_systems() -> list[System]:
 def names() -> list[str]:
     """The names of the systems that come with Bigtime."""
     package = import_module(PACKAGE)
-    modules = (import_module(f"{PACKAGE}.{one.name}") for one in iter_modules(package.__path__))
+    modules = (
+        import_module(f"{PACKAGE}.{iter_module.name}")
+        for iter_module in iter_modules(package.__path__)
+    )
     found = (module for module in modules if hasattr(module, ATTRIBUTE))
     return [*(module.__name__.removeprefix(f"{PACKAGE}.") for module in found), SITE]
 

@@ -15,14 +15,6 @@ TOOLS = {"NotLoopback": "http", "serve": "http"}
 __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "APPLICATION_ID",
-    "FORMAT",
-    "Engine",
-    "Faults",
-    "FileFormatError",
-    "KeyTerm",
-    "NotLoopback",
-    "Update",
-    "read_expressions",
-    "serve",
+    "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
+    "Update", "read_expressions", "serve",
 ]

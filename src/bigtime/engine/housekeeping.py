@@ -164,7 +164,9 @@ class Housekeeper:
         with self._database.reading() as reader:
             numbers = pending_backfills(reader)
         committer, catalogue = self._database.committer, self._database.catalogue
-        unfinished = [committer.run(partial(advance_backfill, catalogue, one)) for one in numbers]
+        unfinished = [
+            committer.run(partial(advance_backfill, catalogue, number)) for number in numbers
+        ]
         return any(unfinished)
 
     def drop(self) -> bool:

@@ -78,7 +78,7 @@ def possible(record: Mapping[str, Any], keys: Item, tables: Iterable[Table]) -> 
     return [
         table
         for table in tables
-        if {one.name for one in table.main.attributes} == keys.keys()
+        if {attribute.name for attribute in table.main.attributes} == keys.keys()
         and (not source or f":table/{table.name}/" in source)
     ]
 

@@ -42,7 +42,7 @@ def verify(system: System) -> Steps[list[Violation]]:
     audits: list[Audit] = [
         KeyAudit(),
         *map(BucketAudit, lists),
-        *(audit for one in invariants for audit in one.audits()),
+        *(audit for invariant in invariants for audit in invariant.audits()),
     ]
     violations: list[Violation] = []
     for table in system.tables:
@@ -141,7 +141,9 @@ def violation_of(found: Found) -> Violation | None:
     place = main_key(table, right)
     if not all(same(place[name], key[name]) for name in key):
         return Misplaced(*where, place)
-    names = {one.name for index in table.indexes for one in index.attributes} | {*layout.type_item}
+    names = {attribute.name for index in table.indexes for attribute in index.attributes} | {
+        *layout.type_item
+    }
     wrong = sorted(name for name in names if not same(item.get(name), right.get(name)))
     if not wrong:
         return None
@@ -157,6 +159,6 @@ def violation_of(found: Found) -> Violation | None:
 def fields_of_keys(layout: Layout, item: Item) -> dict[str, AttributeValue | None]:
     """The attributes that index keys are made of."""
     names = {name for key in layout.keys.values() for name in key.fed_by}
-    own = {one.name for one in layout.table.main.attributes}
+    own = {attribute.name for attribute in layout.table.main.attributes}
     stored = sorted(layout.names[name] for name in names if layout.names[name] not in own)
     return {name: item.get(name) for name in stored}

@@ -109,7 +109,9 @@ SHOWN: Final = (deals.BIG_TIME_DEALS, cart.CART, portal.PRODUCTS, portal.CAMPAIG
 """The tables that cached pages show."""
 
 TABLES: Final = {table.name: table for table in SHOWN}
-KEYS: Final = {table.name: [one.name for one in table.main.attributes] for table in SHOWN}
+KEYS: Final = {
+    table.name: [attribute.name for attribute in table.main.attributes] for table in SHOWN
+}
 
 
 def tags_of_item(table: str, item: Item) -> Collection[str]:

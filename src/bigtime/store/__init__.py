@@ -16,22 +16,12 @@ from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.engine_transport import engine_transport
 from bigtime.store.errors import (
-    ConnectionLost,
-    GarbledAnswer,
-    NoCredentials,
-    NotConnected,
-    ServerFailure,
-    TimedOut,
-    TransportError,
-    UnmodelledError,
+    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, TimedOut,
+    TransportError, UnmodelledError,
 )
 from bigtime.store.retries import Retries
 from bigtime.store.setting import (
-    SettingError,
-    destination,
-    open_async_store,
-    open_store,
-    read_setting,
+    SettingError, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.shards import NoStream
 from bigtime.store.store import Store
@@ -46,43 +36,11 @@ TOOLS = {"BotocoreTransport": "botocore_transport", "HttpTransport": "http_trans
 __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "QUIET_ROUNDS",
-    "AsyncCachedTransport",
-    "AsyncConsumer",
-    "AsyncStore",
-    "AsyncTransport",
-    "BotocoreTransport",
-    "CacheStatistics",
-    "CachedTransport",
-    "Checkpoint",
-    "Checkpoints",
-    "ConnectionLost",
-    "Consumer",
-    "Exchange",
-    "GarbledAnswer",
-    "Handler",
-    "Hook",
-    "HttpTransport",
-    "ItemCache",
-    "Meter",
-    "NoCredentials",
-    "NoStream",
-    "NotConnected",
-    "Retries",
-    "Runnable",
-    "ServerFailure",
-    "SettingError",
-    "ShardTurn",
-    "Store",
-    "TableCheckpoints",
-    "TimedOut",
-    "TransportError",
-    "UnmodelledError",
-    "changed_by",
-    "consume",
-    "destination",
-    "engine_transport",
-    "open_async_store",
-    "open_store",
-    "read_setting",
+    "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",
+    "BotocoreTransport", "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints",
+    "ConnectionLost", "Consumer", "Exchange", "GarbledAnswer", "Handler", "Hook", "HttpTransport",
+    "ItemCache", "Meter", "NoCredentials", "NoStream", "NotConnected", "Retries", "Runnable",
+    "ServerFailure", "SettingError", "ShardTurn", "Store", "TableCheckpoints", "TimedOut",
+    "TransportError", "UnmodelledError", "changed_by", "consume", "destination", "engine_transport",
+    "open_async_store", "open_store", "read_setting",
 ]

@@ -137,7 +137,7 @@ async def all_of(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
     """Their results; the first error cancels the others, and is raised as itself."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in coroutines]
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
     except BaseExceptionGroup as errors:
         first = errors.exceptions[0]
     else:

@@ -185,7 +185,7 @@ class Consumption:
 
         `begun` is when the consumer was started.
         """
-        found = [one.waiting_since for one in list(self.readers.values())]
+        found = [reader.waiting_since for reader in list(self.readers.values())]
         waiting = [datetime.fromtimestamp(one, now.tzinfo) for one in found if one is not None]
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
@@ -243,7 +243,9 @@ class Consumption:
     def pass_over(self, shards: Sequence[Shard]) -> None:
         """Takes the shards that have ended as read."""
         assert self.saved is not None
-        self.saved |= {one.id: Checkpoint(one.stream, done=True) for one in shards if one.closed}
+        self.saved |= {
+            shard.id: Checkpoint(shard.stream, done=True) for shard in shards if shard.closed
+        }
 
     def reader_of(self, shard: Shard) -> Reader:
         assert self.saved is not None

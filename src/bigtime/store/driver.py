@@ -199,7 +199,7 @@ class Driver:
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Those of the facts that are not remembered."""
-        return tuple(one for one in facts if one not in self._facts)
+        return tuple(fact for fact in facts if fact not in self._facts)
 
     def _remember(self, facts: tuple[Hashable, ...]) -> None:
         if len(self._facts) + len(facts) > MOST_FACTS:
@@ -231,7 +231,7 @@ class Driver:
 def units_in(reported: Response | Sequence[Response]) -> float:
     """The units of one table, or of several added up."""
     tables = [reported] if isinstance(reported, dict) else reported
-    return sum([float(one.get("CapacityUnits", 0.0)) for one in tables])
+    return sum([float(table.get("CapacityUnits", 0.0)) for table in tables])
 
 
 def utc_now() -> datetime:

@@ -163,7 +163,9 @@ class Store(Driver):
 
         So steps in steps never wait for a thread that waits for them.
         """
-        others = [threads.submit(copy_context().run, self._member, one, group) for one in steps[1:]]
+        others = [
+            threads.submit(copy_context().run, self._member, step, group) for step in steps[1:]
+        ]
         results = [self._member(steps[0], group)]
         for one, other in zip(steps[1:], others, strict=True):
             results.append(self._member(one, group) if other.cancel() else other.result())

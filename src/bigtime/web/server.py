@@ -72,9 +72,9 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
 
 def has_demo_login(store: Store) -> bool:
     """Whether a password lets somebody in that everybody knows; the names are anybody's."""
-    for one in demo_logins():
+    for demo_login in demo_logins():
         with contextlib.suppress(accounts.WrongCredentials):
-            store.run(accounts.verify_password(one.login, one.password))
+            store.run(accounts.verify_password(demo_login.login, demo_login.password))
             return True
     return False
 
@@ -110,7 +110,10 @@ def why_not(error: OSError, settings: Settings) -> str:
 def greet(settings: Settings, port: int, has_demo: bool) -> str:
     lines = [f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}"]
     if has_demo:
-        lines += [f"  log in as {one.login} with {one.password}" for one in demo_logins()]
+        lines += [
+            f"  log in as {demo_login.login} with {demo_login.password}"
+            for demo_login in demo_logins()
+        ]
     lines.append(f"Its data is in {settings.store}. Ctrl+C stops it.")
     if settings.mode == "production" and not settings.smtp:
         lines.append("No mail is sent, and so no one-time codes: BIGTIME_SMTP is not set.")

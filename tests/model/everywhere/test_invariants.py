@@ -95,7 +95,7 @@ def test_what_refers_to_an_item_is_counted() -> Steps[object]:
     yield from delete(like)
     assert (yield from delete(BrandLike.key("X", "nobody"))) is None
     counts = yield from get_together(Brand.key("X"), Brand.key("Y"))
-    assert [(one.like_count, one.offer_count) for one in counts if one] == [(1, 0), (0, 1)]
+    assert [(count.like_count, count.offer_count) for count in counts if count] == [(1, 0), (0, 1)]
     yield from delete(moved.own_key())
     hidden = yield from get(Brand.key("Y"))
     assert hidden is not None and hidden.offer_count == 0

@@ -78,7 +78,7 @@ def test_days_are_walked_newest_first_with_one_cursor() -> Steps[object]:
     odd = attr("title").one_of("deal 1", "deal 5", "deal 7")
     assert (yield from walked(latest, limit=2, filter=odd)) == [deals()[n] for n in (1, 5, 7)]
     cards = yield from walked(latest, limit=5, only=DealCard)
-    assert [one.title for one in cards] == [one.title for one in deals()]
+    assert [card.title for card in cards] == [one.title for one in deals()]
     return cards
 
 

@@ -52,9 +52,9 @@ def test_a_system_from_end_to_end() -> Steps[object]:
 @everywhere(deals.SYSTEM)
 def test_what_runs_together_comes_back_in_order() -> Steps[object]:
     likes = [BrandLike(brand="APPLE", username=f"u{n}") for n in range(20)]
-    made = yield from together(*(create(one) for one in likes))
+    made = yield from together(*(create(like) for like in likes))
     assert list(made) == likes
-    found = yield from together(*(get(one.own_key()) for one in likes))
+    found = yield from together(*(get(like.own_key()) for like in likes))
     assert list(found) == likes
     moment, drawn, nothing = yield from together(now(), random_bytes(4), get(Brand.key("PEAR")))
     assert (moment, len(drawn), nothing) == (START, 4, None)
@@ -85,7 +85,7 @@ def test_what_a_pattern_costs_is_what_was_explained() -> Steps[object]:
         measured = yield from measure(pattern())
         assert len(estimate.requests) == measured.requests
         # Of a query of an index, the table is reported too, with nothing.
-        charged = {one for one in measured.charges if one.read_units or one.write_units}
+        charged = {charge for charge in measured.charges if charge.read_units or charge.write_units}
         assert set(estimate.charges) == charged
         charges.append(charged)
     return charges

@@ -96,17 +96,17 @@ def compared(
     found: list[list[Any]] = []
     for make, holds in COMPARISONS:
         seen = [value_of(one) for one in (yield from all_of(within(make(x))))]
-        assert seen == [one for one in values if holds(one, x)]
+        assert seen == [value for value in values if holds(value, x)]
         found.append(seen)
     seen = [value_of(one) for one in (yield from all_of(within(between(x, y))))]
-    assert seen == [one for one in values if x <= one <= y]
+    assert seen == [value for value in values if x <= value <= y]
     return [*found, seen]
 
 
 @everywhere(TRENDING)
 def test_key_conditions_of_a_number() -> Steps[object]:
     scores = [-(10**20), -10, -9, -1, 0, 1, 2, 9, 10, 11, 100, 10**20]
-    yield from put_many(TrendingDeal(category_id="tv", engagement_score=one) for one in scores)
+    yield from put_many(TrendingDeal(category_id="tv", engagement_score=score) for score in scores)
     return (
         yield from compared(
             lambda wanted: TrendingDeal.within("main", category_id="tv", engagement_score=wanted),
@@ -167,7 +167,7 @@ def test_a_sort_key_of_several_fields_told_from_the_left() -> Steps[object]:
         for at in times
         for sku in ("x", "y")
     ]
-    markers = [Marker(account_id="a", item=one.sku, line="-") for one in lines[:2]]
+    markers = [Marker(account_id="a", item=line.sku, line="-") for line in lines[:2]]
     yield from put_many([*lines, *markers])
     asked: list[tuple[dict[str, Any], list[Line]]] = [
         ({}, lines),
@@ -316,7 +316,7 @@ def test_views_of_what_an_index_projects() -> Steps[object]:
     yield from put_many(watches)
     watchers = yield from all_of(BrandWatcher.within(brand_id="apple"))
     assert watchers == [
-        BrandWatcher(user_id=one.user_id, watch_key=one.watch_key) for one in watches
+        BrandWatcher(user_id=watch.user_id, watch_key=watch.watch_key) for watch in watches
     ]
     of_type = yield from all_of(WatchOfType.within(watch_type="BRAND"), newest_first=True)
     assert [(one.user_id, one.target_name) for one in of_type] == [

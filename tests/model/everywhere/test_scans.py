@@ -24,7 +24,7 @@ def test_a_scan_finds_every_item_of_its_entity_and_no_other() -> Steps[object]:
     yield from put_many([*brands(30), *(User(username=f"u{n}") for n in range(30))])
     assert by_name((yield from scan_all(Brand))) == brands(30)
     liked = yield from scan_all(Brand, filter=attr("like_count") > 1, consistent=True)
-    assert by_name(liked) == [one for one in brands(30) if one.like_count > 1]
+    assert by_name(liked) == [brand for brand in brands(30) if brand.like_count > 1]
     return len((yield from scan_all(User)))
 
 

@@ -46,7 +46,7 @@ def test_a_record_is_an_entity_before_and_after(kind: str, front: Front) -> None
     told = [(one.kind, one.before, one.after) for one in watcher.changes_of(Customer.key("al"))]
     assert told == [("insert", None, al), ("modify", al, moved), ("remove", moved, None)]
     markers = watcher.changes_of(CustomerEmail.key("a@x.org"))
-    assert [(one.kind, one.entity) for one in markers] == [
+    assert [(marker.kind, marker.entity) for marker in markers] == [
         ("insert", CustomerEmail),
         ("remove", CustomerEmail),
     ]

@@ -18,7 +18,7 @@ from tests.model.everywhere.test_items import SENDER
 
 
 def sentences(differences: list[Difference]) -> list[str]:
-    return sorted(f"{one.kind} {one}" for one in differences)
+    return sorted(f"{difference.kind} {difference}" for difference in differences)
 
 
 @everywhere()
@@ -36,9 +36,9 @@ def test_setup_makes_a_table_with_all_that_it_has_and_then_nothing() -> Steps[ob
 @everywhere()
 def test_every_table_of_the_designs_can_be_made() -> Steps[object]:
     tables = [
-        one
-        for one in vars(designs).values()
-        if isinstance(one, type(PARCELS)) and one is not designs.BIG_TIME_DEALS
+        var
+        for var in vars(designs).values()
+        if isinstance(var, type(PARCELS)) and var is not designs.BIG_TIME_DEALS
     ]
     assert len(tables) > 6
     progress = yield from setup(deals.SYSTEM, *tables)
@@ -89,7 +89,9 @@ def test_what_setup_does_not_change_is_told() -> Steps[object]:
     ]
     params["Tags"] = [{"Key": "Project", "Value": "other"}, {"Key": "Extra", "Value": "x"}]
     params["AttributeDefinitions"] = [
-        one for one in params["AttributeDefinitions"] if not one["AttributeName"].startswith("GSI2")
+        attribute_definition
+        for attribute_definition in params["AttributeDefinitions"]
+        if not attribute_definition["AttributeName"].startswith("GSI2")
     ]
     yield Request("CreateTable", params)
     assert (yield from setup(deals.SYSTEM)) == Progress()
@@ -102,6 +104,6 @@ def test_what_setup_does_not_change_is_told() -> Steps[object]:
 def test_a_table_is_ready_when_setup_has_come_back() -> Steps[object]:
     described = yield Request("DescribeTable", {"TableName": "Parcels"})
     indexes = described["Table"]["GlobalSecondaryIndexes"]
-    states = [described["Table"]["TableStatus"], *(one["IndexStatus"] for one in indexes)]
+    states = [described["Table"]["TableStatus"], *(index["IndexStatus"] for index in indexes)]
     assert states == ["ACTIVE"] * 3
     return (yield from put(Parcel(sender=SENDER, weight=Decimal(1), parcel_id=ksuid(NOON, 1))))

@@ -120,10 +120,10 @@ LIKES = [BrandLike(brand="APPLE", username=f"u{n}") for n in range(100)]
 
 @everywhere(DEALS)
 def test_a_hundred_actions() -> Steps[object]:
-    yield from transact(*(create(one) for one in LIKES))
-    found = yield from get_many([one.own_key() for one in LIKES])
+    yield from transact(*(create(like) for like in LIKES))
+    found = yield from get_many([like.own_key() for like in LIKES])
     assert found == LIKES
-    again = transact(*(create(one) for one in LIKES))
+    again = transact(*(create(like) for like in LIKES))
     assert (yield from refusal(again)) == "item-exists"
     return found
 
@@ -131,7 +131,7 @@ def test_a_hundred_actions() -> Steps[object]:
 @everywhere(DEALS, moto_differs="it reads 25 items in a transaction; AWS reads 100")
 def test_a_hundred_reads_of_one_moment() -> Steps[object]:
     yield from put_many(LIKES)
-    found = yield from get_together(*(one.own_key() for one in LIKES))
+    found = yield from get_together(*(like.own_key() for like in LIKES))
     assert list(found) == LIKES
     return found
 

@@ -48,7 +48,7 @@ def check_markers(place: Place) -> None:
     """Every active line has its marker, every marker its line, and all is as declared."""
     active = place.run(lines(ACTIVE))
     markers = place.run(scan_all(LineMarker, consistent=True))
-    assert sorted((one.account_id, one.sku, one.line_sk) for one in markers) == sorted(
+    assert sorted((marker.account_id, marker.sku, marker.line_sk) for marker in markers) == sorted(
         (line.account_id, line.item_sku, line.sk) for line in active
     )
     check_sound(place, SYSTEM)

@@ -63,7 +63,7 @@ def checking_out(place: Place, key: Ksuid) -> Ksuid:
 
 def check_agreement(place: Place, order: Ksuid) -> None:
     """The order's items are the purchased lines."""
-    items = {one.item_id: (one.count, one.price) for one in place.run(view_order(order)).items}
+    items = {item.item_id: (item.count, item.price) for item in place.run(view_order(order)).items}
     bought = place.run(view_purchase("liz", order))
     assert items == {one.item_sku: (one.count, one.price) for one in bought}
 
@@ -86,7 +86,9 @@ def test_24_lines_are_one_transaction(alone: Place) -> None:
     alone.exchanges.clear()
     alone.run(check_out("liz", KEY))
     (sent,) = [
-        one.request for one in alone.exchanges if one.request.operation == "TransactWriteItems"
+        exchange.request
+        for exchange in alone.exchanges
+        if exchange.request.operation == "TransactWriteItems"
     ]
     assert len(sent.params["TransactItems"]) == 98
 

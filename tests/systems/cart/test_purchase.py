@@ -138,7 +138,7 @@ def test_a_thousand_lines_can_be_written_down_and_one_more_is_too_many(alone: Pl
         for number in range(1_001)
     ]
     markers = [LINES.marker_of(line.__dict__) for line in made]
-    alone.run(load_many([*made, *(one for one in markers if one is not None)]))
+    alone.run(load_many([*made, *(marker for marker in markers if marker is not None)]))
     with unchanged(alone, SYSTEM), pytest.raises(CartTooLarge):
         alone.run(purchase("liz", ORDER))
     alone.run(remove_line("liz", made[0].sk))

@@ -50,7 +50,7 @@ def test_of_threads_that_put_one_line_back_all_get_it_and_one_is_there(alone: Pl
 def test_of_threads_that_purchase_one_cart_one_makes_the_order(alone: Place, size: int) -> None:
     fill(alone, size)
     orders = [order_id(number) for number in range(4)]
-    racers = [lambda one=one: len(alone.run(purchase("liz", one))) for one in orders]
+    racers = [lambda order=order: len(alone.run(purchase("liz", order))) for order in orders]
     assert sorted(in_threads(racers)) == [str(size), *["empty-cart"] * 3]
     bought = alone.run(lines(PURCHASED))
     assert len(bought) == size

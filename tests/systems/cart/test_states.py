@@ -136,18 +136,21 @@ class Carts(RuleBasedStateMachine):
     @invariant()
     def the_table_is_as_the_model(self) -> None:
         assert {
-            (one.account_id, one.item_sku): (one.count, one.price) for one in self.lines(ACTIVE)
+            (line.account_id, line.item_sku): (line.count, line.price)
+            for line in self.lines(ACTIVE)
         } == self.active
         assert len(self.lines(ACTIVE)) == len(self.active)
-        saved = ((one.account_id, one.item_sku, one.count, one.price) for one in self.lines(SAVED))
+        saved = (
+            (line.account_id, line.item_sku, line.count, line.price) for line in self.lines(SAVED)
+        )
         assert Counter(saved) == +self.saved
         assert sorted(self.bought_lines()) == sorted(map(placed, self.lines(PURCHASED)))
 
     @invariant()
     def every_marker_is_its_line_s(self) -> None:
         markers = self.store.run(scan_all(LineMarker, consistent=True))
-        assert sorted((one.account_id, one.line_sk) for one in markers) == sorted(
-            (one.account_id, one.sk) for one in self.lines(ACTIVE)
+        assert sorted((marker.account_id, marker.line_sk) for marker in markers) == sorted(
+            (line.account_id, line.sk) for line in self.lines(ACTIVE)
         )
         assert not any(one.is_open for one in self.store.run(scan_all(Purchases)))
 

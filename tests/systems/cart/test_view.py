@@ -115,10 +115,10 @@ def test_days_part_a_product_s_lines_and_pages_join_up(
         store.run(setup(SYSTEM))
         store.run(load_many(lines))
         for status in Status:
-            of_status = {one.sk: one for one in lines if one.status is status}
+            of_status = {line.sk: line for line in lines if line.status is status}
             read = pages(lambda after: view_carts("72f49", status, limit=limit, after=after), store)  # noqa: B023
             assert [one.entered_at for one in read] == sorted(
-                (one.entered_at for one in lines if one.status is status), reverse=True
+                (line.entered_at for line in lines if line.status is status), reverse=True
             )
             assert {one.sk for one in read} == of_status.keys()
             of_day = pages(

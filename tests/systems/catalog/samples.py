@@ -100,7 +100,7 @@ def pages(place: Place, ask: Callable[[Position | None], Steps[Page[T]]]) -> Ite
 
 
 def joined(lists: Iterable[list[T]]) -> list[T]:
-    return [one for items in lists for one in items]
+    return [item for items in lists for item in items]
 
 
 def stored(place: Place, table: str, **asked: Any) -> list[Item]:

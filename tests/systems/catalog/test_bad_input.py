@@ -200,13 +200,13 @@ def test_bad_input_is_an_error_of_its_own(filled: Place, what: str) -> None:
 
 def test_every_error_has_a_code_and_a_sentence() -> None:
     kinds = [
-        one
-        for one in vars(errors).values()
-        if isinstance(one, type)
-        and issubclass(one, DomainError)
-        and one.__module__ == errors.__name__
+        var
+        for var in vars(errors).values()
+        if isinstance(var, type)
+        and issubclass(var, DomainError)
+        and var.__module__ == errors.__name__
     ]
-    codes = [one.code for one in kinds]
+    codes = [kind.code for kind in kinds]
     assert len({*codes}) == len(codes) == 25
     for one in kinds:
         assert str(one()).endswith(".") and str(one())[0].isupper()

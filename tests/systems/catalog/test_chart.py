@@ -107,7 +107,10 @@ def test_a_table_is_made_with_the_keys_indexes_and_projections_of_the_schema(
     assert {one["AttributeName"]: one["KeyType"] for one in made["KeySchema"]} == keys
     found = {one["IndexName"]: index_facts(one) for one in made.get("GlobalSecondaryIndexes", [])}
     assert found == indexes
-    types = {one["AttributeName"]: one["AttributeType"] for one in made["AttributeDefinitions"]}
+    types = {
+        attribute_definition["AttributeName"]: attribute_definition["AttributeType"]
+        for attribute_definition in made["AttributeDefinitions"]
+    }
     numbers = {"engagement_score", "discount_percentage"}
     assert types == {name: "N" if name in numbers else "S" for name in types}
 
@@ -151,7 +154,9 @@ def test_a_numbered_pattern_is_one_request_of_the_schemas_kind(name: str) -> Non
 
 
 def test_the_numbered_patterns_are_1_to_18_each_once() -> None:
-    titles = {one.title: one.name for one in SYSTEM.patterns.values() if "#" in one.title}
+    titles = {
+        pattern.title: pattern.name for pattern in SYSTEM.patterns.values() if "#" in pattern.title
+    }
 
     numbered = {int(title.split()[1].removeprefix("#")): title.split()[2] for title in titles}
     assert [*sorted(numbered)] == [*range(1, 19)]

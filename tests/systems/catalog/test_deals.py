@@ -81,7 +81,7 @@ def test_a_deal_by_id_is_read_consistently_unless_told_otherwise(alone: Place) -
     alone.run(get_deal_by_id("deal-12345"))
     alone.run(get_deal_by_id("deal-12345", consistent=False))
 
-    asked = [one.request.params.get("ConsistentRead", False) for one in alone.exchanges]
+    asked = [exchange.request.params.get("ConsistentRead", False) for exchange in alone.exchanges]
     assert asked == [True, False]
 
 
@@ -214,7 +214,7 @@ def test_pages_join_up_to_the_whole(place: Place) -> None:
         place, lambda after: get_deals_by_category("electronics", limit=4, after=after)
     )
     assert joined(paged_cards) == cards.items
-    assert len({one.deal_id for one in cards}) == 11
+    assert len({card.deal_id for card in cards}) == 11
 
 
 def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:

@@ -56,12 +56,14 @@ def test_larger_ones_have_as_much_as_they_say(scale: Scale, deals: int, users: i
 def test_a_medium_catalogue_is_counted_right_and_spread_over_days() -> None:
     entities = [*DEMO.entities(Scale.MEDIUM, Random(1))]
 
-    kinds = Counter(type(one).__name__ for one in entities)
+    kinds = Counter(type(entity).__name__ for entity in entities)
     assert kinds.total() == DEMO.count(Scale.MEDIUM)
-    deals = [one for one in entities if isinstance(one, Deal)]
-    assert len({one.posted_at.date() for one in deals}) == 121
-    assert {one.status for one in deals} == {*DealStatus}
-    keys = {(one.category_id, one.rank) for one in entities if isinstance(one, TrendingDeal)}
+    deals = [entity for entity in entities if isinstance(entity, Deal)]
+    assert len({deal.posted_at.date() for deal in deals}) == 121
+    assert {deal.status for deal in deals} == {*DealStatus}
+    keys = {
+        (entity.category_id, entity.rank) for entity in entities if isinstance(entity, TrendingDeal)
+    }
     assert len(keys) == kinds["TrendingDeal"] == 2_000
 
 

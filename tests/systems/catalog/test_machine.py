@@ -171,7 +171,7 @@ class Catalogue(RuleBasedStateMachine):
 
     @invariant()
     def lists_hold_what_is_listed_the_newest_first(self) -> None:
-        listed = [one for one in self.deals.values() if one.status in LISTED]
+        listed = [deal for deal in self.deals.values() if deal.status in LISTED]
         listed.sort(key=lambda one: one.posted_at, reverse=True)
         for brand_id in BRANDS:
             found = self.all(get_deals_by_brand(brand_id))
@@ -179,7 +179,7 @@ class Catalogue(RuleBasedStateMachine):
         for category_id in CATEGORIES:
             cards = self.all(get_deals_by_category(category_id))
             expected = [one.deal_id for one in listed if one.category_id == category_id]
-            assert [one.deal_id for one in cards] == expected
+            assert [card.deal_id for card in cards] == expected
 
     @invariant()
     def watches_are_in_their_indexes(self) -> None:

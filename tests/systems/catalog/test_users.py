@@ -89,4 +89,4 @@ def test_users_and_brands_are_read_so_that_a_cache_may_answer(alone: Place) -> N
     alone.run(get_user_by_id("user-67890"))
     alone.run(get_brand_by_id(SONY))
 
-    assert not any(one.request.params.get("ConsistentRead") for one in alone.exchanges)
+    assert not any(exchange.request.params.get("ConsistentRead") for exchange in alone.exchanges)

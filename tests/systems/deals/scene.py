@@ -88,5 +88,5 @@ def raw(place: Place, pk: str, sk: str) -> Item | None:
 
 def react(place: Place, *reactions: Reaction, name: str = "site") -> None:
     """Lets reactions see what is new in the stream; another name sees it all from the start."""
-    for one in reactions:
-        place.consumer(TABLE, one.handle, name=f"{name}-{one.name}")()
+    for reaction in reactions:
+        place.consumer(TABLE, reaction.handle, name=f"{name}-{reaction.name}")()

@@ -125,7 +125,7 @@ def test_no_deal_is_no_message(alone: Place) -> None:
 def crowd(place: Place, count: int) -> list[str]:
     """So many who watch the brand; their count is of no interest here."""
     usernames = [f"user-{number:04}" for number in range(count)]
-    place.run(load_many(BrandWatch(brand="Apple", username=one) for one in usernames))
+    place.run(load_many(BrandWatch(brand="Apple", username=username) for username in usernames))
     return usernames
 
 
@@ -133,7 +133,7 @@ def inbox_sizes(place: Place, usernames: Iterable[str]) -> Counter[int]:
     received = Counter(
         item["Username"]["S"] for item in dump(place) if item["Type"]["S"] == "Message"
     )
-    return Counter(received[one] for one in usernames)
+    return Counter(received[username] for username in usernames)
 
 
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 200, 201, 550])

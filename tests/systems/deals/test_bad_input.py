@@ -133,11 +133,11 @@ def test_bad_input_has_an_error_of_its_own_and_leaves_no_trace(alone: Place, wha
 
 def test_every_error_has_a_code_and_a_sentence() -> None:
     found = [
-        one
-        for one in vars(deals_errors).values()
-        if isinstance(one, type)
-        and issubclass(one, DomainError)
-        and one.__module__ == deals_errors.__name__
+        var
+        for var in vars(deals_errors).values()
+        if isinstance(var, type)
+        and issubclass(var, DomainError)
+        and var.__module__ == deals_errors.__name__
     ]
     assert len({one.code for one in found}) == len(found) > 25
     for one in found:

@@ -64,10 +64,18 @@ def test_every_index_holds_the_entities_of_the_contract() -> None:
 
 
 def test_every_access_pattern_is_that_of_the_contract() -> None:
-    made = {one for row in rows(pattern_chart(SYSTEM.patterns.values())) for one in patterns(row)}
-    contract = [one for row in section("Access patterns of the contract") for one in patterns(row)]
+    made = {
+        pattern
+        for row in rows(pattern_chart(SYSTEM.patterns.values()))
+        for pattern in patterns(row)
+    }
+    contract = [
+        pattern for row in section("Access patterns of the contract") for pattern in patterns(row)
+    ]
     beyond = [
-        one for row in section("Access patterns beyond the contract") for one in patterns(row)
+        pattern
+        for row in section("Access patterns beyond the contract")
+        for pattern in patterns(row)
     ]
     assert made == {*contract, *beyond}
     assert (len(contract), len(SYSTEM.patterns)) == (29, 45)
@@ -76,12 +84,12 @@ def test_every_access_pattern_is_that_of_the_contract() -> None:
 def test_the_table_is_that_of_the_contract() -> None:
     table = BIG_TIME_DEALS
     assert table.name == "BigTimeDeals"
-    assert [one.name for one in table.main.attributes] == ["PK", "SK"]
-    assert {one.name: [a.name for a in one.attributes] for one in table.indexes} == {
+    assert [attribute.name for attribute in table.main.attributes] == ["PK", "SK"]
+    assert {index.name: [a.name for a in index.attributes] for index in table.indexes} == {
         "GSI1": ["GSI1PK", "GSI1SK"],
         "GSI2": ["GSI2PK", "GSI2SK"],
         "GSI3": ["GSI3PK", "GSI3SK"],
         "UserIndex": ["UserIndex"],
     }
-    assert {one.projection for one in table.indexes} == {"ALL"}
+    assert {index.projection for index in table.indexes} == {"ALL"}
     assert (table.stream, table.type_attribute) == ("NEW_AND_OLD_IMAGES", "Type")

@@ -40,8 +40,8 @@ def test_its_counts_are_true(alone: Place, small: list[Entity]) -> None:
     assert len(stored) == len(small) == DEMO.count(Scale.SMALL)
     brands = [alone.run(fetch_brand(name)) for name in alone.run(fetch_all_brands())]
     assert len(brands) == 60
-    assert sum(one.like_count for one in brands) == 100
-    assert sum(one.watch_count for one in brands) == 60
+    assert sum(brand.like_count for brand in brands) == 100
+    assert sum(brand.watch_count for brand in brands) == 60
 
 
 def test_a_site_on_it_has_something_on_every_page(alone: Place, small: list[Entity]) -> None:
@@ -56,7 +56,7 @@ def test_a_site_on_it_has_something_on_every_page(alone: Place, small: list[Enti
         category, of_category = alone.run(fetch_category(name))
         assert 5 <= len(category.featured_deals) <= 10 and of_category
     usernames = [one.username for one in small if isinstance(one, User)]
-    unread = [len(alone.run(view_unread_messages(one))) for one in usernames]
+    unread = [len(alone.run(view_unread_messages(username))) for username in usernames]
     assert sum(unread) > 20 and min(unread) == 0
 
 
@@ -81,7 +81,7 @@ def test_nobody_is_told_of_it_when_the_stream_is_read(alone: Place, small: list[
 
 
 def test_medium_is_as_much_as_it_says() -> None:
-    kinds = Counter(type(one).__name__ for one in DEMO.entities(Scale.MEDIUM, Random(1)))
+    kinds = Counter(type(entity).__name__ for entity in DEMO.entities(Scale.MEDIUM, Random(1)))
     assert kinds.total() == DEMO.count(Scale.MEDIUM)
     assert (kinds["Deal"], kinds["User"]) == (20_000, 2_000)
 

@@ -39,7 +39,7 @@ from tests.store.places import Place
 from tests.systems.deals.scene import deals_of_days, dump, load, open_site, raw
 
 DEALS = deals_of_days([12])
-IDS = [one.deal_id for one in DEALS]
+IDS = [deal.deal_id for deal in DEALS]
 
 
 def titles(featured: list[FeaturedDeal]) -> list[str]:
@@ -56,9 +56,9 @@ def test_pages_and_categories_show_what_editors_chose(place: Place) -> None:
 
     front, _ = place.run(fetch_front_page())
     category, _ = place.run(fetch_category("HOME"))
-    assert titles(front.featured_deals) == [one.title for one in DEALS[:10]]
+    assert titles(front.featured_deals) == [deal.title for deal in DEALS[:10]]
     assert titles(place.run(fetch_editors_choice()).featured_deals) == [DEALS[3].title]
-    assert titles(category.featured_deals) == [one.title for one in DEALS[5:10]]
+    assert titles(category.featured_deals) == [deal.title for deal in DEALS[5:10]]
     assert place.run(verify(SYSTEM)) == []
 
 
@@ -68,7 +68,7 @@ def test_a_choice_takes_the_place_of_the_one_before(place: Place) -> None:
     place.run(set_front_page_deals(IDS[:10]))
     place.run(set_front_page_deals(IDS[4:6]))
     front, _ = place.run(fetch_front_page())
-    assert [one.deal_id for one in front.featured_deals] == IDS[4:6]
+    assert [featured_deal.deal_id for featured_deal in front.featured_deals] == IDS[4:6]
 
 
 def test_the_editors_choice_is_stored_under_its_one_name(alone: Place) -> None:
@@ -141,7 +141,7 @@ def test_a_copy_stays_as_it_was_until_an_editor_refreshes_it(place: Place) -> No
     front, _ = place.run(fetch_front_page())
     category, _ = place.run(fetch_category("Home"))
     assert front.featured_deals[0].price == category.featured_deals[0].price == Decimal("5.00")
-    assert [one.deal_id for one in front.featured_deals] == IDS[:2]
+    assert [featured_deal.deal_id for featured_deal in front.featured_deals] == IDS[:2]
 
 
 def test_to_refresh_nothing_is_nothing(alone: Place) -> None:
@@ -165,4 +165,4 @@ def test_a_refresh_does_not_undo_a_choice_that_was_made_meanwhile(alone: Place) 
     with pytest.raises(Conflict):
         alone.run(refresh_page_deals(PageName.FRONT_PAGE))
     front, _ = alone.run(fetch_front_page())
-    assert [one.deal_id for one in front.featured_deals] == IDS[5:7]
+    assert [featured_deal.deal_id for featured_deal in front.featured_deals] == IDS[5:7]

@@ -39,7 +39,7 @@ def test_new_deals_are_copied_and_the_first_page_is_read_from_a_copy(place: Plac
     react(place, keep_deals_cache)
 
     assert first_page(place) == (deals[:25], False)
-    assert [one.deals for one in copies(place)] == [deals[:25]] * 10
+    assert [copy.deals for copy in copies(place)] == [deals[:25]] * 10
     assert place.run(verify(SYSTEM)) == []
 
 
@@ -60,7 +60,7 @@ def test_every_copy_is_read_by_somebody(alone: Place) -> None:
     alone.exchanges.clear()
     for _ in range(200):
         alone.run(fetch_front_page())
-    keys = {one.request.params["Key"]["PK"]["S"] for one in alone.exchanges}
+    keys = {exchange.request.params["Key"]["PK"]["S"] for exchange in alone.exchanges}
     assert keys == {"FRONTPAGE", *(f"DEALSCACHE#{n}" for n in COPIES)}
 
 
@@ -117,7 +117,7 @@ def test_a_deal_that_has_changed_is_copied_again(place: Place) -> None:
     place.run(update_deal(deals[27].deal_id, title="Too old to be seen"))
     react(place, keep_deals_cache)
 
-    assert [one.deals[3] for one in copies(place)] == [changed] * 10
+    assert [copy.deals[3] for copy in copies(place)] == [changed] * 10
 
 
 def test_old_deals_write_the_copies_once(alone: Place) -> None:
@@ -127,9 +127,11 @@ def test_old_deals_write_the_copies_once(alone: Place) -> None:
 
     react(alone, keep_deals_cache)
 
-    asked = [one.request for one in alone.exchanges if one.request.operation == "Query"]
+    asked = [
+        exchange.request for exchange in alone.exchanges if exchange.request.operation == "Query"
+    ]
     assert [one.params["TableName"] for one in asked].count(TABLE) == 2  # the list, and a day
-    assert [one.deals for one in copies(alone)] == [deals[:25]] * 10
+    assert [copy.deals for copy in copies(alone)] == [deals[:25]] * 10
 
 
 def test_a_deal_is_copied_before_the_index_has_it(alone: Place, engine: Engine) -> None:
@@ -143,7 +145,7 @@ def test_a_deal_is_copied_before_the_index_has_it(alone: Place, engine: Engine) 
         load(alone, [one])
         react(alone, keep_deals_cache)
 
-    assert [one.deals for one in copies(alone)] == [[*newer, *deals[:23]]] * 10
+    assert [copy.deals for copy in copies(alone)] == [[*newer, *deals[:23]]] * 10
 
 
 def test_a_deal_that_has_changed_is_copied_as_it_is_before_the_index_has_it(
@@ -157,7 +159,7 @@ def test_a_deal_that_has_changed_is_copied_as_it_is_before_the_index_has_it(
     changed = alone.run(update_deal(deals[3].deal_id, title="A better lamp"))
     react(alone, keep_deals_cache)
 
-    assert [one.deals[3] for one in copies(alone)] == [changed] * 10
+    assert [copy.deals[3] for copy in copies(alone)] == [changed] * 10
 
 
 def test_to_refresh_the_copies_takes_nothing_from_them_that_the_index_lacks(
@@ -173,7 +175,7 @@ def test_to_refresh_the_copies_takes_nothing_from_them_that_the_index_lacks(
 
     assert alone.run(refresh_deals_cache()) == [newest, *deals[:24]]
 
-    assert [one.deals for one in copies(alone)] == [[newest, *deals[:24]]] * 10
+    assert [copy.deals for copy in copies(alone)] == [[newest, *deals[:24]]] * 10
 
 
 def test_a_deal_that_is_gone_goes_from_the_copies_with_the_next_one(alone: Place) -> None:
@@ -187,7 +189,7 @@ def test_a_deal_that_is_gone_goes_from_the_copies_with_the_next_one(alone: Place
     react(alone, keep_deals_cache)
 
     expected = [newest, *deals[:3], *deals[4:25]]
-    assert [one.deals for one in copies(alone)] == [expected] * 10
+    assert [copy.deals for copy in copies(alone)] == [expected] * 10
 
 
 class Crash(Exception):
@@ -214,7 +216,7 @@ def test_a_crash_between_two_copies_is_made_good(alone: Place, survived: int) ->
     alone.store.hooks = (alone.exchanges.append,)
     react(alone, keep_deals_cache)
 
-    assert [one.deals for one in copies(alone)] == [deals[:25]] * 10
+    assert [copy.deals for copy in copies(alone)] == [deals[:25]] * 10
 
 
 def test_a_copy_of_the_future_is_not_believed(alone: Place) -> None:

@@ -39,8 +39,8 @@ def sign_up(place: Place, count: int) -> None:
 def received(place: Place) -> Counter[int]:
     """How many users have how many messages."""
     items = dump(place)
-    inboxes = Counter(one["Username"]["S"] for one in items if one["Type"]["S"] == "Message")
-    return Counter(inboxes[one["Username"]["S"]] for one in items if one["Type"]["S"] == "User")
+    inboxes = Counter(item["Username"]["S"] for item in items if item["Type"]["S"] == "Message")
+    return Counter(inboxes[item["Username"]["S"]] for item in items if item["Type"]["S"] == "User")
 
 
 def test_every_user_is_told_of_a_hot_deal(place: Place) -> None:
@@ -142,12 +142,12 @@ def test_after_a_crash_it_goes_on_where_it_stopped(alone: Place) -> None:
 
 
 def sent_again(place: Place) -> list[str]:
-    requests = [one.request for one in place.exchanges]
-    transactions = [one for one in requests if one.operation == "TransactWriteItems"]
+    requests = [exchange.request for exchange in place.exchanges]
+    transactions = [request for request in requests if request.operation == "TransactWriteItems"]
     return [
         action["Put"]["Item"]["PK"]["S"]
-        for one in transactions
-        for action in one.params["TransactItems"]
+        for transaction in transactions
+        for action in transaction.params["TransactItems"]
     ]
 
 

@@ -78,7 +78,9 @@ class Site(RuleBasedStateMachine):
         self.deals: list[Deal] = []
         self.heard = 0
         self.replays = 0
-        self.unread: dict[str, dict[tuple[str, str], bool]] = {one: {} for one in USERNAMES}
+        self.unread: dict[str, dict[tuple[str, str], bool]] = {
+            username: {} for username in USERNAMES
+        }
 
     @initialize()
     def open_site(self) -> None:

@@ -82,7 +82,7 @@ def test_a_message_is_fetched_by_its_reader_alone(place: Place) -> None:
 
 def test_a_page_of_messages_is_read_at_once_or_not_at_all(place: Place) -> None:
     messages = sent(place, 27)
-    ids = [one.message_id for one in messages]
+    ids = [message.message_id for message in messages]
     sent(place, 1, "bo")
 
     place.run(mark_messages_as_read("alex", [*ids[:24], ids[0]]))

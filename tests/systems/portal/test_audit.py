@@ -131,7 +131,10 @@ def test_the_entry_and_the_change_are_one_transaction(alone: Somewhere) -> None:
     alone.run(update_product(product.id, {"price": "1.00"}, by=ADMIN))
     assert alone.sent == ["GetItem", "Query", "TransactWriteItems"]
     request = alone.exchanges[-1].request.params
-    tables = [next(iter(one.values()))["TableName"] for one in request["TransactItems"]]
+    tables = [
+        next(iter(transact_item.values()))["TableName"]
+        for transact_item in request["TransactItems"]
+    ]
     assert tables == ["products", "audit"]
     assert request["ClientRequestToken"], "it may be sent again when nobody knows what came of it"
 
@@ -208,7 +211,11 @@ def test_one_changed_byte_of_an_entry_is_found(data: st.DataObject) -> None:
         sequence = data.draw(st.sampled_from([1, 2]))
         item = entry_of(store, record, sequence)
         name = data.draw(st.sampled_from(sorted(item.keys() - {"PK", "SK", "salt"})))
-        ways = [one for one in changed_bytes(item[name]) if not same_number(item[name], one)]
+        ways = [
+            changed_byte
+            for changed_byte in changed_bytes(item[name])
+            if not same_number(item[name], changed_byte)
+        ]
         put(store, "audit", {**item, name: data.draw(st.sampled_from(ways))})
         assert (record, sequence) in found(store)
 

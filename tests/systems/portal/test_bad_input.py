@@ -202,6 +202,6 @@ def test_every_error_of_the_portal_has_a_code_of_its_own_and_a_sentence() -> Non
         for one in family.__subclasses__()
         if one.__module__ == errors.__name__
     ]
-    assert len({one.code for one in kinds}) == len(kinds) > 40
-    assert all(str(one()).endswith(".") for one in kinds)
+    assert len({kind.code for kind in kinds}) == len(kinds) > 40
+    assert all(str(kind()).endswith(".") for kind in kinds)
     assert {table.name for table in SYSTEM.tables} >= {"tenants", "products", "campaigns"}

@@ -79,7 +79,10 @@ def test_both_reads_of_a_campaign_are_strongly_consistent(alone: Place) -> None:
     new_campaign(alone, new_product(alone).id)
     alone.exchanges.clear()
     alone.run(get_campaign("SUMMER2026"))
-    assert [one.request.params.get("ConsistentRead") for one in alone.exchanges] == [True, True]
+    assert [exchange.request.params.get("ConsistentRead") for exchange in alone.exchanges] == [
+        True,
+        True,
+    ]
 
 
 def test_a_new_price_shows_at_once(alone: Place) -> None:
@@ -221,8 +224,14 @@ def test_the_product_is_checked_in_the_same_transaction(alone: Place) -> None:
     product = new_product(alone)
     alone.exchanges.clear()
     new_campaign(alone, product.id)
-    (made,) = (one for one in alone.exchanges if one.request.operation == "TransactWriteItems")
-    actions = [next(iter(one.items())) for one in made.request.params["TransactItems"]]
+    (made,) = (
+        exchange
+        for exchange in alone.exchanges
+        if exchange.request.operation == "TransactWriteItems"
+    )
+    actions = [
+        next(iter(transact_item.items())) for transact_item in made.request.params["TransactItems"]
+    ]
     tables = [(name, given["TableName"]) for name, given in actions]
     assert ("ConditionCheck", "products") in tables
     assert ("Put", "audit") in tables

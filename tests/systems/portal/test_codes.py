@@ -49,12 +49,12 @@ def test_a_code_validates_and_registration_follows(place: Place) -> None:
     assert (account.status, account.organization_name) == (Status.REGISTERED, "Example Corp")
     assert account.destination == "forms@example.com"
     entries = place.run(audit_log(Audited.TENANTS, tenant.id, newest_first=False))
-    assert [one.action for one in entries] == [
+    assert [entry.action for entry in entries] == [
         Action.CREATED,
         Action.STATUS_CHANGED,
         Action.STATUS_CHANGED,
     ]
-    assert [one.actor for one in entries][1:] == [tenant.id, tenant.id]
+    assert [entry.actor for entry in entries][1:] == [tenant.id, tenant.id]
     assert place.run(verify(SYSTEM)) == []
     assert place.run(verify_audit()) == []
 

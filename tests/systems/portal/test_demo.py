@@ -76,7 +76,7 @@ def test_orders_have_campaigns_that_held_on_their_day() -> None:
 
 def test_the_same_seed_makes_the_same_data() -> None:
     def made(seed: int) -> list[Any]:
-        return [one.layout.to_item(one) for one in entities(Scale.SMALL, Random(seed))]
+        return [entity.layout.to_item(entity) for entity in entities(Scale.SMALL, Random(seed))]
 
     assert made(1) == made(1) != made(2)
 
@@ -91,7 +91,7 @@ def test_medium_is_two_thousand_tenants_each_with_an_address_of_its_own() -> Non
     addresses = {one.address for one in made if isinstance(one, EmailMarker)}
     assert len(made) == count(Scale.MEDIUM)
     assert len(tenants) == len(addresses) == CUSTOMERS[Scale.MEDIUM] == 2_000
-    assert {one.status for one in tenants} == {*Status}
+    assert {tenant.status for tenant in tenants} == {*Status}
 
 
 def test_large_is_fifty_thousand_tenants() -> None:

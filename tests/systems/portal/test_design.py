@@ -89,9 +89,9 @@ def entity_rows() -> list[list[str]]:
         charted = rows_in(chart(SYSTEM))[f"## Entities in {table.name}"]
         for name, pk, sk, others in charted:
             indexes = [
-                f"{one.name} ({', '.join(part.name for part in one.attributes)})"
-                for one in table.indexes
-                if f"{one.name} `" in others
+                f"{index.name} ({', '.join(part.name for part in index.attributes)})"
+                for index in table.indexes
+                if f"{index.name} `" in others
             ]
             listed = "; ".join(indexes) or "none"
             made.append([letters(name), table.name, key(pk), key(sk), listed])
@@ -112,7 +112,7 @@ def test_every_index_holds_its_entity_under_its_own_fields_and_no_marker() -> No
             assert (index.is_global, index.projection) == (True, "ALL")
             (row,) = rows_in(f"# {index.name}\n{index_chart(table, index)}")[f"# {index.name}"]
             fields = [letters(one.strip("`<>")) for one in row[1:]]
-            assert fields == [letters(one.name) for one in index.attributes]
+            assert fields == [letters(attribute.name) for attribute in index.attributes]
 
 
 def test_the_chart_of_patterns_is_the_contracts() -> None:
@@ -130,7 +130,10 @@ def test_every_table_is_on_demand_with_a_stream_and_indexes_of_all(alone: Place)
         assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
         assert table["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
         assert [one["AttributeName"] for one in table["KeySchema"]] == ["PK", "SK"]
-        assert {one["AttributeType"] for one in table["AttributeDefinitions"]} == {"S"}
+        assert {
+            attribute_definition["AttributeType"]
+            for attribute_definition in table["AttributeDefinitions"]
+        } == {"S"}
         for index in table.get("GlobalSecondaryIndexes", []):
             assert index["Projection"] == {"ProjectionType": "ALL"}
 
@@ -148,18 +151,18 @@ def findings(system: System) -> list[Finding]:
 
 @pytest.mark.parametrize("system", [SYSTEM, LEAN], ids=["as it is", "lean, with anonymising"])
 def test_the_design_has_no_open_finding(system: System) -> None:
-    assert [one for one in findings(system) if one.accepted is None] == []
+    assert [finding for finding in findings(system) if finding.accepted is None] == []
 
 
 def test_the_duplicate_index_is_found_and_accepted_with_its_cost() -> None:
-    (found,) = [one for one in findings(SYSTEM) if one.code == "duplicate-index"]
+    (found,) = [finding for finding in findings(SYSTEM) if finding.code == "duplicate-index"]
     assert found.subject == "products.ActiveIndex"
     assert found.accepted is not None and "one more write unit" in found.accepted
 
 
 def test_without_the_duplicate_there_is_no_such_finding() -> None:
-    assert not [one for one in findings(LEAN) if one.code == "duplicate-index"]
-    assert [one.name for one in LEAN.table("products").indexes] == ["ProductActiveIndex"]
+    assert not [finding for finding in findings(LEAN) if finding.code == "duplicate-index"]
+    assert [index.name for index in LEAN.table("products").indexes] == ["ProductActiveIndex"]
 
 
 def test_every_pattern_of_products_runs_without_the_duplicate(engine: Engine) -> None:
@@ -196,7 +199,9 @@ def test_a_new_tenant_costs_seven_units_and_two_for_its_entry(engine: Engine) ->
 
 
 def test_no_pattern_deletes_anything() -> None:
-    writing = [one for one in SYSTEM.patterns.values() if not one.name.startswith("list_")]
+    writing = [
+        pattern for pattern in SYSTEM.patterns.values() if not pattern.name.startswith("list_")
+    ]
     for one in writing:
         for asked in explain(one(**sample_arguments(one)), tables=SYSTEM.tables).requests:
             request = asked.request
@@ -229,4 +234,4 @@ def test_active_is_a_bool_here_and_a_text_there(place: Place) -> None:
 
 
 def test_the_table_of_products_has_both_indexes() -> None:
-    assert [one.name for one in PRODUCTS.indexes] == ["ProductActiveIndex", "ActiveIndex"]
+    assert [index.name for index in PRODUCTS.indexes] == ["ProductActiveIndex", "ActiveIndex"]

@@ -60,14 +60,14 @@ def test_what_tells_who_it_was_is_gone_and_the_chain_holds(place: Place) -> None
     assert len(place.run(list_orders(tenant_id))) == 1
     entries = place.run(audit_log(Audited.TENANTS, tenant_id)).items
     assert (entries[0].action, entries[0].reason) == (Action.ANONYMISED, WHY)
-    assert [one.action for one in entries[1:]] == [
+    assert [entry.action for entry in entries[1:]] == [
         Action.DELETED,
         Action.UPDATED,
         Action.STATUS_CHANGED,
         Action.STATUS_CHANGED,
         Action.CREATED,
     ]
-    assert {one.actor for one in entries} >= {ADMIN, tenant_id}
+    assert {entry.actor for entry in entries} >= {ADMIN, tenant_id}
     assert place.run(verify_audit()) == []
     assert place.run(verify(SYSTEM)) == []
 

@@ -308,7 +308,7 @@ class Portal(RuleBasedStateMachine):
 
     def check_tenants(self) -> None:
         run = self.store.run
-        living = [one for one in self.tenants.values() if one.active]
+        living = [tenant for tenant in self.tenants.values() if tenant.active]
         for known in self.tenants.values():
             found = run(get_tenant(known.id, include_inactive=True))
             assert (found.status, found.previous_status) == (known.status, known.previous)

@@ -41,7 +41,7 @@ def tenant(number: int, minute: int, *, active: bool = True) -> Tenant:
 
 
 def filled(place: Any, tenants: list[Tenant]) -> None:
-    markers = [EmailMarker(address=one.email, tenant_id=one.id) for one in tenants]
+    markers = [EmailMarker(address=tenant.email, tenant_id=tenant.id) for tenant in tenants]
     place.run(load_many([*tenants, *markers]))
 
 

@@ -56,7 +56,7 @@ def test_an_order_holds_copies_of_prices_and_campaign(place: Place) -> None:
     place.run(soft_delete_campaign("SUMMER2026", by=ADMIN))
 
     assert place.run(get_order(tenant.id, order.id)) == order
-    assert [(one.product_name, one.quantity, one.unit_price) for one in order.items] == [
+    assert [(item.product_name, item.quantity, item.unit_price) for item in order.items] == [
         (product.name, 2, Decimal("239.99")),
         ("Business Mail", 3, Decimal("49.00")),
     ]

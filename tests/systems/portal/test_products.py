@@ -110,7 +110,7 @@ def test_a_product_is_deleted_and_restored(place: Place) -> None:
     stamped = {"date_last_updated": back.date_last_updated, "last_updated_by": ADMIN}
     assert back == made.model_copy(update=stamped)
     entries = place.run(audit_log(Audited.PRODUCTS, made.id, newest_first=False))
-    assert [one.action for one in entries] == [Action.CREATED, Action.DELETED, Action.RESTORED]
+    assert [entry.action for entry in entries] == [Action.CREATED, Action.DELETED, Action.RESTORED]
     assert place.run(verify_audit()) == []
 
 

@@ -85,7 +85,9 @@ def test_checkouts_at_once_with_one_email_make_one_tenant(store: Store) -> None:
 
 def test_one_of_several_admins_creates_the_tenant(store: Store) -> None:
     outcomes = at_once(store, lambda number: create_tenant(EMAIL, f"Org {number}", by=ADMIN))
-    assert [one for one in outcomes if isinstance(one, str)] == ["email-taken"] * (THREADS - 1)
+    assert [outcome for outcome in outcomes if isinstance(outcome, str)] == ["email-taken"] * (
+        THREADS - 1
+    )
     assert sound(store)
 
 
@@ -97,7 +99,9 @@ def test_a_status_that_several_have_seen_moves_once(store: Store) -> None:
             tenant.id, Status.VALIDATED, by=f"admin{number}", expected=Status.UNVALIDATED
         ),
     )
-    assert Counter(one for one in outcomes if isinstance(one, str)) == {"status-moved": THREADS - 1}
+    assert Counter(outcome for outcome in outcomes if isinstance(outcome, str)) == {
+        "status-moved": THREADS - 1
+    }
     assert len(store.run(audit_log(Audited.TENANTS, tenant.id))) == 2
     assert sound(store)
 
@@ -106,8 +110,11 @@ def test_a_code_sent_once_validates_once(store: Store) -> None:
     tenant = new_tenant(store)
     code = store.run(issue_code(Purpose.VALIDATE, tenant.id))
     outcomes = at_once(store, lambda number: validate_tenant(tenant.id, code), 4)
-    assert len([one for one in outcomes if not isinstance(one, str)]) == 1
-    assert {one for one in outcomes if isinstance(one, str)} <= {"code-used", "move-refused"}
+    assert len([outcome for outcome in outcomes if not isinstance(outcome, str)]) == 1
+    assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {
+        "code-used",
+        "move-refused",
+    }
     assert sound(store)
 
 
@@ -135,8 +142,8 @@ def test_changes_from_several_threads_are_all_in_the_chain(store: Store) -> None
     at_once(store, rename, 4)
 
     entries = store.run(audit_log(Audited.TENANTS, tenant.id, limit=100, newest_first=False)).items
-    assert [one.sequence for one in entries] == [*range(1, 26)]
-    assert Counter(one.actor for one in entries[1:]) == {f"admin{n}": 6 for n in range(4)}
+    assert [entry.sequence for entry in entries] == [*range(1, 26)]
+    assert Counter(entry.actor for entry in entries[1:]) == {f"admin{n}": 6 for n in range(4)}
     assert sound(store)
 
 
@@ -203,7 +210,7 @@ def test_two_consumers_at_once_tell_each_price_once(store: Store, engine: Engine
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(run, ("one", "two"))] == [9, 9]
     entries = store.run(audit_log(Audited.PRICES, product.id, newest_first=False))
-    assert [(one.after or {})["price"] for one in entries] == [*range(1, 9)]
+    assert [(entry.after or {})["price"] for entry in entries] == [*range(1, 9)]
     assert sound(store)
 
 
@@ -248,8 +255,8 @@ def test_processes_with_one_email_make_one_tenant(tmp_path: Path) -> None:
         ]
         for one in racers:
             assert one.stdout is not None and one.stdout.readline() == "ready\n"
-        told = [one.communicate("go\n", timeout=300)[0].split() for one in racers]
-        assert [one.returncode for one in racers] == [0, 0, 0]
+        told = [racer.communicate("go\n", timeout=300)[0].split() for racer in racers]
+        assert [racer.returncode for racer in racers] == [0, 0, 0]
 
         assert len({tuple(ids) for _, *ids in told}) == 1
         assert sum(int(validated) for validated, *_ in told) == 1

@@ -96,7 +96,7 @@ def test_what_is_stored_is_what_the_chart_says(alone: Place) -> None:
     }
     for index in ("EmailIndex", "TenantStatusIndex", "ActiveIndex"):
         found = alone.run(asking("Scan", TableName="tenants", IndexName=index))
-        assert [one["id"]["S"] for one in found["Items"]] == [made.id]
+        assert [item["id"]["S"] for item in found["Items"]] == [made.id]
 
 
 def test_the_reads_that_must_be_strongly_consistent_are(alone: Place) -> None:
@@ -263,7 +263,11 @@ def test_counts_by_status_count_active_ones(place: Place) -> None:
     assert place.run(count_tenants_by_status(include_inactive=True))[Status.UNVALIDATED] == 2
     assert place.run(count_tenants()) == Counts(active=3, inactive=1)
     assert place.run(count_deleted_tenants()) == 1
-    counting = [one.request.params for one in place.exchanges if one.request.operation == "Query"]
+    counting = [
+        exchange.request.params
+        for exchange in place.exchanges
+        if exchange.request.operation == "Query"
+    ]
     assert {one["Select"] for one in counting if one["TableName"] == "tenants"} == {"COUNT"}
 
 

@@ -86,7 +86,7 @@ def test_the_customer_comes_with_the_ten_newest_orders_in_one_query(place: Place
     seen = place.run(view_customer("alex"))
     assert seen.customer == customer
     assert seen.orders.items == orders[:10]
-    answered = [one for one in place.exchanges if one.error is None]
+    answered = [exchange for exchange in place.exchanges if exchange.error is None]
     assert [one.request.params["Limit"] for one in answered] == [12]  # one tells of a next page
     later = place.run(view_customer("alex", after=seen.orders.position))
     assert (later.customer, later.orders.items) == (None, orders[10:])
@@ -125,7 +125,7 @@ def test_pages_of_orders_join_up_to_all_of_them_newest_first(
     with Engine.memory(housekeeping=False) as engine, Store(engine) as store:
         store.run(setup(SYSTEM))
         store.run(create_customer("alex", "alex@example.com", "Alex"))
-        saved = [store.run(save_order("alex", order_id(one), items(1))) for one in numbers]
+        saved = [store.run(save_order("alex", order_id(number), items(1))) for number in numbers]
         found: list[Order] = []
         position = None
         while True:

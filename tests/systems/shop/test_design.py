@@ -28,9 +28,9 @@ def test_nothing_about_it_is_open() -> None:
 
 def test_an_explanation_tells_what_each_pattern_costs() -> None:
     """None ends before its writes on the samples that stand for what was not typed."""
-    for one in SYSTEM.patterns.values():
-        explained = explain(one(**sample_arguments(one)), tables=SYSTEM.tables)
-        assert explained.requests and explained.ended is None, one.name
+    for pattern in SYSTEM.patterns.values():
+        explained = explain(pattern(**sample_arguments(pattern)), tables=SYSTEM.tables)
+        assert explained.requests and explained.ended is None, pattern.name
 
 
 def test_the_stored_keys_are_exactly_those_of_the_chart(alone: Place) -> None:

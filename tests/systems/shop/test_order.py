@@ -57,7 +57,7 @@ def test_an_order_is_seen_with_its_items(place: Place) -> None:
     assert order.created_at == FIRST.at
     seen = place.run(view_order(FIRST))
     assert seen == new_order("alex", FIRST, wanted, ship_to=HOME)
-    assert [one.item_id for one in seen.items] == ["a", "b"]
+    assert [item.item_id for item in seen.items] == ["a", "b"]
 
 
 def test_an_order_is_a_customer_s_own(place: Place) -> None:
@@ -189,7 +189,7 @@ def test_whatever_is_ordered_is_what_is_seen(wanted: list[Ordered]) -> None:
         order = store.run(save_order("alex", FIRST, wanted))
         seen = store.run(view_order(FIRST))
     assert seen == new_order("alex", FIRST, wanted)
-    assert order.total == sum(one.price * one.count for one in seen.items)
+    assert order.total == sum(item.price * item.count for item in seen.items)
 
 
 def given_price(price: Any) -> Ordered:

@@ -67,7 +67,7 @@ def program_of(web: Web, username: str, *roles: Role) -> Program:
 
 def faults(answer: Any) -> dict[str, str]:
     """What is wrong, by field."""
-    return {one["field"]: one["message"] for one in answer.json()["details"]}
+    return {detail["field"]: detail["message"] for detail in answer.json()["details"]}
 
 
 def is_problem(answer: Any) -> bool:
@@ -78,5 +78,5 @@ def is_problem(answer: Any) -> bool:
         and told.keys() == {"error", "message", "details"}
         and isinstance(told["error"], str)
         and isinstance(told["message"], str)
-        and all(one.keys() == {"field", "message"} for one in told["details"])
+        and all(detail.keys() == {"field", "message"} for detail in told["details"])
     )

@@ -118,5 +118,5 @@ def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
     once = dict.fromkeys(LIMITS, Limit(1, 3_600))
     with attacked(tmp_path, once) as (web, parties):
         attack = Attack(parties, examples=2)
-        for one in operations(openapi(web), PREFIX).values():
-            attack.too_often(one)
+        for operation in operations(openapi(web), PREFIX).values():
+            attack.too_often(operation)

@@ -70,7 +70,7 @@ def test_no_cache_keeps_what_a_program_is_told(web: Web, ada: Program) -> None:
         ada.get("/api/v1/me/cart"),
         ada.client.post("/api/v1/sessions", json={"email": "ada@example.com", "password": "x"}),
     ]
-    assert [one.headers["cache-control"] for one in answers] == ["no-store"] * len(answers)
+    assert [answer.headers["cache-control"] for answer in answers] == ["no-store"] * len(answers)
 
 
 def test_a_body_that_is_too_long_is_refused(ada: Program) -> None:

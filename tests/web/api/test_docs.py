@@ -44,13 +44,13 @@ MODULES = (
     portal_tenants,
 )
 SHAPES = [
-    one
+    var
     for module in MODULES
-    for one in vars(module).values()
-    if isinstance(one, type)
-    and issubclass(one, RequestBody | ResponseBody)
-    and one.__module__ == module.__name__
-    and "[" not in one.__name__  # a page of a list
+    for var in vars(module).values()
+    if isinstance(var, type)
+    and issubclass(var, RequestBody | ResponseBody)
+    and var.__module__ == module.__name__
+    and "[" not in var.__name__  # a page of a list
 ]
 
 
@@ -94,7 +94,9 @@ def test_examples_are_what_they_are_examples_of(shape: type[Any]) -> None:
 
 
 def test_most_shapes_have_an_example() -> None:
-    without = {one.__name__ for one in SHAPES if not one.model_config.get("json_schema_extra")}
+    without = {
+        shape.__name__ for shape in SHAPES if not shape.model_config.get("json_schema_extra")
+    }
     assert without == {"RecordShown", "RecordChanged", "OrderItemShown", "SnapshotShown"}
 
 
@@ -151,7 +153,7 @@ def test_it_is_described_once_and_beside_the_event_loop(web: Web) -> None:
     with ThreadPoolExecutor(6) as askers:
         paths = ("/openapi.json", "/docs") * 3
         answers = list(askers.map(lambda path: web.browser().get(path), paths))
-    assert {one.status_code for one in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     assert len(threads) == 1 and threads[0] != loop
 
 

@@ -116,8 +116,8 @@ def test_a_key_is_any_word(web: Web, ada: Program, key: str) -> None:
 def test_of_requests_at_once_one_is_carried_out(web: Web, ada: Program) -> None:
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: ada.post(PRODUCTS, NEW, key="k1"), range(8)))
-    assert {(one.status_code, one.text) for one in answers} == {(201, answers[0].text)}
-    assert sum("idempotent-replayed" not in one.headers for one in answers) == 1
+    assert {(answer.status_code, answer.text) for answer in answers} == {(201, answers[0].text)}
+    assert sum("idempotent-replayed" not in answer.headers for answer in answers) == 1
     assert names(web) == ["Plan"]
 
 
@@ -171,7 +171,7 @@ def test_of_those_who_take_over_at_once_all_have_one_answer(
     later(web, seconds=31)
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: ada.post(PRODUCTS, NEW, key="k1"), range(5)))
-    assert {(one.status_code, one.text) for one in answers} == {(201, answers[0].text)}
+    assert {(answer.status_code, answer.text) for answer in answers} == {(201, answers[0].text)}
     assert names(web) == ["Plan"]
 
 

@@ -170,7 +170,7 @@ def test_lists_are_of_all_of_those_that_run_and_of_a_product(
     web.run(soft_delete_campaign("ARCHIVED", by=ADMIN))
 
     def codes(query: str) -> set[str]:
-        return {one["code"] for one in ada.get(f"{HERE}?{query}").json()["items"]}
+        return {item["code"] for item in ada.get(f"{HERE}?{query}").json()["items"]}
 
     assert codes("") == {"RUNNING", "EXPIRED", "OTHERS"}
     assert codes("validOnly=true") == {"RUNNING", "OTHERS"}

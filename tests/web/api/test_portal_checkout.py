@@ -119,7 +119,7 @@ def test_asking_for_a_code_is_answered_in_the_same_words_for_everybody(
         nobody.post(CODES, {"email": f"{name}@example.com"})
         for name in ("known", "closed", "unknown")
     ]
-    assert {(one.status_code, one.text) for one in answers} == {
+    assert {(answer.status_code, answer.text) for answer in answers} == {
         (202, '{"message":"If this address can be used here, a code is on its way."}')
     }
 
@@ -265,9 +265,9 @@ def test_checkouts_at_once_with_one_key_are_one_order(
     told = body(product, coded(web, nobody))
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: nobody.post(HERE, told, key="k1"), range(5)))
-    assert {(one.status_code, one.text) for one in answers} == {(201, answers[0].text)}
+    assert {(answer.status_code, answer.text) for answer in answers} == {(201, answers[0].text)}
     assert len(orders_of(web)) == 1
-    assert sum("order" in one.subject for one in letters(web)) == 1
+    assert sum("order" in letter.subject for letter in letters(web)) == 1
 
 
 def test_checkouts_at_once_with_one_code_are_one_order(
@@ -276,14 +276,14 @@ def test_checkouts_at_once_with_one_code_are_one_order(
     told = body(product, coded(web, nobody))
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: nobody.post(HERE, told), range(5)))
-    assert sorted(one.status_code for one in answers) == [201, 422, 422, 422, 422]
+    assert sorted(answer.status_code for answer in answers) == [201, 422, 422, 422, 422]
     assert len(orders_of(web)) == 1
 
 
 def test_codes_at_once_for_one_new_address_make_one_tenant(web: Web, nobody: Program) -> None:
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: nobody.post(CODES, {"email": EMAIL}), range(5)))
-    assert {one.status_code for one in answers} == {202}
+    assert {answer.status_code for answer in answers} == {202}
     assert len(web.run(list_tenants())) == 1
 
 

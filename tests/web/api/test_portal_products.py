@@ -43,7 +43,7 @@ def test_an_admin_makes_a_product_and_everybody_reads_it(ada: Program, nobody: P
 def test_an_archived_product_is_for_admins_alone(web: Web, ada: Program, nobody: Program) -> None:
     kept, gone = new_product(web), new_product(web, name="Gone")
     web.run(soft_delete_product(gone.id, by=ADMIN))
-    assert [one["id"] for one in nobody.get(HERE).json()["items"]] == [kept.id]
+    assert [item["id"] for item in nobody.get(HERE).json()["items"]] == [kept.id]
     assert nobody.get(f"{HERE}/{gone.id}").status_code == 404
     assert nobody.get(f"{HERE}?includeInactive=true").status_code == 401
     assert ada.get(f"{HERE}/{gone.id}").json()["active"] is False
@@ -125,7 +125,7 @@ def test_pages_join_up_to_the_whole(web: Web, nobody: Program) -> None:
     query = "pageSize=3"
     while True:
         page = nobody.get(f"{HERE}?{query}").json()
-        found += [one["id"] for one in page["items"]]
+        found += [item["id"] for item in page["items"]]
         assert page["moreAvailable"] is (page["startAt"] is not None)
         if not page["moreAvailable"]:
             break

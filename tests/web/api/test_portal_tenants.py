@@ -86,7 +86,7 @@ def test_lists_are_by_status_by_time_and_with_archived_ones(web: Web, ada: Progr
     web.run(soft_delete_tenant(gone.id, by=ADMIN))
 
     def ids(**query: str) -> set[str]:
-        return {one["id"] for one in ada.get(HERE, params=query).json()["items"]}
+        return {item["id"] for item in ada.get(HERE, params=query).json()["items"]}
 
     tomorrow = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
     assert ids() == {new.id, proven.id}

@@ -83,11 +83,11 @@ def problem(answer: Response) -> tuple[int, str]:
     """The status and the code of an error, which has the one shape."""
     told = answer.json()
     assert set(told) == {"error", "message", "details"}, told
-    assert all(set(one) == {"field", "message"} for one in told["details"])
+    assert all(set(detail) == {"field", "message"} for detail in told["details"])
     return answer.status_code, told["error"]
 
 
 def faulty(answer: Response) -> set[str]:
     """The fields that an error tells of."""
     assert set(answer.json()) == {"error", "message", "details"}
-    return {one["field"] for one in answer.json()["details"]}
+    return {detail["field"] for detail in answer.json()["details"]}

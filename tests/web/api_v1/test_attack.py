@@ -67,5 +67,5 @@ def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
     once = dict.fromkeys(LIMITS, Limit(1, 3_600))
     with attacked(tmp_path, once) as (web, parties):
         attack = Attack(parties, examples=2)
-        for one in operations(web.browser().get("/openapi.json").json(), PREFIX).values():
-            attack.too_often(one)
+        for operation in operations(web.browser().get("/openapi.json").json(), PREFIX).values():
+            attack.too_often(operation)

@@ -114,7 +114,7 @@ def test_admins_see_who_has_a_product_without_who(
     entered = add(bo, lamp).json()["enteredAt"]
     path = f"/skus/{lamp.deal_id}"
     found = ada.get(f"{path}/carts", status="ACTIVE")
-    assert sorted(one["count"] for one in found.json()["items"]) == [1, 2]
+    assert sorted(item["count"] for item in found.json()["items"]) == [1, 2]
     assert not any(name in found.text for name in ("sam", "bo", "account", "orderId"))
     of_day = ada.get(f"{path}/carts-of-day", status="ACTIVE", day=entered[:10])
     assert len(of_day.json()["items"]) == 2

@@ -46,7 +46,7 @@ def add_brand(web: Web) -> None:
 
 
 def ids_of(answer: Any) -> list[str]:
-    return [one["dealId"] for one in answer.json()["items"]]
+    return [item["dealId"] for item in answer.json()["items"]]
 
 
 # Deals and brands
@@ -192,7 +192,7 @@ def test_activities_are_the_callers_own(sam: Caller, bo: Caller) -> None:
         assert problem(sam.post(path, wanted)) == (409, "activity-exists")
 
     def ids(*asked: str, **query: str) -> list[str]:
-        return [one["activityId"] for one in sam.get(*asked, **query).json()["items"]]
+        return [item["activityId"] for item in sam.get(*asked, **query).json()["items"]]
 
     assert ids(path) == ["view-3", "view-2", "view-1"]
     assert ids(path, ascending="true") == ["view-1", "view-2", "view-3"]

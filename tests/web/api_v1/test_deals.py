@@ -66,7 +66,7 @@ def test_what_is_not_there_is_404_in_the_one_shape(nobody: Caller) -> None:
 def test_several_deals_are_read_at_once(nobody: Caller, post_deal: PostDeal) -> None:
     lamp, rug = post_deal(), post_deal("A rug")
     answer = nobody.get("/deals", dealIds=[rug.deal_id, NOBODY, "none", lamp.deal_id])
-    assert [one["title"] for one in answer.json()["items"]] == ["A rug", "A lamp"]
+    assert [item["title"] for item in answer.json()["items"]] == ["A rug", "A lamp"]
     assert problem(nobody.get("/deals")) == (400, "invalid-request")
     assert faulty(nobody.get("/deals", dealIds=["x"] * 101)) == {"dealIds"}
 
@@ -83,7 +83,7 @@ def test_lists_go_on_page_by_page(nobody: Caller, old_deals: OldDeals) -> None:
         for _ in range(10):
             answer = nobody.get(path, **asked).json()
             page = answer[inside] if inside else answer
-            seen += [one["dealId"] for one in page["items"]]
+            seen += [item["dealId"] for item in page["items"]]
             if not page["moreAvailable"] or len(seen) >= 60:
                 break
             asked = {"startAt": page["startAt"]}
@@ -95,7 +95,7 @@ def test_a_list_goes_on_after_the_last_deal_that_was_seen(
 ) -> None:
     ids = [deal.deal_id for deal in old_deals(4)]
     page = nobody.get("/brands/APPLE/deals", lastDealIdSeen=ids[1]).json()
-    assert [one["dealId"] for one in page["items"]] == ids[2:]
+    assert [item["dealId"] for item in page["items"]] == ids[2:]
     assert faulty(nobody.get("/brands/APPLE/deals", lastDealIdSeen="x")) == {"lastDealIdSeen"}
 
 
@@ -231,7 +231,9 @@ def test_an_editor_features_deals(
     for path in ("/front-page", "/editors-choice", "/categories/HOME"):
         assert featured(nobody, path) == []  # and that is kept
         answer = edith.put(f"{path}/featured-deals", {"dealIds": ids[:5]})
-        assert [one["dealId"] for one in answer.json()["featuredDeals"]] == ids[:5]
+        assert [featured_deal["dealId"] for featured_deal in answer.json()["featuredDeals"]] == ids[
+            :5
+        ]
         assert featured(nobody, path) == answer.json()["featuredDeals"]
     assert len(told(web)) == 3
 

@@ -82,7 +82,7 @@ def test_messages_are_the_callers_own(
     deals = [post_deal(f"Lamp {number}") for number in range(3)]
     for deal in deals:
         web.run(deliver(deal, MessageKind.HOT, ["sam"]))
-    ids = [one["messageId"] for one in sam.get("/me/messages").json()["items"]]
+    ids = [item["messageId"] for item in sam.get("/me/messages").json()["items"]]
 
     assert len(ids) == 3 and bo.get("/me/messages").json()["items"] == []
     assert sam.get(f"/me/messages/{ids[0]}").json()["unread"] is True

@@ -104,7 +104,7 @@ def test_each_kind_of_thing_is_made_once(edith: Caller, sam: Caller, post_deal: 
     ]
     for number, (caller, path, body) in enumerate(cases):
         answers = [caller.post(path, body, key=f"k-{number}") for _ in range(3)]
-        assert len({one.content for one in answers}) == 1, (path, [a.text for a in answers])
+        assert len({answer.content for answer in answers}) == 1, (path, [a.text for a in answers])
         assert answers[0].status_code in (200, 201), (path, answers[0].text)
     assert sam.get("/me/cart/lines", status="ACTIVE").json()["items"][0]["count"] == 2
 

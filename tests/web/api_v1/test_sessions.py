@@ -39,8 +39,8 @@ def test_who_guesses_is_told_nothing(sam: Caller, nobody: Caller) -> None:
             ("a#b", PASSWORD),
         )
     ]
-    assert {problem(one) for one in answers} == {(401, "wrong-login")}
-    assert len({one.text for one in answers}) == 1
+    assert {problem(answer) for answer in answers} == {(401, "wrong-login")}
+    assert len({answer.text for answer in answers}) == 1
     assert faulty(nobody.post("/sessions", {"email": "x"})) == {"password"}
     long = nobody.post("/sessions", {"email": "x", "password": "p" * 1_001})
     assert faulty(long) == {"password"} and "ppp" not in long.text
@@ -90,7 +90,7 @@ def test_to_log_out_ends_this_session_at_once(web: Web, sam: Caller) -> None:
 def test_to_log_out_everywhere_may_keep_this_session(web: Web, sam: Caller, bo: Caller) -> None:
     others = [again(web, "sam") for _ in range(2)]
     assert sam.delete("/me/sessions", keepThis="true").json() == {"ended": 2}
-    assert {one.get("/me/session").status_code for one in others} == {401}
+    assert {other.get("/me/session").status_code for other in others} == {401}
     assert sam.get("/me/session").status_code == 200
     assert sam.delete("/me/sessions").json() == {"ended": 1}
     assert sam.get("/me/session").status_code == 401

@@ -163,7 +163,7 @@ def test_a_list_of_orders_goes_on(sam: Caller, lamp: Deal) -> None:
     ids = [order(sam, lamp).json()["orderId"] for _ in range(3)]
     first = sam.get("/me/customer", pageSize=2).json()
     rest = sam.get("/me/customer", pageSize=2, startAt=first["orders"]["startAt"]).json()
-    seen = [one["orderId"] for page in (first, rest) for one in page["orders"]["items"]]
+    seen = [item["orderId"] for page in (first, rest) for item in page["orders"]["items"]]
     assert sorted(seen) == sorted(ids) and first["customer"] and rest["customer"] is None
     wrong = sam.get("/me/customer", startAt=first["orders"]["startAt"][:-1])
     assert problem(wrong) == (400, "cursor-error")

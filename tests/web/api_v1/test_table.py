@@ -29,8 +29,12 @@ def test_every_access_pattern_has_a_route_or_a_reason(name: str) -> None:
     """A route's summary is the title of the pattern that it runs."""
     (system,) = [one for one in SYSTEMS if one.name == name]
     routed = {route.summary for route in by_system()[name]}
-    titles = {one.title for one in system.patterns.values()}
-    missing = {f"{name}.{one.name}" for one in system.patterns.values() if one.title not in routed}
+    titles = {pattern.title for pattern in system.patterns.values()}
+    missing = {
+        f"{name}.{pattern.name}"
+        for pattern in system.patterns.values()
+        if pattern.title not in routed
+    }
     assert missing == {one for one in NOT_FOR_HTTP if one.startswith(f"{name}.")}
     assert routed <= titles
 

@@ -44,7 +44,7 @@ def test_every_picture_in_the_guides_is_kept_and_described() -> None:
         text = guide.read_text()
         assert shown_in(text) <= MAIN_PAGES, guide.name
         alternatives = re.findall(r"!\[(.*?)\]\([^)]*screenshots/", text)
-        assert all(len(one) >= 10 for one in alternatives), guide.name
+        assert all(len(alternative) >= 10 for alternative in alternatives), guide.name
 
 
 def test_pictures_are_small() -> None:

@@ -81,7 +81,7 @@ class Scene:
 
     def asked(self) -> list[str]:
         """The operations since the last time that somebody wanted to know."""
-        told = [one.request.operation for one in self.exchanges]
+        told = [exchange.request.operation for exchange in self.exchanges]
         self.exchanges.clear()
         return told
 

@@ -112,7 +112,7 @@ def test_the_views_of_many_deals_are_written_together(scene: Scene) -> None:
             scene.site.engagement.note(asking_for(one.deal_id), None)
         scene.exchanges.clear()
         flush(scene)
-        sent = Counter(one.request.operation for one in scene.exchanges)
+        sent = Counter(exchange.request.operation for exchange in scene.exchanges)
         assert sent["TransactWriteItems"] == 3
         assert sent["Query"] == searches
         assert sent.total() == 7 + searches
@@ -215,9 +215,14 @@ def test_a_click_and_its_activity_are_one_transaction(scene: Scene) -> None:
     scene.exchanges.clear()
     go(liz, DESK.deal_id)
     (written,) = [
-        one.request for one in scene.exchanges if one.request.operation == "TransactWriteItems"
+        exchange.request
+        for exchange in scene.exchanges
+        if exchange.request.operation == "TransactWriteItems"
     ]
-    tables = {next(iter(one.values()))["TableName"] for one in written.params["TransactItems"]}
+    tables = {
+        next(iter(transact_item.values()))["TableName"]
+        for transact_item in written.params["TransactItems"]
+    }
     assert tables == {"UserActivities", "TrendingDeals", "Site"}
 
 
@@ -287,8 +292,8 @@ def test_several_processes_give_a_deal_one_place_and_count_everything(scene: Sce
 
     async def all_at_once() -> None:
         await asyncio.gather(*map(engage, processes))
-        for one in processes:
-            await one.flush()
+        for process in processes:
+            await process.flush()
 
     scene.wait(all_at_once())
     assert places(scene) == {LAMP.deal_id: (120, 20, 20)}
@@ -393,7 +398,7 @@ def test_who_clicks_all_the_time_gets_there_and_is_not_counted(scene: Scene) -> 
     assert places(scene)[LAMP.deal_id][2] == most
     scene.exchanges.clear()
     go(nobody)
-    assert {one.request.operation for one in scene.exchanges} == {"GetItem"}
+    assert {exchange.request.operation for exchange in scene.exchanges} == {"GetItem"}
 
 
 def test_who_is_signed_in_is_counted_whatever_their_address_did(scene: Scene) -> None:

@@ -74,7 +74,7 @@ def check_whole(run: Run, username: str) -> None:
     assert {str(order.order_id) for order in orders} == bought.keys()
     for order in orders:
         items = run(view_order(order.order_id)).items
-        wanted = {one.item_id: (one.count, one.price) for one in items}
+        wanted = {item.item_id: (item.count, item.price) for item in items}
         assert wanted == bought[str(order.order_id)]
         assert order.item_count == len(items)
         assert order.total == sum(count * price for count, price in wanted.values())

@@ -117,7 +117,7 @@ def test_an_unknown_address_is_neither_changed_nor_made(scene: Scene, liz: Brows
         liz.send(REMOVE, name="work"),
         scene.browser("chad").send(REMOVE, name="home"),
     ]
-    assert [one.status_code for one in answers] == [404] * 6
+    assert [answer.status_code for answer in answers] == [404] * 6
     assert liz.send(REMOVE).status_code == 400
     assert kept(scene) == {"home": HOME}
 

@@ -72,8 +72,8 @@ def test_a_button_pressed_many_times_orders_once(scene: Scene, size: int) -> Non
         return await asyncio.gather(*(liz.sending("/checkout", **fields) for _ in range(4)))
 
     answers = scene.wait(press())
-    assert [one.status_code for one in answers] == [303] * 4
-    assert len({one.headers["location"] for one in answers}) == 1
+    assert [answer.status_code for answer in answers] == [303] * 4
+    assert len({answer.headers["location"] for answer in answers}) == 1
     assert len(scene.run(orders_of("liz"))) == 1
     check_all_agrees(scene.run)
 

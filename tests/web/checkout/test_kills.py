@@ -148,7 +148,7 @@ async def checked_out_and_killed(
                 if len(told) >= after:
                     enough.set()
 
-            under_way = [asyncio.create_task(check_out_one(one)) for one in marks]
+            under_way = [asyncio.create_task(check_out_one(mark)) for mark in marks]
             await asyncio.wait_for(enough.wait(), 60)
             process.kill()
             await asyncio.gather(*under_way, return_exceptions=True)

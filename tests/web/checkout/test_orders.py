@@ -84,7 +84,9 @@ def test_the_parts_of_an_order_s_page_have_names_of_their_own(scene: Scene, liz:
     page = liz.get(f"/orders/{ordered(scene)}").text
     labels = re.findall(r'<(?:nav|section|div)[^>]* aria-label="([^"]*)"', page)
     headings = re.findall(r'<section[^>]* aria-labelledby="([^"]*)"', page)
-    names = labels + [words_of(page.split(f'id="{one}">')[1].split("<")[0]) for one in headings]
+    names = labels + [
+        words_of(page.split(f'id="{heading}">')[1].split("<")[0]) for heading in headings
+    ]
     assert len(names) >= 5
     assert len(set(names)) == len(names)
 
@@ -106,7 +108,7 @@ def test_another_s_order_is_as_unknown_as_none(scene: Scene, liz: Browser) -> No
         liz.get("/orders/no-order"),
         liz.get("/orders/%23"),
     ]
-    assert [one.status_code for one in answers] == [404] * 4
+    assert [answer.status_code for answer in answers] == [404] * 4
     assert "Lamp" not in answers[0].text
 
 

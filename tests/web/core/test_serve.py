@@ -130,7 +130,9 @@ def test_a_login_of_the_demo_is_anybodys_but_not_its_password(tmp_path: Path) ->
         opened.run(join("admin@example.com", "a password of my own", "stranger"))
     assert serve.prepare(settings, tell=print) is False
 
-    admin = next(one for one in demo_logins() if one.login.startswith("editor"))
+    admin = next(
+        demo_login for demo_login in demo_logins() if demo_login.login.startswith("editor")
+    )
     with open_store(store) as opened:
         opened.run(join(admin.login, admin.password, "editor"))
     with pytest.raises(serve.NotForProduction):

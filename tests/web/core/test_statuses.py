@@ -57,9 +57,9 @@ def every_error() -> Iterator[type[DomainError]]:
 def test_every_error_belongs_to_exactly_one_family() -> None:
     errors = [*every_error()]
     homeless = {
-        f"{one.__module__}.{one.__name__}": families
-        for one in errors
-        if len(families := [family for family in FAMILIES if issubclass(one, family)]) != 1
+        f"{error.__module__}.{error.__name__}": families
+        for error in errors
+        if len(families := [family for family in FAMILIES if issubclass(error, family)]) != 1
     }
     assert homeless == {}
     assert len(errors) > 200

@@ -14,4 +14,4 @@ def changes(web: Web) -> list[EditorChange]:
 
 def told(web: Web) -> list[tuple[str, str, str]]:
     """Who did what, and to what; newest first."""
-    return [(one.who, str(one.action), one.what) for one in changes(web)]
+    return [(change.who, str(change.action), change.what) for change in changes(web)]

@@ -33,7 +33,7 @@ def test_changes_are_listed_newest_first_page_by_page(web: Web, erin: Browser) -
     for _ in range(10):
         shown = erin.get(page).text
         seen += [int(one.partition("&gt;")[0]) for one in shown.split("&lt;lamp ")[1:]]
-        older = [one for one in erin.links(page) if one.startswith("/editor/changes?after=")]
+        older = [link for link in erin.links(page) if link.startswith("/editor/changes?after=")]
         if not older:
             break
         (page,) = older
@@ -44,7 +44,7 @@ def test_changes_are_listed_newest_first_page_by_page(web: Web, erin: Browser) -
 def test_a_cursor_that_was_changed_is_refused(web: Web, erin: Browser) -> None:
     now = datetime.now(UTC)
     web.run(load_many(change(number, now - timedelta(seconds=number)) for number in range(30)))
-    (older,) = [one for one in erin.links("/editor/changes") if "?after=" in one]
+    (older,) = [link for link in erin.links("/editor/changes") if "?after=" in link]
     assert erin.get(older).status_code == 200
     assert erin.get(older[:-2] + ("AA" if older[-2:] != "AA" else "BB")).status_code == 400
     assert erin.get("/editor/changes?after=made-up").status_code == 400

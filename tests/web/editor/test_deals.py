@@ -175,7 +175,7 @@ def test_who_changes_a_deal_is_told_where_it_is_featured_as_it_was(
 
     page = words(erin.get(changed).text)
     assert "It is featured with its old details. Publish again on: Front page , Home ." in page
-    links = [one for one in erin.links(changed) if one.startswith("/editor/featured/")]
+    links = [link for link in erin.links(changed) if link.startswith("/editor/featured/")]
     assert links == ["/editor/featured/front-page", "/editor/featured/categories/HOME"]
     for place in links:
         form = next(

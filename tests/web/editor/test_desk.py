@@ -15,11 +15,11 @@ def test_the_latest_deals_are_listed_and_go_on(
     deals = old_deals(30)
     links = [f"/editor/deals/{deal.deal_id}" for deal in deals]
 
-    first = [one for one in erin.links("/editor") if one in links]
-    (older,) = [one for one in erin.links("/editor") if one.startswith("/editor?after=")]
+    first = [link for link in erin.links("/editor") if link in links]
+    (older,) = [link for link in erin.links("/editor") if link.startswith("/editor?after=")]
 
     assert first == links[:25]
-    assert [one for one in erin.links(older) if one in links] == links[25:]
+    assert [link for link in erin.links(older) if link in links] == links[25:]
 
 
 def test_a_deal_is_found_by_its_id_or_its_address(erin: Browser, post_deal: PostDeal) -> None:

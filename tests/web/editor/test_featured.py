@@ -61,7 +61,7 @@ def publishing(erin: Browser, path: str) -> dict[str, str]:
 
 def featured(web: Web) -> list[str]:
     front, _ = web.run(fetch_front_page())
-    return [one.title for one in front.featured_deals]
+    return [featured_deal.title for featured_deal in front.featured_deals]
 
 
 def test_every_place_tells_how_many_it_has_and_may_have(erin: Browser) -> None:
@@ -225,7 +225,7 @@ def test_a_place_that_is_not_there_is_404(erin: Browser) -> None:
 def test_the_older_deals_keep_the_draft(erin: Browser, old_deals: OldDeals) -> None:
     deals = old_deals(30)
     page = f"{FRONT}?deals={ids(deals[:2])}"
-    (older,) = [one for one in erin.links(page) if "&after=" in one]
+    (older,) = [link for link in erin.links(page) if "&after=" in link]
     answer = erin.get(older)
     assert draft(answer.text) == [deal.deal_id for deal in deals[:2]]
     assert f'name="add" value="{deals[27].deal_id}"' in answer.text

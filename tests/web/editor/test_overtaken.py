@@ -36,8 +36,8 @@ def path(deal: Deal) -> str:
 
 def form_in(html: str, action: str) -> Form:
     """The form on a page that was answered, which is sent to that address."""
-    forms = [one for one in Reader(html).forms if one.action == action]
-    return next(one for one in forms if "form_token" in one.fields)
+    forms = [form for form in Reader(html).forms if form.action == action]
+    return next(form for form in forms if "form_token" in form.fields)
 
 
 def now(web: Web, deal: Deal) -> Deal:
@@ -138,7 +138,7 @@ def lamps(web: Web, old_deals: Any) -> list[Deal]:
 
 def featured(web: Web) -> list[str]:
     front, _ = web.run(fetch_front_page())
-    return [one.deal_id for one in front.featured_deals]
+    return [featured_deal.deal_id for featured_deal in front.featured_deals]
 
 
 def ids(*deals: Deal) -> str:
@@ -147,7 +147,7 @@ def ids(*deals: Deal) -> str:
 
 def drafting(html: str) -> dict[str, str]:
     """The fields that every button of a draft sends with it."""
-    return next(one.fields for one in Reader(html).forms if "form_token" not in one.fields)
+    return next(form.fields for form in Reader(html).forms if "form_token" not in form.fields)
 
 
 def pressed(erin: Browser, html: str, **button: str) -> Any:
@@ -179,7 +179,7 @@ def test_the_way_to_older_deals_remembers_it_too(
 ) -> None:
     deals = old_deals(30)
     web.run(set_front_page_deals([deals[0].deal_id]))
-    (older,) = [one for one in erin.links(FRONT) if "&after=" in one]
+    (older,) = [link for link in erin.links(FRONT) if "&after=" in link]
     published_by(ed, deals[1])
     late = erin.post(FRONT, data=form_in(erin.get(older).text, FRONT).fields)
     assert late.status_code == 409 and featured(web) == [deals[1].deal_id]

@@ -77,7 +77,7 @@ def several(web: Web, product: Product) -> Product:
 
 
 def listed(ada: Browser, query: str) -> set[str]:
-    found = [one for one in ada.links(f"{HERE}{query}") if one.startswith(f"{HERE}/")]
+    found = [link for link in ada.links(f"{HERE}{query}") if link.startswith(f"{HERE}/")]
     return {one.removeprefix(f"{HERE}/") for one in found} - {"new"}
 
 
@@ -123,7 +123,7 @@ def test_a_list_goes_on_with_the_same_filters(web: Web, ada: Browser, product: P
     for number in range(27):
         running_campaign(web, product.id, code=f"CODE_{number:02}")
     page = f"{HERE}?product={product.id}&which=valid"
-    (more,) = [one for one in ada.links(page) if "after=" in one]
+    (more,) = [link for link in ada.links(page) if "after=" in link]
     assert f"product={product.id}" in more and "which=valid" in more
     assert len(listed(ada, more.removeprefix(HERE))) == 2
     assert ada.get(f"{HERE}?after={more.rpartition('=')[2]}").status_code == 400

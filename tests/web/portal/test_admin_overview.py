@@ -77,7 +77,7 @@ def test_a_long_history_comes_page_by_page(web: Web, ada: Browser, product: Prod
     for number in range(26):
         web.run(update_product(product.id, {"name": f"Name {number}."}, by=ADMIN))
     page = f"/admin/history/products/{product.id}"
-    (more,) = [one for one in ada.links(page) if "after=" in one]
+    (more,) = [link for link in ada.links(page) if "after=" in link]
     assert "made it" not in ada.get(page).text
     assert "made it" in ada.get(more).text
     assert ada.get(f"{page}?after=x").status_code == 400

@@ -56,9 +56,9 @@ def test_products_are_listed_active_archived_or_all(
     web.run(soft_delete_product(gone.id, by=ADMIN))
     seen = {
         which: [
-            one.rpartition("/")[2]
-            for one in ada.links(f"{HERE}?which={which}")
-            if one.startswith(f"{HERE}/prod_")
+            link.rpartition("/")[2]
+            for link in ada.links(f"{HERE}?which={which}")
+            if link.startswith(f"{HERE}/prod_")
         ]
         for which in ("active", "archived", "all")
     }
@@ -73,7 +73,7 @@ def test_a_list_goes_on_with_the_same_filter(web: Web, ada: Browser) -> None:
     for number in range(27):
         made = new_product(web, name=f"Plan {number}")
         web.run(soft_delete_product(made.id, by=ADMIN))
-    (more,) = [one for one in ada.links(f"{HERE}?which=archived") if "after=" in one]
+    (more,) = [link for link in ada.links(f"{HERE}?which=archived") if "after=" in link]
     assert "which=archived" in more
     assert ada.get(more).text.count(f'href="{HERE}/prod_') == 2
     assert ada.get(f"{HERE}?after=x").status_code == 400

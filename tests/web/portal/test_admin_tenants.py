@@ -35,7 +35,7 @@ def listed(ada: Browser, query: str = "") -> list[str]:
     """The addresses on a page of the list."""
     page = ada.get(f"{HERE}{query}")
     assert page.status_code == 200
-    found = [one for one in Reader(page.text).links if one.startswith(f"{HERE}/tenant_")]
+    found = [link for link in Reader(page.text).links if link.startswith(f"{HERE}/tenant_")]
     return [one.removeprefix(f"{HERE}/") for one in found]
 
 
@@ -73,7 +73,7 @@ def test_a_list_goes_on_with_the_same_filters(web: Web, ada: Browser) -> None:
     made = {new_tenant(web, f"t{number}@example.com").id for number in range(30)}
     validated(web, "other@example.com")
     first = listed(ada, "?which=UNVALIDATED")
-    (more,) = [one for one in ada.links(f"{HERE}?which=UNVALIDATED") if "after=" in one]
+    (more,) = [link for link in ada.links(f"{HERE}?which=UNVALIDATED") if "after=" in link]
     assert "which=UNVALIDATED" in more
     second = listed(ada, more.removeprefix(HERE))
     assert (len(first), len(second), {*first, *second}) == (20, 10, made)
@@ -98,7 +98,7 @@ def test_a_filter_that_is_none_is_told_beside_it(ada: Browser, query: str, field
 def test_a_cursor_that_was_tampered_with_is_refused(web: Web, ada: Browser) -> None:
     for number in range(26):
         new_tenant(web, f"t{number}@example.com")
-    (more,) = [one for one in ada.links(HERE) if "after=" in one]
+    (more,) = [link for link in ada.links(HERE) if "after=" in link]
     assert ada.get(more).status_code == 200
     assert ada.get(f"{more[:-1]}{'A' if more[-1] != 'A' else 'B'}").status_code == 400
     forged = web.site.cursors.write(Position("x", {"key": {}}))
@@ -206,9 +206,9 @@ def test_the_page_of_a_tenant_shows_its_orders(web: Web, ada: Browser, product: 
     assert words(ada.get(f"{HERE}/{made.id}").text).count("R 299.99") == 5
     first = ada.get(f"{HERE}/{made.id}/orders")
     assert first.text.count("/admin/history/orders/") == 25
-    (more,) = [one for one in Reader(first.text).links if "after=" in one]
+    (more,) = [link for link in Reader(first.text).links if "after=" in link]
     assert ada.get(more).text.count("/admin/history/orders/") == 2
-    (order, *_) = [one for one in Reader(first.text).links if "/history/orders/" in one]
+    (order, *_) = [link for link in Reader(first.text).links if "/history/orders/" in link]
     assert "made it" in words(ada.get(order).text)
 
 

@@ -97,7 +97,7 @@ def test_the_same_form_twice_is_one_order_and_one_letter(
     first, second = (buyer.post(ORDER, data=form.fields) for _ in range(2))
     assert first.headers["location"] == second.headers["location"]
     assert len(orders_of(web)) == 1
-    assert sum("order" in one.subject for one in letters(web)) == 1
+    assert sum("order" in letter.subject for letter in letters(web)) == 1
 
 
 def test_of_two_checkouts_at_once_with_one_form_there_is_one_order(
@@ -105,7 +105,7 @@ def test_of_two_checkouts_at_once_with_one_form_there_is_one_order(
 ) -> None:
     form = buyer.form(checkout_page(product.id), ORDER)
     answers = at_once(5, lambda _: buyer.post(ORDER, data=form.fields))
-    assert {one.headers["location"] for one in answers} == {
+    assert {answer.headers["location"] for answer in answers} == {
         f"/portal/orders/{orders_of(web)[0].id}?placed=yes"
     }
     assert len(orders_of(web)) == 1
@@ -125,7 +125,7 @@ def test_of_checkouts_at_once_with_one_address_there_is_one_tenant(
         return browser.post(form.action, data={**form.fields, "email": EMAIL})
 
     answers = at_once(5, send)
-    assert {one.status_code for one in answers} == {303}
+    assert {answer.status_code for answer in answers} == {303}
     assert [one.email for one in web.run(list_tenants())] == [EMAIL]
 
 

@@ -392,6 +392,6 @@ def test_tries_are_limited_by_where_they_come_from(limited: Web) -> None:
     browser = limited.browser()
     page = ask(browser)
     answers = [browser.submit(page, page, code="000000") for _ in range(21)]
-    assert [one.status_code for one in answers] == [422] * 20 + [429]
+    assert [answer.status_code for answer in answers] == [422] * 20 + [429]
     assert 'id="code-fault">Too many attempts' in answers[-1].text
     assert 'value="000000"' in answers[-1].text

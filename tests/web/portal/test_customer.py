@@ -37,7 +37,7 @@ def test_who_is_nobody_shows_the_mailbox_first(visitor: Browser, page: str) -> N
 def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product: Product) -> None:
     made = [ordered(web, product).id for _ in range(28)]
     first = cara.get("/portal/orders").text
-    (more,) = [one for one in cara.links("/portal/orders") if "after=" in one]
+    (more,) = [link for link in cara.links("/portal/orders") if "after=" in link]
     second = cara.get(more).text
     assert sum(one in first for one in made) == 25
     assert sum(one in second for one in made) == 3
@@ -47,7 +47,7 @@ def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product:
 def test_anothers_cursor_leads_nowhere(web: Web, cara: Browser, product: Product) -> None:
     for _ in range(26):
         ordered(web, product)
-    (more,) = [one for one in cara.links("/portal/orders") if "after=" in one]
+    (more,) = [link for link in cara.links("/portal/orders") if "after=" in link]
     _, other = customer(web, "other@example.com", "otto")
     assert other.get(more).status_code == 400
     assert other.get("/portal/orders?after=x").status_code == 400
@@ -70,8 +70,8 @@ def test_anothers_order_is_as_unknown_as_none(web: Web, cara: Browser, product: 
     order = ordered(web, product)
     _, other = customer(web, "other@example.com", "otto")
     answers = [other.get(f"/portal/orders/{one}") for one in (order.id, NO_ORDER, "x")]
-    assert {one.status_code for one in answers} == {404}
-    assert len({words(one.text) for one in answers}) == 1
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({words(answer.text) for answer in answers}) == 1
 
 
 def test_a_customer_tells_of_itself(web: Web, cara: Browser) -> None:

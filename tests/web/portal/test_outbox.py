@@ -34,7 +34,7 @@ def test_what_is_written_stays_text(web: Web, visitor: Browser) -> None:
 def test_many_letters_come_page_by_page(web: Web, visitor: Browser) -> None:
     for number in range(27):
         web.run(write_letter(f"m{number}", "a@example.com", f"Letter {number}.", "text"))
-    (more,) = [one for one in visitor.links("/outbox") if "after=" in one]
+    (more,) = [link for link in visitor.links("/outbox") if "after=" in link]
     assert visitor.get(more).text.count("To a@example.com") == 2
     assert visitor.get("/outbox?after=x").status_code == 400
 

@@ -40,11 +40,11 @@ def test_many_products_come_page_by_page(web: Web, visitor: Browser) -> None:
     for number in range(53):
         new_product(web, name=f"Plan {number:02}.")
     first = visitor.get("/pricing").text
-    (more,) = [one for one in visitor.links("/pricing") if "after=" in one]
+    (more,) = [link for link in visitor.links("/pricing") if "after=" in link]
     second = visitor.get(more).text
     names = [f"Plan {number:02}." for number in range(53)]
-    assert (sum(one in first for one in names), sum(one in second for one in names)) == (50, 3)
-    assert all((one in first) != (one in second) for one in names)
+    assert (sum(name in first for name in names), sum(name in second for name in names)) == (50, 3)
+    assert all((name in first) != (name in second) for name in names)
 
 
 def test_a_cursor_that_is_not_ours_is_refused(visitor: Browser) -> None:

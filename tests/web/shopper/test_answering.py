@@ -194,4 +194,4 @@ def test_who_hangs_up_amid_a_form_is_no_failure(
     with caplog.at_level(logging.WARNING):
         web.served.portal.call(web.front, scope, receive, send)
     assert sent[0]["status"] < 500
-    assert not [one for one in caplog.records if one.name.startswith("bigtime")]
+    assert not [record for record in caplog.records if record.name.startswith("bigtime")]

@@ -22,7 +22,7 @@ def told(web: Web, alex: Browser, old_deals: OldDeals) -> Callable[[int], list[M
     """Tells Alex of so many deals."""
 
     def tell(count: int) -> list[Message]:
-        messages = [message_for(one, MessageKind.HOT, "alex") for one in old_deals(count)]
+        messages = [message_for(old_deal, MessageKind.HOT, "alex") for old_deal in old_deals(count)]
         web.run(load_many(messages))
         web.site.cache.clear()
         return messages
@@ -51,7 +51,7 @@ def test_messages_are_listed_newest_first_page_by_page(alex: Browser, told: Told
         shown = [link for link in Reader(page.text).links if link.startswith("/inbox/")]
         (more,) = [link for link in Reader(page.text).links if "after=" in link]
         rest = [link for link in alex.links(more) if link.startswith("/inbox/")]
-        assert shown + rest == [f"/inbox/{one.message_id}" for one in messages]
+        assert shown + rest == [f"/inbox/{message.message_id}" for message in messages]
 
 
 @pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1"), (30, "30"), (120, "99+")])

@@ -123,7 +123,7 @@ def test_the_list_takes_one_batch_after_the_names(web: Web, alex: Browser) -> No
     exchanges: list[Exchange] = []
     store = Store(web.store.transport, hooks=[exchanges.append])
     found = store.run(interest_pages.interests_of("alex", None))
-    assert [one.request.operation for one in exchanges] == ["GetItem", "BatchGetItem"]
+    assert [exchange.request.operation for exchange in exchanges] == ["GetItem", "BatchGetItem"]
     assert [one.name for one in (*found.brands, *found.categories)] == ["Apple", "Home"]
 
 

@@ -232,7 +232,7 @@ def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited: W
     assert last.status_code == 429
     assert int(last.headers["retry-after"]) > 0
     assert "Too many attempts. Try again in" in last.text
-    fields = next(one for one in Reader(last.text).forms if one.action == "/log-in").fields
+    fields = next(form for form in Reader(last.text).forms if form.action == "/log-in").fields
     assert (fields["email"], fields["next"], fields["password"]) == ("bo@example.com", "/cart", "")
     assert "a long secret" not in last.text
 

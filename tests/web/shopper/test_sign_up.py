@@ -181,7 +181,7 @@ def test_signing_up_too_often_is_told_on_the_form_and_what_was_typed_stays(
     sign_up_as(limited)
     limited.cookies.clear()
     answers = [sign_up_as(limited, username="Alexa") for _ in range(5)]
-    assert [one.status_code for one in answers] == [422] * 4 + [429]
+    assert [answer.status_code for answer in answers] == [422] * 4 + [429]
     seconds = int(answers[-1].headers["retry-after"])
     assert f"Try again in {seconds} seconds." in answers[-1].text
     assert 'value="Alexa"' in answers[-1].text and 'value="Alex@Example.com"' in answers[-1].text

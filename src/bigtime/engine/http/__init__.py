@@ -17,9 +17,4 @@ TOOLS = {
 
 __getattr__ = lazy_names(__name__, TOOLS)
 
-__all__ = [
-    "NotLoopback",
-    "boto3_client",
-    "boto3_resource",
-    "serve",
-]
+__all__ = ["NotLoopback", "boto3_client", "boto3_resource", "serve"]

@@ -133,11 +133,11 @@ def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinitio
 def provisioned_table(table: TableDefinition, params: Params) -> TableDefinition:
     updates = params.get("GlobalSecondaryIndexUpdates", ())
     given = {
-        one["Update"]["IndexName"]
-        for one in updates
-        if "ProvisionedThroughput" in one.get("Update", {})
+        update["Update"]["IndexName"]
+        for update in updates
+        if "ProvisionedThroughput" in update.get("Update", {})
     }
-    missing = [one.name for one in table.indexes if one.is_global and one.name not in given]
+    missing = [index.name for index in table.indexes if index.is_global and index.name not in given]
     if missing:
         invalid(f"ProvisionedThroughput must be specified for index: {','.join(missing)}")
     return replace(
@@ -252,8 +252,8 @@ def with_new_index(
         raise LimitExceededException(ONE_AT_A_TIME)
     index = replace(global_index(action, defined), building=True)
     check_new_index_throughput(action, on_demand=table.billing_mode == ON_DEMAND)
-    attributes = {one.name: one for one in table.attributes}
-    attributes.update((one.name, one) for one in index.key_attributes)
+    attributes = {attribute.name: attribute for attribute in table.attributes}
+    attributes.update((key_attribute.name, key_attribute) for key_attribute in index.key_attributes)
     check_indexes_together((*table.indexes, index))
     grown = replace(table, indexes=(*table.indexes, index), attributes=tuple(attributes.values()))
     return with_index_notes(grown, action)
@@ -275,7 +275,10 @@ def without_index(table: TableDefinition, name: str) -> TableDefinition:
     others = {one: note for one, note in notes.pop("indexes", {}).items() if one != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
     used = key_names(shrunk)
-    return replace(shrunk, attributes=tuple(one for one in shrunk.attributes if one.name in used))
+    return replace(
+        shrunk,
+        attributes=tuple(attribute for attribute in shrunk.attributes if attribute.name in used),
+    )
 
 
 def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:

@@ -64,7 +64,7 @@ class TableReads:
 
 def batch_get_item(database: Database, params: Params) -> Response:
     reads = read_tables(params["RequestItems"])
-    located = [(one, *locate(database, one)) for one in reads]
+    located = [(read, *locate(database, read)) for read in reads]
     for one, table, _ in located:
         check_key_paths(table, one.expressions)
     cut_short = database.faults.active and database.faults.strikes("unprocessed")

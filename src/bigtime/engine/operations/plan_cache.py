@@ -147,7 +147,7 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
     if len(values) > MOST_VALUES or any(len(one) != 1 for one in values.values()):
         return
     tree = parse_condition(params["KeyConditionExpression"]).tree
-    terms = {one.attribute: one for one in compile_key_condition(tree, names).terms}
+    terms = {term.attribute: term for term in compile_key_condition(tree, names).terms}
     key = terms.pop(codec.hash_key[0].name)
     if not is_bound(codec, terms):
         return
@@ -163,7 +163,7 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
         index=index,
         attribute=codec.hash_key[0],
         key=key.value_names[0],
-        bound=next((bound_of(codec, one) for one in terms.values()), None),
+        bound=next((bound_of(codec, term) for term in terms.values()), None),
         types={name: next(iter(value)) for name, value in values.items()},
         filter=filter,
         shape=page.shape,
@@ -177,7 +177,7 @@ def is_bound(codec: KeyCodec, terms: dict[str, UnboundTerm]) -> bool:
     """Whether a sort key is compared with one value, if at all."""
     if not terms:
         return True
-    return len(codec.range_key) == 1 and all(one.operator in BOUNDS for one in terms.values())
+    return len(codec.range_key) == 1 and all(term.operator in BOUNDS for term in terms.values())
 
 
 def bound_of(codec: KeyCodec, term: UnboundTerm) -> Bound:

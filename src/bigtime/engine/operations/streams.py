@@ -89,7 +89,7 @@ def list_streams(database: Database, params: Params) -> Response:
     limit = read_limit(params, MAX_LIST)
     after = params.get("ExclusiveStartStreamArn", "")
     with database.reading() as reader:
-        arns = {arn_of(database, one): one for one in all_streams(reader)}
+        arns = {arn_of(database, stream): stream for stream in all_streams(reader)}
     wanted = table_name(params["TableName"]) if "TableName" in params else None
     names = sorted(
         arn for arn, one in arns.items() if arn > after and wanted in (None, one.table_name)
@@ -122,9 +122,9 @@ def describe_stream(database: Database, params: Params) -> Response:
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, params["StreamArn"])
         shards = [
-            one
-            for one in all_shards(reader, stream.number)
-            if one.id > after and parent in (None, one.parent)
+            shard
+            for shard in all_shards(reader, stream.number)
+            if shard.id > after and parent in (None, shard.parent)
         ]
     description: Response = {
         "StreamArn": params["StreamArn"],
@@ -134,7 +134,7 @@ def describe_stream(database: Database, params: Params) -> Response:
         "CreationRequestDateTime": stream.created_at,
         "TableName": stream.table_name,
         "KeySchema": stream.key_schema,
-        "Shards": [described_shard(one) for one in shards[:limit]],
+        "Shards": [described_shard(shard) for shard in shards[:limit]],
     }
     if len(shards) > limit:
         description["LastEvaluatedShardId"] = shards[limit - 1].id

@@ -49,8 +49,10 @@ def quoted_list(names: Iterable[str]) -> str:
 
 def defined_attributes(definitions: Sequence[Params]) -> dict[str, KeyAttribute]:
     found = {
-        one["AttributeName"]: KeyAttribute(one["AttributeName"], one["AttributeType"])
-        for one in definitions
+        definition["AttributeName"]: KeyAttribute(
+            definition["AttributeName"], definition["AttributeType"]
+        )
+        for definition in definitions
     }
     if len(found) < len(definitions):
         invalid("Duplicate attribute definitions are not allowed")

@@ -112,8 +112,8 @@ class TableDefinition:
         raw: dict[str, Any] = orjson.loads(text)
         raw["hash_key"] = KeyAttribute(**raw["hash_key"])
         raw["range_key"] = KeyAttribute(**raw["range_key"]) if raw["range_key"] else None
-        raw["attributes"] = tuple(KeyAttribute(**one) for one in raw["attributes"])
-        raw["indexes"] = tuple(_index(one) for one in raw["indexes"])
+        raw["attributes"] = tuple(KeyAttribute(**attribute) for attribute in raw["attributes"])
+        raw["indexes"] = tuple(_index(index) for index in raw["indexes"])
         raw["throughput"] = Throughput(**raw["throughput"])
         raw["stream"] = StreamDefinition(**raw["stream"]) if raw["stream"] else None
         return cls(**raw)

@@ -51,7 +51,8 @@ def table_description(
     items, size = counts.get(table.number, (0, 0))
     return {
         "AttributeDefinitions": [
-            {"AttributeName": one.name, "AttributeType": one.type} for one in table.attributes
+            {"AttributeName": attribute.name, "AttributeType": attribute.type}
+            for attribute in table.attributes
         ],
         "TableName": table.name,
         "KeySchema": key_schema([table.hash_key], table.key_attributes[1:]),

@@ -176,7 +176,9 @@ class KeyCodec:
 
 def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Encoder], ...]:
     table = RAW if len(attributes) == 1 else CLOSED
-    return tuple((one.name, one.type, table[one.type]) for one in attributes)
+    return tuple(
+        (attribute.name, attribute.type, table[attribute.type]) for attribute in attributes
+    )
 
 
 def base_key(partition: bytes, sort: bytes) -> bytes:

@@ -63,7 +63,7 @@ class Index:
         self.key_names = tuple(
             dict.fromkeys(one.name for one in table.key_attributes + definition.key_attributes)
         )
-        self.own_names = tuple(one.name for one in definition.key_attributes)
+        self.own_names = tuple(key_attribute.name for key_attribute in definition.key_attributes)
         self.projected = (
             None
             if definition.projection == "ALL"
@@ -125,7 +125,7 @@ class Table:
         self.hash_key = definition.hash_key
         self.range_key = definition.range_key
         self.codec = KeyCodec((definition.hash_key,), definition.key_attributes[1:])
-        self.key_names = tuple(one.name for one in definition.key_attributes)
+        self.key_names = tuple(key_attribute.name for key_attribute in definition.key_attributes)
         self.indexes = tuple(Index(one, definition) for one in definition.indexes)
         self.by_name = {index.name: index for index in self.indexes}
         self.index_keys = index_keys(definition)
@@ -224,7 +224,7 @@ def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bo
 
     AWS names the first index by name. A partition key may be too long for an index's sort key.
     """
-    own = {one.name for one in definition.key_attributes}
+    own = {key_attribute.name for key_attribute in definition.key_attributes}
     return tuple(
         (attribute, index.name, attribute in index.hash_key)
         for index in sorted(definition.indexes, key=lambda index: index.name)

@@ -2,6 +2,4 @@
 
 from bigtime.engine.validation import shapes
 
-__all__ = [
-    "shapes",
-]
+__all__ = ["shapes"]

@@ -1,13 +1,7 @@
 """Invariants over several items: unique values, counts, sequences, singletons."""
 
 from bigtime.model.invariants.audit import (
-    Audit,
-    CannotMend,
-    Found,
-    Mend,
-    Violation,
-    look_through,
-    main_key,
+    Audit, CannotMend, Found, Mend, Violation, look_through, main_key,
 )
 from bigtime.model.invariants.bucket_audit import BucketAudit
 from bigtime.model.invariants.counted import counted
@@ -17,17 +11,6 @@ from bigtime.model.invariants.singleton import singleton
 from bigtime.model.invariants.unique import unique
 
 __all__ = [
-    "Audit",
-    "BucketAudit",
-    "CannotMend",
-    "Found",
-    "Mend",
-    "Violation",
-    "counted",
-    "invariants_of",
-    "look_through",
-    "main_key",
-    "sequence",
-    "singleton",
-    "unique",
+    "Audit", "BucketAudit", "CannotMend", "Found", "Mend", "Violation", "counted", "invariants_of",
+    "look_through", "main_key", "sequence", "singleton", "unique",
 ]

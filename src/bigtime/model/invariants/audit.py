@@ -86,7 +86,7 @@ def of_kind(found: Iterable[Found], kind: type[Entity]) -> list[Any]:
 
 
 def main_key(table: Table, item: Item) -> Item:
-    return {one.name: item[one.name] for one in table.main.attributes}
+    return {attribute.name: item[attribute.name] for attribute in table.main.attributes}
 
 
 def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:

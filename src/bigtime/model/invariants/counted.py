@@ -232,7 +232,11 @@ class CountAudit(Audit):
         if not suspects:
             return []
         tally = yield from self.recounted()
-        still = [one for one in self.suspects(suspects, tally) if tally[one] == self.tally[one]]
+        still = [
+            suspect
+            for suspect in self.suspects(suspects, tally)
+            if tally[suspect] == self.tally[suspect]
+        ]
         keys = [suspects[one].key for one in still]
         found = yield from looked_up(keys)
         return [

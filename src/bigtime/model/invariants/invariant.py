@@ -86,17 +86,21 @@ class Kept:
         self.invariants: list[Invariant] = []
 
     def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
-        touched = (one.fields for one in self.invariants if one.is_touched(changed))
+        touched = (
+            invariant.fields for invariant in self.invariants if invariant.is_touched(changed)
+        )
         return frozenset().union(*touched)
 
     def kept(self, write: Write[Any]) -> tuple[Write[Any], ...]:
         transition = write.transition()
-        if transition.unsure and any(one.fields for one in self.invariants):
+        if transition.unsure and any(invariant.fields for invariant in self.invariants):
             raise DesignError(
                 f"{write.layout.entity.__name__} has invariants, and an upsert does not know"
                 " whether it makes an item; use create(), or update() one that is there"
             )
-        touched = [one for one in self.invariants if one.is_touched(transition.changed)]
+        touched = [
+            invariant for invariant in self.invariants if invariant.is_touched(transition.changed)
+        ]
         if not touched:
             return (write,)
         others = [other for one in touched for other in attending(one, transition)]

@@ -57,7 +57,7 @@ def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[di
     if len(keys) <= MOST_READ:
         return (yield from read_chunk(list(keys.values()), consistent=consistent)) if keys else {}
     chunks = chunked(list(keys.values()), MOST_READ)
-    answers = yield from together(*(read_chunk(one, consistent=consistent) for one in chunks))
+    answers = yield from together(*(read_chunk(chunk, consistent=consistent) for chunk in chunks))
     return {place: item for items in answers for place, item in items.items()}
 
 
@@ -91,16 +91,17 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
         check_entity(one, "load_many")
     yield from list_buckets_of(entities)
     yield from write_many(
-        (one.own_key(), {"PutRequest": {"Item": one.layout.to_item(one)}}) for one in entities
+        (entity.own_key(), {"PutRequest": {"Item": entity.layout.to_item(entity)}})
+        for entity in entities
     )
 
 
 def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
     """Lists the buckets that entities will lie in, for those who walk them."""
     by_layout: dict[Layout, list[Mapping[str, Any]]] = {}
-    for one in entities:
-        if one.layout.lister is not None:
-            by_layout.setdefault(one.layout, []).append(one.__dict__)
+    for entity in entities:
+        if entity.layout.lister is not None:
+            by_layout.setdefault(entity.layout, []).append(entity.__dict__)
     for layout, items in by_layout.items():
         if layout.lister is not None:
             yield from layout.lister.list_buckets(items)

@@ -61,7 +61,7 @@ def entry_in(table: Table) -> type[BucketEntry]:
     for entity in table.entities:
         if issubclass(entity, BucketEntry):
             return entity
-    if [one.type for one in table.main.attributes] != ["S", "S"]:
+    if [attribute.type for attribute in table.main.attributes] != ["S", "S"]:
         raise DesignError(
             f"table {table.name} lists buckets in the order of its sort key; give it a partition"
             " key and a sort key of type S"
@@ -164,7 +164,8 @@ class BucketLists:
 
 def put_entries(entries: Iterable[BucketEntry]) -> Steps[None]:
     yield from write_many(
-        (one.own_key(), {"PutRequest": {"Item": one.layout.to_item(one)}}) for one in entries
+        (entry.own_key(), {"PutRequest": {"Item": entry.layout.to_item(entry)}})
+        for entry in entries
     )
 
 
@@ -216,4 +217,4 @@ def reads_bucket_list(request: Request) -> bool:
     """Whether a request reads a bucket list: a part of walking its index, and in no chart."""
     values = request.params.get("ExpressionAttributeValues") or {}
     texts = (value.get("S", "") for value in values.values())
-    return request.operation == "Query" and any(one.startswith(LIST_PREFIX) for one in texts)
+    return request.operation == "Query" and any(text.startswith(LIST_PREFIX) for text in texts)

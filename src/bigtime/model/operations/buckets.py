@@ -143,7 +143,7 @@ class Buckets(Generic[E]):
             declared = self.entity.layout.keys[name]
             attributes = declared.attributes(fields)
             if attributes is None:
-                lacking = [one for one in declared.fields if fields.get(one) is None]
+                lacking = [field for field in declared.fields if fields.get(field) is None]
                 raise DesignError(f"{self.entity.__name__}: after also needs {', '.join(lacking)}")
             key |= attributes
         return key

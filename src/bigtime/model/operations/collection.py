@@ -143,7 +143,9 @@ def narrowed(within: Within[T], layouts: tuple[Layout, ...]) -> Within[T]:
 
 def span_in(within: Within[Any], key: EntityKey) -> SortBounds | None:
     """Where an entity lies in a partition; None when it is never there."""
-    told = told_by(key.hash, {one.attribute: one.operands[0] for one in within.conditions})
+    told = told_by(
+        key.hash, {condition.attribute: condition.operands[0] for condition in within.conditions}
+    )
     if told is None:
         return None
     vague = {name for part in key.hash for name in part.template.lossy}

@@ -51,9 +51,9 @@ def create_table_request(table: Table, *, throughput: Throughput | None = None) 
     if throughput:
         params["ProvisionedThroughput"] = throughput.shown()
     for name, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False)):
-        indexes = [one for one in table.indexes if one.is_global == is_global]
+        indexes = [index for index in table.indexes if index.is_global == is_global]
         if indexes:
-            params[name] = [index_request(one, throughput) for one in indexes]
+            params[name] = [index_request(index, throughput) for index in indexes]
     if table.stream:
         params["StreamSpecification"] = stream_specification(table)
     if table.deletion_protection:
@@ -66,11 +66,14 @@ def create_table_request(table: Table, *, throughput: Throughput | None = None) 
 def key_attributes(table: Table) -> list[Attribute]:
     """Every attribute that is a key of the table or of an index, once."""
     indexes = (table.main, *table.indexes)
-    return list(dict.fromkeys(one for index in indexes for one in index.attributes))
+    return list(dict.fromkeys(attribute for index in indexes for attribute in index.attributes))
 
 
 def attribute_definitions(attributes: list[Attribute]) -> list[dict[str, str]]:
-    return [{"AttributeName": one.name, "AttributeType": one.type} for one in attributes]
+    return [
+        {"AttributeName": attribute.name, "AttributeType": attribute.type}
+        for attribute in attributes
+    ]
 
 
 def key_schema(index: Index) -> list[dict[str, str]]:
@@ -234,7 +237,7 @@ def complete(table: Table, progress: Progress) -> Steps[None]:
 
 def is_ready(live: Response) -> bool:
     indexes = live.get("GlobalSecondaryIndexes") or []
-    states = [live.get("TableStatus"), *(one.get("IndexStatus") for one in indexes)]
+    states = [live.get("TableStatus"), *(index.get("IndexStatus") for index in indexes)]
     return all(state == "ACTIVE" for state in states)
 
 

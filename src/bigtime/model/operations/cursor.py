@@ -66,7 +66,7 @@ class Cursors:
     def __init__(self, secrets: Sequence[bytes | str]) -> None:
         if isinstance(secrets, (bytes, str)) or not secrets:
             raise DesignError("Cursors takes a list of secrets; the first one signs")
-        self._secrets = [derived(one) for one in secrets]
+        self._secrets = [derived(secret) for secret in secrets]
 
     @overload
     def write(self, position: Position) -> str: ...

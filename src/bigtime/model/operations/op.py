@@ -82,5 +82,5 @@ def together(
 def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
 def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
     """Runs several, at once where that saves waiting; the first error is raised as itself."""
-    results = yield Together(tuple(steps_of(one) for one in runnables))
+    results = yield Together(tuple(steps_of(runnable) for runnable in runnables))
     return tuple(results)

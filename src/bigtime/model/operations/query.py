@@ -72,7 +72,7 @@ class Query(Reading[T], Generic[T]):
         params: dict[str, Any] = {"TableName": within.layout.table.name}
         if within.index.name != MAIN:
             params["IndexName"] = within.index.name
-        conditions = [one.render(marks) for one in within.conditions]
+        conditions = [condition.render(marks) for condition in within.conditions]
         params["KeyConditionExpression"] = " AND ".join(conditions)
         if self.filter is not None:
             marks.attributes.clear()
@@ -121,12 +121,12 @@ def check_filtered(layout: Layout, index: Index, attributes: set[str]) -> None:
 
 
 def check_no_key(index: Index, attributes: set[str]) -> None:
-    for one in index.attributes:
-        if one.name in attributes:
+    for attribute in index.attributes:
+        if attribute.name in attributes:
             where = "the table" if index.name == MAIN else f"index {index.name}"
             raise DesignError(
-                f"{one.name} is a key of {where}, which DynamoDB does not filter; ask for it in"
-                " within()"
+                f"{attribute.name} is a key of {where}, which DynamoDB does not filter; ask for it"
+                " in within()"
             )
 
 

@@ -180,10 +180,10 @@ def merge(
     """A page of several partitions of one index, in the order of its sort key."""
     for one in withins:
         check_within(one, "merge")
-    places = {(one.layout.table.name, one.index.name) for one in withins}
+    places = {(within.layout.table.name, within.index.name) for within in withins}
     if len(places) != 1:
         raise DesignError("merge() takes stretches of one index, which is what orders them")
-    bound = fingerprint("merged", [one.fingerprint(newest_first) for one in withins])
+    bound = fingerprint("merged", [within.fingerprint(newest_first) for within in withins])
     return in_order(withins, bound, limit, newest_first, after, filter)
 
 
@@ -197,7 +197,7 @@ def in_order(
 ) -> Steps[Page[T]]:
     """A page of all stretches together; `bound` is what its position belongs to."""
     readings: list[Query[T]] = [
-        query(one, newest_first=newest_first, limit=limit, filter=filter) for one in withins
+        query(within, newest_first=newest_first, limit=limit, filter=filter) for within in withins
     ]
     place = place_in(after, bound)
     starts = place["shards"] if place else [None] * len(readings)

@@ -44,7 +44,7 @@ class Transact(Op[tuple[Any, ...]]):
         self.asked = len(writes) if asked is None else asked
 
     def request(self) -> Request:
-        actions = [one.action() for one in self.writes]
+        actions = [write.action() for write in self.writes]
         check_apart(self.writes, actions)
         params: dict[str, Any] = {
             "TransactItems": [
@@ -56,7 +56,7 @@ class Transact(Op[tuple[Any, ...]]):
         return Request("TransactWriteItems", params)
 
     def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple(one.outcome(None) for one in self.writes[: self.asked])
+        return tuple(write.outcome(None) for write in self.writes[: self.asked])
 
     def failure(self, error: Exception) -> Exception:
         if not isinstance(error, TransactionCanceledException):
@@ -71,11 +71,11 @@ class Transact(Op[tuple[Any, ...]]):
         return error
 
     def stamped(self, moment: datetime) -> Transact:
-        stamped = tuple(one.stamped(moment) for one in self.writes)
+        stamped = tuple(write.stamped(moment) for write in self.writes)
         return Transact(stamped, self.token, asked=self.asked)
 
     def without(self, needless: Needless) -> Transact:
-        writes = (needless.other if one is needless.write else one for one in self.writes)
+        writes = (needless.other if write is needless.write else write for write in self.writes)
         return Transact(tuple(writes), self.token, asked=self.asked)
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
@@ -91,7 +91,7 @@ class Transact(Op[tuple[Any, ...]]):
 
     def timed(self) -> Steps[Transact]:
         """The transaction with the times that it writes."""
-        if not any(one.needs_clock for one in self.writes):
+        if not any(write.needs_clock for write in self.writes):
             return self
         if self.token is not None:
             raise DesignError(
@@ -117,7 +117,7 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     then is the time to write, where they write one.
     """
     check_writes(writes)
-    kept = [one.kept() for one in writes]
+    kept = [write.kept() for write in writes]
     others = joined(other for _, *others in kept for other in others)
     made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
     return made if at is None else made.stamped(at)
@@ -126,11 +126,11 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
 def check_writes(writes: tuple[object, ...]) -> None:
     if not writes:
         raise DesignError("a transaction does something; say what, as in transact(put(...))")
-    for one in writes:
-        if not isinstance(one, Write):
+    for write in writes:
+        if not isinstance(write, Write):
             raise DesignError(
-                f"a transaction is of writes, such as put(...), add(...) or check(...); {one!r} is"
-                " none: run it by itself"
+                f"a transaction is of writes, such as put(...), add(...) or check(...); {write!r}"
+                " is none: run it by itself"
             )
 
 

@@ -293,7 +293,7 @@ def fed_keys(
 
 def own_attributes(layout: Layout, key: EntityKey) -> frozenset[str]:
     """The attributes of an index key that are neither fields nor of the main key."""
-    main = {one.name for one in layout.table.main.attributes}
+    main = {attribute.name for attribute in layout.table.main.attributes}
     names = {part.attribute.name for part in key.parts}
     return frozenset(names - main - {*layout.names.values()})
 

@@ -98,7 +98,7 @@ class Forms:
         if kind is Any:
             return ANY
         if origin is Literal:
-            values = [one for one in get_args(kind) if one is not None]
+            values = [arg for arg in get_args(kind) if arg is not None]
             return chosen_form(self.of(common_type(values, kind)), values)
         if origin in (Union, UnionType):
             return self.union(kind)
@@ -146,7 +146,7 @@ class Forms:
         return set_form(form)
 
     def union(self, kind: Any) -> Stored:
-        kinds = [one for one in get_args(kind) if one is not type(None)]
+        kinds = [arg for arg in get_args(kind) if arg is not type(None)]
         forms = [self.of(one) for one in kinds]
         tags = [form.tag for form in forms]
         if "" in tags or len(set(tags)) != len(tags):

@@ -164,7 +164,7 @@ class Attr:
             raise ValueRefused(f"one_of takes 1 to {MOST_CHOICES} values, not {len(values)}")
 
         def render(marks: Placeholders) -> str:
-            listed = ", ".join(marks.operand(self.path, one) for one in values)
+            listed = ", ".join(marks.operand(self.path, value) for value in values)
             return f"{marks.path(self.path)} IN ({listed})"
 
         return Condition(render)

@@ -83,8 +83,8 @@ def check_rules(entity: type[Entity]) -> None:
             raise DesignError(f"{entity.__name__}.{name}: every entity has a {name}; rename it")
     decorators = entity.__pydantic_decorators__
     decorated = [
-        *(one.info.fields for one in decorators.field_validators.values()),
-        *(one.info.fields for one in decorators.validators.values()),
+        *(field_validator.info.fields for field_validator in decorators.field_validators.values()),
+        *(validator.info.fields for validator in decorators.validators.values()),
     ]
     if decorated:
         names = ", ".join(name for fields in decorated for name in fields)
@@ -152,12 +152,14 @@ def check_unmapped(layout: Layout) -> None:
     One of the table's own key attributes, an inverted index, holds everything and is meant to.
     """
     stored = {name: layout.forms[field].tag for field, name in layout.names.items()}
-    main = {one.name: one.type for one in layout.table.main.attributes}
+    main = {attribute.name: attribute.type for attribute in layout.table.main.attributes}
     held = {**stored, **main}
     for index in layout.table.indexes:
-        if index.name in layout.keys or all(one.name in main for one in index.attributes):
+        if index.name in layout.keys or all(
+            attribute.name in main for attribute in index.attributes
+        ):
             continue
-        if all(one.name in held for one in index.attributes):
+        if all(attribute.name in held for attribute in index.attributes):
             raise DesignError(
                 f"{layout.entity.__name__} has all key attributes of index {index.name}, which"
                 " would hold it; give it a key there, or rename a field"
@@ -172,7 +174,7 @@ def check_unmapped(layout: Layout) -> None:
 
 def check_kept_out(layout: Layout) -> None:
     """An index that holds an entity `when` must have an attribute that can be left out."""
-    main = {one.name for one in layout.table.main.attributes}
+    main = {attribute.name for attribute in layout.table.main.attributes}
     for key in layout.keys.values():
         names = {part.attribute.name for part in key.parts} - main - {*layout.names.values()}
         for other in layout.keys.values():

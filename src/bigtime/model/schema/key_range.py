@@ -123,7 +123,10 @@ class Within(Generic[T]):
             self.layout.table.name,
             self.index.name,
             self.reader.kinds,
-            [(one.attribute, one.operator, one.operands) for one in self.conditions],
+            [
+                (condition.attribute, condition.operator, condition.operands)
+                for condition in self.conditions
+            ],
             *more,
         )
 
@@ -367,7 +370,8 @@ def native_condition(
     if comparison.operator == "begins_with" and part.attribute.type == "N":
         raise ValueRefused(f"{part.template.text} is a number, which has no beginning; use between")
     operands = tuple(
-        write_decimal(one) if is_number(one) else part.native(one) for one in comparison.operands
+        write_decimal(operand) if is_number(operand) else part.native(operand)
+        for operand in comparison.operands
     )
     if comparable(operands[0]) > comparable(operands[-1]):
         field = part.template.fields[0]

@@ -276,7 +276,7 @@ class KeyDeclaration:
     def role(self, attribute: Attribute) -> Role:
         """An attribute that any index sorts by has one value: the one that sorts."""
         indexes = (self.table.main, *self.table.indexes)
-        return "sort" if any(attribute in one.range for one in indexes) else "partition"
+        return "sort" if any(attribute in index.range for index in indexes) else "partition"
 
     def native_form(self, index: Index, attribute: Attribute, template: Template) -> Stored | None:
         """The form of the field that is the key itself; None where the key is text."""
@@ -326,7 +326,7 @@ def check_counts(
         ("sort", index.range, range_texts),
     ):
         if len(attributes) != len(texts):
-            names = ", ".join(one.name for one in attributes) or "none"
+            names = ", ".join(attribute.name for attribute in attributes) or "none"
             raise DesignError(
                 f"{entity}: index {index.name} has {len(attributes)} {role} key attribute(s)"
                 f" ({names}) and {len(texts)} template(s); give one for each"

@@ -43,7 +43,7 @@ class Roles:
         return {role: name for role, name in pairs if name is not None}
 
 
-ROLES = tuple(one.name for one in fields(Roles))
+ROLES = tuple(field.name for field in fields(Roles))
 
 
 class Keeper(Protocol):
@@ -208,7 +208,9 @@ class Layout:
         return str(error) if isinstance(error, DomainError) else self.mistyped(item)
 
     def located(self, item: Item) -> str:
-        keys = {one.name: item.get(one.name) for one in self.table.main.attributes}
+        keys = {
+            attribute.name: item.get(attribute.name) for attribute in self.table.main.attributes
+        }
         return f"{self.entity.__name__} at {self.shown(keys)}"
 
     def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def is_alone(layout: Layout, index: str) -> bool:
 @lru_cache(maxsize=1024)
 def has_alone(layout: Layout, index: str, entities: int) -> bool:
     """The answer, remembered until the table has more entities."""
-    others = (one.layout for one in layout.table.entities if one.layout is not layout)
-    there = [one for one in others if may_be_in(layout.table.index(index), one)]
+    others = (entity.layout for entity in layout.table.entities if entity.layout is not layout)
+    there = [other for other in others if may_be_in(layout.table.index(index), other)]
     return not any(
         index not in one.keys or share_partitions(layout.keys[index], one.keys[index])
         for one in there
@@ -97,7 +97,9 @@ def has_alone(layout: Layout, index: str, entities: int) -> bool:
 def may_be_in(index: Index, layout: Layout) -> bool:
     """Whether items of an entity can be in an index: in an inverted one they are, undeclared."""
     stored = {part.attribute.name for key in layout.keys.values() for part in key.parts}
-    return stored.union(layout.names.values()).issuperset(one.name for one in index.attributes)
+    return stored.union(layout.names.values()).issuperset(
+        attribute.name for attribute in index.attributes
+    )
 
 
 def check_one_template(layout: Layout) -> None:

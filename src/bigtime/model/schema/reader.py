@@ -50,16 +50,16 @@ def reader_of(
 ) -> Reader[Any]:
     """The reader, remembered until the table has more entities."""
     index = layouts[0].table.index(name)
-    lacking = [one for one in layouts if not is_whole(one, index)]
+    lacking = [layout for layout in layouts if not is_whole(layout, index)]
     if lacking and index.is_global:
         raise DesignError(
             f"index {index.name} of table {lacking[0].table.name} does not project all of"
             f" {lacking[0].entity.__name__}; declare a View with the fields it has, or let it"
             " project ALL"
         )
-    decoders = {one: decoder(one, deleted=deleted) for one in layouts}
+    decoders = {layout: decoder(layout, deleted=deleted) for layout in layouts}
     return Reader(
-        tuple(one.entity.__name__ for one in layouts),
+        tuple(layout.entity.__name__ for layout in layouts),
         recognising(layouts[0].table, decoders, name),
         fetches=bool(lacking),
     )
@@ -80,7 +80,7 @@ def recognising(
     table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
 ) -> Decode[T | None]:
     """Decodes an item as the entity that it is; None when it is none of these."""
-    held = [one for one in table.entities if may_be_in(table.index(index), one.layout)]
+    held = [entity for entity in table.entities if may_be_in(table.index(index), entity.layout)]
     if len(held) == 1 and table.type_attribute is None:
         return next(iter(decoders.values()))
     by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}

@@ -58,7 +58,7 @@ def secret_fields(
 
 def models_in(annotation: Any) -> list[type[BaseModel]]:
     parts = parts_of(annotation)
-    return [one for one in parts if isinstance(one, type) and issubclass(one, BaseModel)]
+    return [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
 
 
 def parts_of(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]:

@@ -337,7 +337,7 @@ def write_any(value: Any) -> AttributeValue:
 
 
 def write_any_set(values: AbstractSet[Any]) -> AttributeValue:
-    written = [write_any(one) for one in values]
+    written = [write_any(value) for value in values]
     tags = {tag for one in written for tag in one}
     if len(tags) != 1 or not tags <= {"S", "N", "B"}:
         raise ValueRefused("is a set that is empty or mixes types, which DynamoDB cannot store")
@@ -376,11 +376,11 @@ MEANINGS: Mapping[str, Callable[[Any], Any]] = {
     "B": b64decode,
     "BOOL": lambda truth: truth,
     "NULL": lambda truth: None,
-    "L": lambda elements: [read_any(one) for one in elements],
+    "L": lambda elements: [read_any(element) for element in elements],
     "M": lambda members: {name: read_any(one) for name, one in members.items()},
     "SS": set,
-    "NS": lambda members: {plain_number(one) for one in members},
-    "BS": lambda members: {b64decode(one) for one in members},
+    "NS": lambda members: {plain_number(member) for member in members},
+    "BS": lambda members: {b64decode(member) for member in members},
 }
 
 ANY = Stored("", write_any, read_any)

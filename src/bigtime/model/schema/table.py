@@ -155,7 +155,9 @@ class Table:
 
     def identity(self, item: Item) -> Identity:
         """Which item of which table it is, by its main key."""
-        return item_identity(self.name, item, [one.name for one in self.main.attributes])
+        return item_identity(
+            self.name, item, [attribute.name for attribute in self.main.attributes]
+        )
 
     def index(self, name: str) -> Index:
         if name == MAIN:

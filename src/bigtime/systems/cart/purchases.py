@@ -211,7 +211,7 @@ def lines_of(account_id: str, bought: Iterable[Bought]) -> Steps[list[CartLine |
     """The active lines of products, None where there is none."""
     keys = [LineMarker.key(account_id, one.item_sku) for one in bought]
     markers = yield from get_many(keys, consistent=True)
-    there = [one.line for one in markers if one is not None]
+    there = [marker.line for marker in markers if marker is not None]
     lines = yield from get_many(there, consistent=True)
     found = {line.item_sku: line for line in lines if line is not None}
     return [found.get(key.fields["sku"]) for key in keys]

@@ -86,14 +86,14 @@ def notify_each(
 def users_meant(watchers: Iterable[Watcher], deal: Deal) -> Steps[list[str]]:
     """The users whose watches the deal is for, each once."""
     meant = matching_keys(deal)
-    told = [one.user_id for one in watchers if one.watch_key in meant]
+    told = [watcher.user_id for watcher in watchers if watcher.watch_key in meant]
     unclear = [
-        UserWatch.key(one.user_id, one.watch_key)
-        for one in watchers
-        if not is_telling(one.watch_key)
+        UserWatch.key(watcher.user_id, watcher.watch_key)
+        for watcher in watchers
+        if not is_telling(watcher.watch_key)
     ]
     watches = yield from get_many(unclear)
-    found = [one.user_id for one in watches if one is not None and matches(one, deal)]
+    found = [watch.user_id for watch in watches if watch is not None and matches(watch, deal)]
     return list(dict.fromkeys([*told, *found]))
 
 

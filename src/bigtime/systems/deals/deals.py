@@ -118,7 +118,9 @@ def fetch_deal(deal_id: DealId) -> Steps[Deal]:
 @pattern("Fetch Deals", index="Main table", sample={"deal_ids": ["0" * 27]})
 def fetch_deals(deal_ids: Sequence[str]) -> Steps[list[Deal]]:
     """BatchGetItem; what is not there is left out, and so is what is no id."""
-    found = yield from get_many([Deal.key(one) for one in dict.fromkeys(ids_among(deal_ids))])
+    found = yield from get_many(
+        [Deal.key(fromkey) for fromkey in dict.fromkeys(ids_among(deal_ids))]
+    )
     return [deal for deal in found if deal is not None]
 
 

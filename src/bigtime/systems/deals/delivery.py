@@ -63,7 +63,7 @@ def deliver(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> Ste
 
 def deliver_some(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> Steps[int]:
     """One transaction, and another for what is left when some of it was there already."""
-    left = [message_for(deal, kind, one) for one in usernames]
+    left = [message_for(deal, kind, username) for username in usernames]
     while left:
         token = yield from random_bytes(16)
         try:

@@ -102,7 +102,9 @@ def refresh_page_deals(page_name: PageName) -> Steps[FrontPage | EditorsChoice]:
     page = PAGES[PageName(page_name)]
     stored: FrontPage | EditorsChoice = yield from page.get(consistent=True)
     if stored.featured_deals:
-        featured = yield from copied([one.deal_id for one in stored.featured_deals])
+        featured = yield from copied(
+            [featured_deal.deal_id for featured_deal in stored.featured_deals]
+        )
         stored = yield from page.update(
             featured_deals=featured, when=features(stored.featured_deals), otherwise=Conflict
         )
@@ -116,7 +118,7 @@ def refresh_category_deals(category_name: CategoryName) -> Steps[Category]:
     stored = yield from get(key, missing=UnknownCategory, consistent=True)
     if not stored.featured_deals:
         return stored
-    featured = yield from copied([one.deal_id for one in stored.featured_deals])
+    featured = yield from copied([featured_deal.deal_id for featured_deal in stored.featured_deals])
     return (
         yield from update(
             key,

@@ -117,7 +117,7 @@ def keep_deals_cache(change: Change[Any]) -> Steps[None]:
 def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
     """Whether a deal that has appeared, or changed, may be told of in the copies."""
     deals = held.deals
-    if any(one.deal_id == deal_id for one in deals):
+    if any(deal.deal_id == deal_id for deal in deals):
         return not is_new
     return is_new and (len(deals) < PAGE or not held.more_follow or deal_id > deals[-1].deal_id)
 
@@ -137,7 +137,7 @@ def newest(known: Iterable[DealId]) -> Steps[tuple[list[Deal], bool]]:
 
 
 def ids_in(copy: DealsCache | None) -> list[DealId]:
-    return [one.deal_id for one in copy.deals] if copy else []
+    return [deal.deal_id for deal in copy.deals] if copy else []
 
 
 def write_copies(deals: list[Deal], *, more_follow: bool) -> Steps[None]:

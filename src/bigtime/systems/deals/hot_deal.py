@@ -73,9 +73,9 @@ def view_hot_deal_progress(deal_id: DealId) -> Steps[HotDealProgress]:
 
 def progress_of(segments: Sequence[HotDealSegment]) -> HotDealProgress:
     return HotDealProgress(
-        told=sum(one.told for one in segments),
+        told=sum(segment.told for segment in segments),
         segments=len(segments),
-        segments_done=sum(one.done for one in segments),
+        segments_done=sum(segment.done for segment in segments),
     )
 
 

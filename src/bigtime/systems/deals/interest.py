@@ -79,13 +79,13 @@ def interests_in_both(
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
     """Each name is spelled once for both, and the user's once for all: they may be hundreds."""
     who = username_key(username)
-    told = [{"brand": brand_key(one), "username": who} for one in names]
+    told = [{"brand": brand_key(name), "username": who} for name in names]
     return [(Key(BrandLike, one), Key(BrandWatch, one)) for one in told]
 
 
 def category_keys(names: Iterable[str], username: str) -> list[Pair]:
     who = username_key(username)
-    told = [{"category": category_key(one), "username": who} for one in names]
+    told = [{"category": category_key(name), "username": who} for name in names]
     return [(Key(CategoryLike, one), Key(CategoryWatch, one)) for one in told]
 
 

@@ -61,7 +61,7 @@ def mark_messages_as_read(username: Username, message_ids: list[MessageId]) -> S
     if ids:
         yield from transact(
             *(
-                update(Message.key(username, one), unread=False, if_exists=UnknownMessage)
-                for one in ids
+                update(Message.key(username, id_), unread=False, if_exists=UnknownMessage)
+                for id_ in ids
             )
         )

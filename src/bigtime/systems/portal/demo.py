@@ -179,7 +179,7 @@ class Offered:
     def campaign_for(self, product: Product, at: datetime) -> Campaign | None:
         """A campaign that a customer of that day could have used."""
         day = at.date()
-        fitting = (one for one in self.campaigns if one.product_id == product.id)
+        fitting = (campaign for campaign in self.campaigns if campaign.product_id == product.id)
         return next((one for one in fitting if is_valid(one, day)), None)
 
 
@@ -261,7 +261,7 @@ def order_life(tenant: Tenant, at: datetime, offered: Offered, random: Random) -
         tenant_id=tenant.id,
         items=items,
         campaign=snapshot(campaign, chosen) if campaign else None,
-        total=sum((one.quantity * one.unit_price for one in items), Decimal(0)),
+        total=sum((item.quantity * item.unit_price for item in items), Decimal(0)),
         **stamps(at, tenant.id),
     )
     return Life(order, random)
@@ -272,7 +272,10 @@ def order_life(tenant: Tenant, at: datetime, offered: Offered, random: Random) -
 
 def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
     products = [product_life(place, plan, random, until) for place, plan in enumerate(PLANS)]
-    campaigns = [campaign_life(one, products[one.plan].record, random, until) for one in PROMOTIONS]
+    campaigns = [
+        campaign_life(promotion, products[promotion.plan].record, random, until)
+        for promotion in PROMOTIONS
+    ]
     for product in products:
         yield from product.entities()
         yield from price_entries(product)
@@ -299,7 +302,7 @@ def customer(number: int, offered: Offered, random: Random, until: datetime) -> 
 
 def count(scale: Scale) -> int:
     products = sum(2 * len(plan.prices) + (not plan.sold) for plan in PLANS)
-    campaigns = sum(2 + (not one.running) for one in PROMOTIONS)
+    campaigns = sum(2 + (not promotion.running) for promotion in PROMOTIONS)
     whole, rest = divmod(CUSTOMERS[scale], len(STORIES))
     sizes = [story.entities for story in STORIES]
     return products + campaigns + whole * sum(sizes) + sum(sizes[:rest])

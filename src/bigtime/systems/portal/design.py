@@ -69,7 +69,7 @@ def portal_table(name: str, *indexes: tuple[str, ...], ttl: str | None = None) -
         name,
         "PK",
         "SK",
-        indexes=[global_index(*one) for one in indexes],
+        indexes=[global_index(*index) for index in indexes],
         naming=camel_case,
         ttl=ttl,
         stream="NEW_AND_OLD_IMAGES",

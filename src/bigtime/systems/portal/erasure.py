@@ -60,8 +60,8 @@ def erase_contents(tenant: Tenant) -> Steps[None]:
     """Erases what the entries before the last anonymising tell; to do so again changes nothing."""
     chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
     entries = yield from all_of(chain, consistent=True)
-    last = max(one.sequence for one in entries if one.action == Action.ANONYMISED)
-    told = [one for one in entries if one.sequence < last and one.salt is not None]
+    last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
+    told = [entry for entry in entries if entry.sequence < last and entry.salt is not None]
     yield from together(*map(erasing, told))
 
 

@@ -61,10 +61,10 @@ def offer_of(campaign: Campaign, product: Product | None, day: date) -> Offer:
 
 def offers_of(campaigns: Sequence[Campaign], day: date) -> Steps[list[Offer]]:
     """The offers of campaigns; each product is read once."""
-    ids = list(dict.fromkeys(one.product_id for one in campaigns))
-    found = yield from get_many([Product.key(one) for one in ids])
+    ids = list(dict.fromkeys(campaign.product_id for campaign in campaigns))
+    found = yield from get_many([Product.key(id_) for id_ in ids])
     products = dict(zip(ids, found, strict=True))
-    return [offer_of(one, products[one.product_id], day) for one in campaigns]
+    return [offer_of(campaign, products[campaign.product_id], day) for campaign in campaigns]
 
 
 def offer_page(page: Page[Campaign], day: date) -> Steps[Page[Offer]]:

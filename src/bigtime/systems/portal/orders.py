@@ -89,7 +89,7 @@ class Quote:
 
     @property
     def total(self) -> Decimal:
-        return sum((one.quantity * one.unit_price for one in self.items), Decimal(0))
+        return sum((item.quantity * item.unit_price for item in self.items), Decimal(0))
 
 
 @pattern("Make Order Id", index="N/A")
@@ -221,11 +221,11 @@ def ordered(
 
 def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:
     """The products that are ordered, all of which must be on offer."""
-    found = yield from get_many([Product.key(one) for one in lines], consistent=True)
+    found = yield from get_many([Product.key(line) for line in lines], consistent=True)
     products = {one.id: one for one in found if one is not None}
     if len(products) < len(lines):
         raise UnknownProduct
-    if not all(one.active for one in products.values()):
+    if not all(product.active for product in products.values()):
         raise ProductUnavailable
     return products
 
@@ -268,7 +268,9 @@ def still_so(
     return (
         check(tenant.own_key(), if_exists=Overtaken, when=may_order, otherwise=Overtaken),
         *(
-            check(one.own_key(), if_exists=Overtaken, when=unchanged(one), otherwise=Overtaken)
-            for one in records
+            check(
+                record.own_key(), if_exists=Overtaken, when=unchanged(record), otherwise=Overtaken
+            )
+            for record in records
         ),
     )

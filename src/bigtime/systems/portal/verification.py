@@ -105,8 +105,8 @@ def verify_chains(place: Place | None = None, *, limit: int = PAGE) -> Steps[Ver
     if audited is None:
         found = yield from together(*(straying(one) for one in chains_in(items)))
     else:
-        records = [one for one in items if text_in(one, "PK").startswith(prefix)]
-        found = yield from together(*(checking(table, audited, one) for one in records))
+        records = [item for item in items if text_in(item, "PK").startswith(prefix)]
+        found = yield from together(*(checking(table, audited, record) for record in records))
     broken = [one for several in found for one in several]
     return Verified(broken, len(items), after(here, response.get("LastEvaluatedKey")))
 

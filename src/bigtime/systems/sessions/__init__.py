@@ -7,33 +7,16 @@ from bigtime.systems.sessions import session
 from bigtime.systems.sessions.demo import DEMO
 from bigtime.systems.sessions.design import SESSION_STORE, Session, hash_token
 from bigtime.systems.sessions.errors import (
-    InvalidDuration,
-    InvalidUsername,
-    SessionExists,
-    UnhashedToken,
-    UnknownSession,
+    InvalidDuration, InvalidUsername, SessionExists, UnhashedToken, UnknownSession,
 )
 from bigtime.systems.sessions.session import (
-    create_session,
-    delete_session,
-    delete_sessions,
-    get_session,
-    view_sessions,
+    create_session, delete_session, delete_sessions, get_session, view_sessions,
 )
 
 SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO)
 
 __all__ = [
-    "InvalidDuration",
-    "InvalidUsername",
-    "Session",
-    "SessionExists",
-    "UnhashedToken",
-    "UnknownSession",
-    "create_session",
-    "delete_session",
-    "delete_sessions",
-    "get_session",
-    "hash_token",
-    "view_sessions",
+    "InvalidDuration", "InvalidUsername", "Session", "SessionExists", "UnhashedToken",
+    "UnknownSession", "create_session", "delete_session", "delete_sessions", "get_session",
+    "hash_token", "view_sessions",
 ]

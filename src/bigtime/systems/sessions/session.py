@@ -74,10 +74,12 @@ def view_sessions(
     keys = yield from query(
         SessionOfUser.within(username=USERNAME(username)), limit=limit, after=after
     )
-    listed = [Session.key(one.session_token) for one in keys]
+    listed = [Session.key(key.session_token) for key in keys]
     sessions = yield from get_many(listed, consistent=True)
     moment = yield from now()
-    living = [one for one in sessions if one is not None and one.ttl >= second_of(moment)]
+    living = [
+        session for session in sessions if session is not None and session.ttl >= second_of(moment)
+    ]
     return Page(living, keys.position)
 
 

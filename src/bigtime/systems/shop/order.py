@@ -123,7 +123,7 @@ def new_order(
 def saving(whole: WholeOrder) -> tuple[Write[Any], ...]:
     """The writes of an order: itself and each item, all of them new, or else OrderExists."""
     entities = (whole.order, *whole.items)
-    return tuple(create(one, unless_exists=OrderExists) for one in entities)
+    return tuple(create(entity, unless_exists=OrderExists) for entity in entities)
 
 
 @pattern("Save Order", index="N/A", takes="N/A")
@@ -147,7 +147,7 @@ def save_order(
 def saved_before(whole: WholeOrder) -> Steps[Order]:
     """The order as it is by now, if it is this one; OrderExists, if it is another."""
     order = yield from get(whole.order.own_key(), missing=OrderExists, consistent=True)
-    items = yield from get_many((one.own_key() for one in whole.items), consistent=True)
+    items = yield from get_many((item.own_key() for item in whole.items), consistent=True)
     as_it_began = order.model_copy(update={"status": whole.order.status})
     if as_it_began != whole.order or items != list(whole.items):
         raise OrderExists

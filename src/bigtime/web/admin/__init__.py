@@ -2,6 +2,4 @@
 
 from bigtime.web.admin.routes import ADMIN
 
-__all__ = [
-    "ADMIN",
-]
+__all__ = ["ADMIN"]

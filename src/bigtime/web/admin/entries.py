@@ -41,7 +41,7 @@ class ShownEntry:
 
 
 def shown_entries(entries: Iterable[portal.AuditEntry]) -> list[ShownEntry]:
-    return [ShownEntry(one, WORDS[one.action], changes_in(one)) for one in entries]
+    return [ShownEntry(entry, WORDS[entry.action], changes_in(entry)) for entry in entries]
 
 
 def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:

@@ -124,8 +124,8 @@ def choices_of(schema: Schema, definitions: Schema) -> list[Schema]:
     """The schemas of which a value fits one."""
     choices = schema.get("anyOf") or schema.get("oneOf") or (schema,)
     return [
-        definitions[one["$ref"].removeprefix(REFERENCE)] if "$ref" in one else one
-        for one in choices
+        definitions[choice["$ref"].removeprefix(REFERENCE)] if "$ref" in choice else choice
+        for choice in choices
     ]
 
 
@@ -135,7 +135,7 @@ def has_json_type(value: Any, schema: Schema, definitions: Schema) -> bool:
         known = JSON_TYPES.get(choice.get("type", ""))
         items = value if isinstance(value, list) and "items" in choice else ()
         if (known is None or known[1](value)) and all(
-            has_json_type(one, choice["items"], definitions) for one in items
+            has_json_type(item, choice["items"], definitions) for item in items
         ):
             return True
     return False

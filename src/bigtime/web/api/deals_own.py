@@ -312,7 +312,7 @@ async def count_unread_messages(store: CurrentStore, caller: SignedIn) -> CountS
 @deals_own.post("/me/messages/read", status_code=204)
 async def mark_messages_as_read(context: CurrentSite, caller: SignedIn, body: MessagesRead) -> None:
     """Marks up to 25 messages as read: all of them, or none."""
-    message_ids = [deals.message_id_of(one) for one in body.message_ids]
+    message_ids = [deals.message_id_of(message_id) for message_id in body.message_ids]
     await context.store.run(deals.mark_messages_as_read(caller.username, message_ids))
 
 

@@ -187,7 +187,7 @@ def tenant_of(caller: Visitor | None) -> str:
 
 
 def lines_in(items: list[AskedItem]) -> dict[str, int]:
-    lines = {one.product_id: one.quantity for one in items}
+    lines = {item.product_id: item.quantity for item in items}
     if len(lines) < len(items):
         raise portal.LinesRefused("Each product is named once; say how many of it in its quantity.")
     return lines

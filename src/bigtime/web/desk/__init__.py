@@ -2,6 +2,4 @@
 
 from bigtime.web.desk.routes import DESK
 
-__all__ = [
-    "DESK",
-]
+__all__ = ["DESK"]

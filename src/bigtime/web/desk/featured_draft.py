@@ -51,7 +51,7 @@ def joined(ids: Sequence[str]) -> str:
 
 
 def ids_in(stored: Featuring) -> list[str]:
-    return [one.deal_id for one in stored.featured_deals]
+    return [featured_deal.deal_id for featured_deal in stored.featured_deals]
 
 
 def mark_of(stored: Featuring) -> str:
@@ -76,7 +76,7 @@ def added(slot: FeaturedSlot, ids: list[str], text: str) -> Steps[list[str]]:
 
 def moved(ids: list[str], step: Step) -> list[str]:
     """A draft after a deal has been moved or removed; what is not in it stays out."""
-    ids = [one for one in ids if one != step.remove]
+    ids = [id_ for id_ in ids if id_ != step.remove]
     for moving, by in ((step.up, -1), (step.down, 1)):
         if moving in ids:
             here = ids.index(moving)

@@ -121,5 +121,5 @@ def code_of(error: Exception) -> str:
 
 def problem_body(error: str, message: str, details: Iterable[FieldFault] = ()) -> bytes:
     """The one shape of errors: `{error, message, details: [{field, message}]}`."""
-    listed = [{"field": one.field, "message": one.message} for one in details]
+    listed = [{"field": detail.field, "message": detail.message} for detail in details]
     return orjson.dumps({"error": error, "message": message, "details": listed})

@@ -27,7 +27,7 @@ class MarkedFiles(StaticFiles):
     def __init__(self, folder: Path = FOLDER) -> None:
         super().__init__(directory=folder)
         files = (one for one in folder.rglob("*") if one.is_file())
-        self.marks = {str(one.relative_to(folder)): mark_of(one) for one in files}
+        self.marks = {str(file.relative_to(folder)): mark_of(file) for file in files}
 
     def address(self, name: str) -> str:
         """Where a file is, for a page."""

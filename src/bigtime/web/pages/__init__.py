@@ -8,13 +8,7 @@ from bigtime.web.pages.cart_undo import line_in, undo_text
 from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.web.pages.deal_lists import DealLists
 from bigtime.web.pages.forms import (
-    SubmittedForm,
-    check_form,
-    empty_form,
-    read_fields,
-    read_form,
-    typed_fields,
-    with_retry_after,
+    SubmittedForm, check_form, empty_form, read_fields, read_form, typed_fields, with_retry_after,
 )
 from bigtime.web.pages.hot_pages import HEAD, HotPages
 from bigtime.web.pages.page import Page
@@ -29,37 +23,9 @@ Site: TypeAlias = AppContext
 site_of = context_of
 
 __all__ = [
-    "HEAD",
-    "AppContext",
-    "CacheFollower",
-    "CpuPool",
-    "DealLists",
-    "Engagement",
-    "HotPages",
-    "Page",
-    "Site",
-    "Slot",
-    "SlotRenderer",
-    "SubmittedForm",
-    "TaggedCache",
-    "Templates",
-    "Words",
-    "begin_session",
-    "check_form",
-    "codes_of",
-    "context_of",
-    "count_code",
-    "count_log_in",
-    "empty_form",
-    "invalidate_writes",
-    "line_in",
-    "ordering_of",
-    "read_fields",
-    "read_form",
-    "sign_in",
-    "sign_out",
-    "site_of",
-    "typed_fields",
-    "undo_text",
-    "with_retry_after",
+    "HEAD", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement", "HotPages", "Page",
+    "Site", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words",
+    "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
+    "empty_form", "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form",
+    "sign_in", "sign_out", "site_of", "typed_fields", "undo_text", "with_retry_after",
 ]

@@ -2,6 +2,4 @@
 
 from bigtime.web.portal.routes import PORTAL
 
-__all__ = [
-    "PORTAL",
-]
+__all__ = ["PORTAL"]

@@ -184,7 +184,7 @@ async def shown(
         status=status,
         form=form,
         shown=found,
-        plans=[(one.id, named(one)) for one in found.products],
+        plans=[(product.id, named(product)) for product in found.products],
         choice=choice,
         tenant=tenant,
         has_account=customer is not None and customer.has_account,

@@ -3,7 +3,4 @@
 from bigtime.web.shop.routes import SHOP
 from bigtime.web.shop.slots import personal_slots
 
-__all__ = [
-    "SHOP",
-    "personal_slots",
-]
+__all__ = ["SHOP", "personal_slots"]

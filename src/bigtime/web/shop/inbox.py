@@ -106,7 +106,7 @@ async def mark_several(request: Request) -> Response:
     form = await read_form(request, context, Several)
     if form.value is None:
         raise Malformed("Say which messages are read.")
-    ids: list[MessageId] = [message_id_of(one) for one in form.value.message_ids]
+    ids: list[MessageId] = [message_id_of(message_id) for message_id in form.value.message_ids]
     await context.store.run(mark_messages_as_read(visitor.username, ids))
     return to_list(form)
 

@@ -98,7 +98,7 @@ async def render_page(
         "shopper/me.html",
         status=status,
         visitor=visitor,
-        sessions=[one for one in sessions if one.began_with(visitor.password_version)],
+        sessions=[session for session in sessions if session.began_with(visitor.password_version)],
         unread=unread,
         form=form,
         changed=changed,

@@ -101,6 +101,6 @@ def order_of(username: str, order_id: str) -> Steps[ShownOrder]:
     items: tuple[shop.OrderItem, ...] = ()
     with suppress(shop.UnknownOrder):
         items = (yield from shop.view_order(order.order_id)).items
-    ids: list[Any] = [one.item_id for one in items]
+    ids: list[Any] = [item.item_id for item in items]
     deals = yield from fetch_deals(ids)
     return ShownOrder(order, items, frozenset(deal.deal_id for deal in deals))
