@@ -17,7 +17,7 @@ from typing import Final
 from bigtime.model import create, load_many, put_many
 from bigtime.site.checkout import Checkout, check_out, draw_checkout_key, save_new_address
 from bigtime.site.design import WORKER, EditorAction, Worker
-from bigtime.site.editor_changes import new_change
+from bigtime.site.editing import new_change
 from bigtime.site.engagement import VIEW, new_activity
 from bigtime.site.mailbox_check import remember_mailbox, session_holder
 from bigtime.site.priced_cart import view_cart

@@ -172,7 +172,7 @@ class Walk:
         page.goto("/log-in")
         page.get_by_label("E-mail").fill(login.login)
         page.get_by_label("Password").fill(login.password)
-        page.get_by_role("main").get_by_role("button", name="Log in").click()
+        page.get_by_role("main").get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Inbox").first.wait_for()
 
     def take(self, page: Page, name: str, path: str | None = None) -> None:

@@ -204,7 +204,7 @@ class Shopper(Person):
         browser.get(f"/deals/{self.chance.choice(self.deals)}", shows="Add to cart")
         browser.get("/orders", shows="<h1>")
         browser.submit("/me", "/log-out", to="/")
-        browser.get("/", shows="Log in")
+        browser.get("/", shows="Sign in")
         browser.close()
 
 

@@ -11,8 +11,6 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 NAMESPACES = {"bigtime", "bigtime.systems"}
 """Packages that hold others and have no interface of their own."""
-ROUTES = "routes"
-"""The module of a part of the web that lists its routers, for the application alone."""
 
 
 def module_name(path: Path) -> str:
@@ -61,7 +59,7 @@ def test_nobody_imports_past_an_interface(importer: str) -> None:
     past = [
         f"{module}: import it from {package}"
         for module in imported_modules(MODULES[importer])
-        if (package := entered_package(module, importer)) and not module.endswith(f".{ROUTES}")
+        if (package := entered_package(module, importer))
     ]
     assert past == []
 

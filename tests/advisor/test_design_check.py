@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, cast
 
-from bigtime.advisor.finding import Finding
+from bigtime.advisor.design_check import Finding
 from bigtime.advisor.system_check import check_system, open_findings
 from bigtime.model.operations.get import get
 from bigtime.model.operations.query import all_of

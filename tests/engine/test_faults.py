@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.engine import Engine, faults
+from bigtime.engine import Engine
+from bigtime.engine.storage import faults
 from bigtime.wire import (
     DynamoDBError,
     ProvisionedThroughputExceededException,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from bigtime.web.http.client import client_of
+from bigtime.web.http.limits import client_of
 
 
 def request(peer: str | None, *forwarded: str) -> Request:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from bigtime.advisor.charges import units
 from bigtime.advisor.charts import chart
 from bigtime.advisor.difference import diff
-from bigtime.advisor.finding import Finding
+from bigtime.advisor.design_check import Finding
 from bigtime.advisor.measurement import Measured, measure
 from bigtime.advisor.prices import UnknownPrice
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 from math import prod
@@ -20,7 +21,6 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from bigtime.advisor.finding import Finding
 from bigtime.advisor.sample import constraints, limit
 from bigtime.model import (
     MAIN,
@@ -211,3 +211,26 @@ def greatest(annotation: Any, above: tuple[type, ...]) -> int:
     if most is None:
         return SCALAR_BYTES
     return most if issubclass(origin, bytes) else most * BYTES_A_CHARACTER
+
+
+# --- A finding: what a check of a system has to say about one thing in it -----------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to look at: what it is, and what to do about it."""
+
+    code: str
+    subject: str
+    sentence: str
+    remedy: str
+    accepted: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What `accepted` of a system calls it."""
+        return f"{self.code} {self.subject}"
+
+    def __str__(self) -> str:
+        said = f"{self.key}: {self.sentence}; {self.remedy}"
+        return said if self.accepted is None else f"{said} (accepted: {self.accepted})"

@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias, Unpack
 
+from bigtime.advisor.design_check import Finding
 from bigtime.advisor.dry_run import MAIN_TABLE
 from bigtime.advisor.explanation import Explanation, explain_on
-from bigtime.advisor.finding import Finding
 from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
 from bigtime.advisor.sample_tables import Assumed

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from bigtime.advisor.design_check import check_design
-from bigtime.advisor.finding import Finding
+from bigtime.advisor.design_check import Finding, check_design
 from bigtime.advisor.pattern_check import check_patterns
 from bigtime.model import System, check_kind
 

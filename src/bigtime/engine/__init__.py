@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 TOOLS = {"NotLoopback": "http", "serve": "http"}
 
-__getattr__ = lazy_names(__name__, TOOLS)
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",

@@ -47,7 +47,8 @@ TOOLS = {
     "verify": "verification",
 }
 
-__getattr__ = lazy_names(__name__, TOOLS)
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
     "DELIMITER", "MAIN", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At", "Attribute",

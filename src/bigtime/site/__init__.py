@@ -5,7 +5,7 @@ from bigtime.site.cache_tags import (
     brand_deals_tag, brand_tag, campaign_tag, cart_tag, category_deals_tag, category_tag, deal_tag,
     deal_tags, inbox_tag, interests_tag, product_tag, tags_of_item, tags_of_record,
 )
-from bigtime.site.cart_lines import (
+from bigtime.site.priced_cart import (
     CartAddition, NoUndo, WholeCount, put_deal_in_cart, take_new_price,
 )
 from bigtime.site.checkout import (
@@ -21,7 +21,7 @@ from bigtime.site.editing import (
     change_deal, create_brand, deal_path, feature_deals, fetch_hot_deal_task, post_deal,
     request_hot_deal,
 )
-from bigtime.site.editor_changes import new_change, view_changes
+from bigtime.site.editing import (new_change, view_changes)
 from bigtime.site.engagement import (
     DEALS_AT_ONCE, EngagementCounts, move_to_new_ranks, record_click, record_click_activity,
     record_views,
@@ -45,7 +45,7 @@ from bigtime.site.mailbox_check import (
 from bigtime.site.members import join
 from bigtime.site.plan_orders import PlanChoice, PlanShop, order_plan, order_plan_with_code
 from bigtime.site.priced_cart import (
-    PricedCart, PricedLine, all_lines, fetch_deals_of, priced_cart, view_active_lines, view_cart,
+    PricedCart, PricedLine, all_lines, fetch_deals_of, price_cart, view_active_lines, view_cart,
 )
 from bigtime.site.registration import (
     Details, connect_account, form_values, open_account, regain_account,
@@ -72,7 +72,7 @@ __all__ = [
     "fetch_record", "fetch_verified_tenant", "find_placed_order", "forget_mailbox", "form_values",
     "inbox_tag", "interests_tag", "join", "load_demo", "mail_text", "moment", "money",
     "move_to_new_ranks", "move_to_session", "new_change", "open_account", "order_plan",
-    "order_plan_with_code", "outdated_ids", "pattern_label", "percent", "post_deal", "priced_cart",
+    "order_plan_with_code", "outdated_ids", "pattern_label", "percent", "post_deal", "price_cart",
     "product_tag", "put_deal_in_cart", "record_answer", "record_click", "record_click_activity",
     "record_views", "redeem_code", "regain_account", "release_key", "remember_mailbox",
     "remind_tenants", "request_hot_deal", "restart_check", "save_new_address", "send_code",

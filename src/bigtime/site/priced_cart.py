@@ -14,10 +14,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
+from typing import Annotated, Any, Final
 
-from bigtime.model import Page, Position, pattern
+from pydantic import BaseModel, BeforeValidator
+
+from bigtime.model import Page, Position, RuleBroken, pattern
 from bigtime.systems import cart, shop
-from bigtime.systems.deals import Deal, Username, fetch_deals
+from bigtime.systems.cart import (
+    CartLine,
+    Count,
+    InvalidCount,
+    InvalidPrice,
+    Noting,
+    put_in_cart,
+    put_in_cart_noting,
+    set_price,
+)
+from bigtime.systems.deals import Deal, Username, deal_id_of, fetch_deal, fetch_deals
 from bigtime.wire import Steps
 
 
@@ -79,7 +92,7 @@ def view_cart(username: Username, *, after: Position | None = None) -> Steps[Pri
     """
     active, saved = yield from all_lines(username, after=after)
     deals = yield from fetch_deals([line.item_sku for line in (*active, *saved)])
-    return priced_cart(active, saved, deals)
+    return price_cart(active, saved, deals)
 
 
 def all_lines(
@@ -90,7 +103,7 @@ def all_lines(
     return active, (yield from cart.view_products(username, cart.Status.SAVED, after=after))
 
 
-def priced_cart(
+def price_cart(
     active: Iterable[cart.CartLine], saved: Page[cart.CartLine], deals: Iterable[Deal]
 ) -> PricedCart:
     """Lines with their deals."""
@@ -127,3 +140,65 @@ def digest_of_order(items: Iterable[shop.OrderItem]) -> str:
 def digest(products: Iterable[tuple[str, int, Decimal]]) -> str:
     texts = sorted(f"{sku}#{count}#{price.normalize():f}" for sku, count, price in products)
     return sha256("\n".join(texts).encode()).hexdigest()[:32]
+
+
+# ------------------------------------------------------------------------------------------
+# A shopper's cart over the deals: a deal's id is the SKU, and the deal says the price.
+
+
+MOST_DIGITS: Final = 9
+
+
+SAMPLE_SKU: Final = "0" * 27
+
+
+class NotForSale(RuleBroken):
+    """This deal costs more than can be paid here; go to the offer instead."""
+
+
+class NoUndo(RuleBroken):
+    """This cannot be put back any more; look for the deal, and put it in the cart again."""
+
+
+def whole_number(text: Any) -> Any:
+    if isinstance(text, str) and not (
+        text.isascii() and text.isdigit() and len(text) < MOST_DIGITS
+    ):
+        raise InvalidCount
+    return text
+
+
+WholeCount = Annotated[Count, BeforeValidator(whole_number)]
+
+
+class CartAddition(BaseModel):
+    """A deal to put in the cart, and how many of it."""
+
+    deal_id: str
+    count: WholeCount = 1
+
+
+@pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
+def put_deal_in_cart(
+    username: Username, deal_id: str, count: Count = 1, *, noting: Noting | None = None
+) -> Steps[CartLine]:
+    """At the deal's price; more of the same deal is added to its line.
+
+    `noting` gives writes that go into the same transaction as the line.
+    """
+    deal = yield from fetch_deal(deal_id_of(deal_id))
+    try:
+        if noting is None:
+            return (yield from put_in_cart(username, deal.deal_id, deal.price, count))
+        return (
+            yield from put_in_cart_noting(username, deal.deal_id, deal.price, count, noting=noting)
+        )
+    except InvalidPrice:
+        raise NotForSale from None
+
+
+@pattern("Take new Price of Deal in Cart", index="Main table", sample={"item_sku": SAMPLE_SKU})
+def take_new_price(username: Username, item_sku: str) -> Steps[CartLine]:
+    """Gives a line the price that its deal has now."""
+    deal = yield from fetch_deal(deal_id_of(item_sku))
+    return (yield from set_price(username, deal.deal_id, deal.price))

@@ -6,11 +6,9 @@ from typing import Final
 
 from bigtime.model import System
 from bigtime.site import (
-    cart_lines,
     catalog_projection,
     checkout,
     editing,
-    editor_changes,
     engagement,
     featured_slots,
     idempotency,
@@ -41,14 +39,12 @@ SITE: Final = System(
     modules=(
         visitor,
         members,
-        cart_lines,
         priced_cart,
         checkout,
         engagement,
         catalog_projection,
         editing,
         featured_slots,
-        editor_changes,
         mailbox_check,
         registration,
         plan_orders,

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 TOOLS = {"BotocoreTransport": "botocore_transport", "HttpTransport": "http_transport"}
 
-__getattr__ = lazy_names(__name__, TOOLS)
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
     "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",

@@ -12,7 +12,7 @@ import pytest
 
 from bigtime.advisor import chart, check_system, explain, measure
 from bigtime.advisor.charts import index_chart
-from bigtime.advisor.finding import Finding
+from bigtime.advisor.design_check import Finding
 from bigtime.advisor.sample import sample_arguments
 from bigtime.engine import Engine
 from bigtime.model import System, setup, verify

@@ -24,6 +24,6 @@ class Served:
         page.goto("/log-in")
         page.get_by_label("E-mail").fill(f"{name}@example.com")
         page.get_by_label("Password").fill(self.passwords[name])
-        page.get_by_role("main").get_by_role("button", name="Log in").click()
+        page.get_by_role("main").get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Inbox").first.wait_for()
         self.states[name] = page.context.cookies()

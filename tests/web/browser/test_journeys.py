@@ -104,9 +104,9 @@ def test_everything_can_be_done_by_keyboard(visits: Visits) -> None:
     page.keyboard.press("Tab")
     page.keyboard.type(visits.site.passwords["shopper"])
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Log out").focus()
+    page.get_by_role("button", name="Sign out").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="Log in")).to_be_visible()
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
 
 
 def test_a_wrong_field_is_told_beside_it_and_what_was_typed_stays(visits: Visits) -> None:

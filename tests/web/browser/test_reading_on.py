@@ -52,10 +52,10 @@ def test_who_goes_back_after_logging_out_sees_nothing_of_their_own(visits: Visit
     page.goto("/log-in?next=/me")  # a session of its own, for it ends here
     page.get_by_label("E-mail").fill("shopper@example.com")
     page.get_by_label("Password").fill(visits.site.passwords["shopper"])
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("main")).to_contain_text("Signed in as shopper@example.com")
-    page.get_by_role("banner").get_by_role("button", name="Log out").click()
+    page.get_by_role("banner").get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("deals")
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
     expect(page.get_by_text("Signed in as")).to_have_count(0)

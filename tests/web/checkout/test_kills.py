@@ -26,7 +26,7 @@ from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.cart.view import view_products
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
-from bigtime.web.http.form_token import FormTokens
+from bigtime.web.http.cookies import FormTokens
 from bigtime.wire import Steps
 from tests.store.places import START
 from tests.web.cart.scene import PRICE, SECRET, deal

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.systems.deals.featured import copy_of
-from bigtime.web.pages.card_cache import CARDS, TEMPLATE, CardDeal, cached_cards
-from bigtime.web.pages.rendering import environment
+from bigtime.web.pages.rendering import CARDS, TEMPLATE, CardDeal, cached_cards, environment
 from tests.web.conftest import old_deal
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

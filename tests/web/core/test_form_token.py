@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.web.http.form_token import FormTokens
+from bigtime.web.http.cookies import FormTokens
 
 TOKENS = FormTokens(b"a secret of thirty-two bytes ....")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bigtime.site.design import EditorChange
-from bigtime.site.editor_changes import view_changes
+from bigtime.site.editing import view_changes
 from tests.web.browsing import Web
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Campaign, Product
-from bigtime.web.admin.routes import ADMIN
+from bigtime.web.admin import ADMIN
 from tests.systems.portal.scenes import new_tenant
 from tests.web.browsing import Browser, Web
 from tests.web.portal.scene import customer

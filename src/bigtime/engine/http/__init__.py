@@ -15,6 +15,7 @@ TOOLS = {
     "serve": "endpoint",
 }
 
-__getattr__ = lazy_names(__name__, TOOLS)
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = ["NotLoopback", "boto3_client", "boto3_resource", "serve"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.entries import shown_entries
 from bigtime.web.http import NoSuchPage
 from bigtime.web.pages import context_of
 
@@ -42,3 +46,70 @@ def audited_named(table: str) -> portal.Audited:
         return portal.Audited(table)
     except ValueError:
         raise NoSuchPage() from None
+
+
+# ------------------------------------------------------------------------------------------
+# Entries of the audit log as a page shows them: what was done, and which fields it changed.
+
+
+STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "id"})
+
+
+WORDS: Final = {
+    portal.Action.CREATED: "made it",
+    portal.Action.UPDATED: "changed it",
+    portal.Action.DELETED: "archived it",
+    portal.Action.RESTORED: "restored it",
+    portal.Action.STATUS_CHANGED: "moved its status",
+    portal.Action.STATUS_OVERRIDDEN: "set its status",
+    portal.Action.PRICE_CHANGED: "changed its price",
+    portal.Action.ANONYMISED: "anonymised it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field, what it was and what it became, in words."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """An entry, what was done in words, and the fields that it changed."""
+
+    entry: portal.AuditEntry
+    did: str
+    changes: list[FieldChange]
+
+
+def shown_entries(entries: Iterable[portal.AuditEntry]) -> list[ShownEntry]:
+    return [ShownEntry(entry, WORDS[entry.action], changes_in(entry)) for entry in entries]
+
+
+def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
+    """What differs. Of what was made, everything does; of what was erased nothing is known."""
+    if entry.before is None and entry.action != portal.Action.CREATED:
+        return []
+    before, after = entry.before or {}, entry.after or {}
+    names = sorted((before.keys() | after.keys()) - STAMPS)
+    return [
+        FieldChange(name, in_words(before.get(name)), in_words(after.get(name)))
+        for name in names
+        if before.get(name) != after.get(name)
+    ]
+
+
+def in_words(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case Decimal():
+            return f"{value:f}"
+        case list():
+            return ", ".join(map(in_words, value))
+        case dict():
+            return ", ".join(f"{name} {in_words(one)}" for name, one in value.items())
+    return str(value)

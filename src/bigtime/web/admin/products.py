@@ -18,7 +18,7 @@ from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.entries import shown_entries
+from bigtime.web.admin.history import shown_entries
 from bigtime.web.http import TypedPrice, see_other, status_of
 from bigtime.web.pages import (
     SubmittedForm,

@@ -13,9 +13,8 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.site import form_values
 from bigtime.systems import portal
-from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.choosing import check_choice
-from bigtime.web.admin.entries import shown_entries
+from bigtime.web.admin.admin import Admin, check_choice
+from bigtime.web.admin.history import shown_entries
 from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import (
     SubmittedForm,

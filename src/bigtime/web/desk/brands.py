@@ -14,8 +14,7 @@ from starlette.responses import Response
 from bigtime.model import DomainError
 from bigtime.site import create_brand
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import good
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import Editor, good
 from bigtime.web.http import key_of, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps

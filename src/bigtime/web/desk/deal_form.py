@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
+from fastapi import Depends
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from starlette.requests import Request
 
 from bigtime.model import Conflict, DomainError
-from bigtime.systems import deals
+from bigtime.site import Visitor
+from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import SubmittedForm
+from bigtime.web.pages import SubmittedForm, context_of
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
@@ -100,3 +103,14 @@ def amount(form: SubmittedForm[Any], name: str) -> Decimal | None:
 def desk_path(deal: deals.Deal) -> str:
     """Where an editor finds a deal."""
     return f"/editor/deals/{deal.deal_id}"
+
+
+# ------------------------------------------------------------------------------------------
+# Who may sit at the desk: every route of it takes an `Editor`, and so is closed to others.
+
+
+async def editor_of(request: Request) -> Visitor:
+    return await context_of(request).with_role(request, accounts.Role.EDITOR)
+
+
+Editor: TypeAlias = Annotated[Visitor, Depends(editor_of)]

@@ -21,8 +21,14 @@ from starlette.responses import Response
 from bigtime.model import Conflict, DomainError, get
 from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots
 from bigtime.systems.deals import FACTS, Deal, UnknownDeal, deal_id_of, fetch_deal, rewriting, told
-from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, desk_path, preview_of, refuse
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import (
+    ChangedDeal,
+    DealChanged,
+    Editor,
+    desk_path,
+    preview_of,
+    refuse,
+)
 from bigtime.web.http import see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
-from bigtime.web.desk.deal_form import desk_path
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import Editor, desk_path
 from bigtime.web.http import see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form
 
@@ -55,6 +54,28 @@ async def render_page(
         latest=deals.items,
         after=context.cursors.write(deals.position),
         changes=changes.items,
+        is_first=after is None,
+    )
+    return await context.answer(request, page)
+
+
+# --- What was changed, by whom and when ---------------------------------------------------
+# A change is noted in the transaction that makes it: what happened is in the list, and what is in
+# the list has happened. The two tables are one transaction's, so no crash comes between them.
+
+
+changes = APIRouter(include_in_schema=False)
+
+
+@changes.get("/editor/changes")
+async def show_changes(request: Request, who: Editor, after: str | None = None) -> Response:
+    """All changes, newest first; `after` goes on from there."""
+    context = context_of(request)
+    found = await context.store.run(view_changes(after=context.cursors.read(after)))
+    page = context.templates.page(
+        "editor/changes.html",
+        changes=found.items,
+        after=context.cursors.write(found.position),
         is_first=after is None,
     )
     return await context.answer(request, page)

@@ -32,8 +32,7 @@ from bigtime.site import (
     outdated_ids,
 )
 from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of, fetch_deals
-from bigtime.web.desk.deal_form import CATEGORY_NAMES
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
 from bigtime.web.desk.featured_draft import (
     Step,
     added,

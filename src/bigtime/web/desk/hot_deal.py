@@ -14,8 +14,7 @@ from starlette.responses import Response
 
 from bigtime.site import HotDealTask, Visitor, fetch_hot_deal_task, request_hot_deal
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import desk_path
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import Editor, desk_path
 from bigtime.web.http import see_other
 from bigtime.web.pages import context_of, read_fields
 from bigtime.wire import Steps

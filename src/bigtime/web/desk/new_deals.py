@@ -20,8 +20,14 @@ from starlette.responses import Response
 from bigtime.model import Clash, DomainError, RuleBroken, create
 from bigtime.site import IdempotencyRecord, Visitor, answered_record, fetch_record, post_deal
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import CATEGORY_NAMES, NewDeal, desk_path, preview_of, refuse
-from bigtime.web.desk.editor import Editor
+from bigtime.web.desk.deal_form import (
+    CATEGORY_NAMES,
+    Editor,
+    NewDeal,
+    desk_path,
+    preview_of,
+    refuse,
+)
 from bigtime.web.http import BadForm, see_other
 from bigtime.web.pages import AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps

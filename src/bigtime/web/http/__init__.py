@@ -1,14 +1,14 @@
 """HTTP without pages: settings, cookies, limits, problems, metrics."""
 
-from bigtime.web.http.bounds import BOUNDS
-from bigtime.web.http.client import Scope, client_in, client_of
+from bigtime.web.http.field_messages import BOUNDS
+from bigtime.web.http.limits import (Scope, client_in, client_of)
 from bigtime.web.http.cookies import SESSION, VISIT, Cookies
 from bigtime.web.http.field_messages import field_message
-from bigtime.web.http.form_token import FormTokens
+from bigtime.web.http.cookies import FormTokens
 from bigtime.web.http.headers import Header, site_headers
-from bigtime.web.http.json_response import json_answer
+from bigtime.web.http.headers import json_answer
 from bigtime.web.http.limits import Limit, Limits, TooManyTries
-from bigtime.web.http.local_path import local_path
+from bigtime.web.http.redirects import local_path
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.problems import (
     BadForm, FieldFault, NoSuchPage, NotAllowed, code_of, problem_body, status_in_form, status_of,

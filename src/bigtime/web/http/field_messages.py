@@ -6,11 +6,14 @@ write programs; each kind that it tells apart has a sentence here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, get_args
 
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
+
+from bigtime.systems import accounts, cart, deals, shop
 
 OTHERWISE: Final = "Please enter a valid value."
 WHOLE: Final = "Enter a whole number, such as 3."
@@ -81,3 +84,20 @@ def written(value: Any) -> str:
 def sentence(text: str) -> str:
     whole = text[:1].upper() + text[1:]
     return whole if whole.endswith((".", "?", "!")) else f"{whole}."
+
+
+# ------------------------------------------------------------------------------------------
+# Bounds that pages tell of, taken from where they are kept: `bounds` in every template.
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How little or how much of something there may be."""
+
+    least_password: int = accounts.LEAST_CHARACTERS
+    most_addresses: int = shop.MOST_ADDRESSES
+    most_count: int = cart.MOST_COUNT
+    most_description: int = deals.MOST_DESCRIPTION
+
+
+BOUNDS: Final = Bounds()

@@ -6,7 +6,10 @@ in a page itself: a name that somebody smuggles into a page stays text.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from starlette.responses import Response
 
 Header: TypeAlias = tuple[bytes, bytes]
 
@@ -38,3 +41,15 @@ STRICT_TRANSPORT: Header = (b"strict-transport-security", b"max-age=31536000; in
 def site_headers(*, secure: bool) -> tuple[Header, ...]:
     """Those of every answer; over TLS also that it must stay so."""
     return (*ALWAYS, STRICT_TRANSPORT) if secure else ALWAYS
+
+
+# ------------------------------------------------------------------------------------------
+# An answer in JSON, for whoever asked and for no cache on the way: it may be theirs alone.
+
+
+NO_STORE: Final = {"cache-control": "no-store"}
+
+
+def json_answer(body: bytes, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    told = {**NO_STORE, **(headers or {})}
+    return Response(body, status, told, media_type="application/json")

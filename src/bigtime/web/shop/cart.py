@@ -28,7 +28,7 @@ from bigtime.site import (
     Visitor,
     WholeCount,
     all_lines,
-    priced_cart,
+    price_cart,
     put_deal_in_cart,
     take_new_price,
 )
@@ -225,7 +225,7 @@ async def render_page(
     context = context_of(request)
     active, saved = await context.store.run(all_lines(visitor.username, after=after))
     skus = [line.item_sku for line in (*active, *saved)]
-    found = priced_cart(active, saved, await context.deals.by_ids(skus))
+    found = price_cart(active, saved, await context.deals.by_ids(skus))
     if wrong is not None and not found.has(wrong.item_sku):
         wrong = replace(wrong, item_sku=None)
     return await context.form_page(

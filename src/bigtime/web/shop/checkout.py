@@ -24,7 +24,7 @@ from bigtime.site import (
     draw_checkout_key,
     ensure_customer,
     find_placed_order,
-    priced_cart,
+    price_cart,
     view_active_lines,
 )
 from bigtime.systems import shop
@@ -170,7 +170,7 @@ async def render_page(
     context = context_of(request)
     lines, addresses, key = await context.store.run(what_to_show(visitor))
     deals = await context.deals.by_ids([line.item_sku for line in lines])
-    cart = priced_cart(lines, Page([]), deals)
+    cart = price_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")
     return await context.form_page(
