@@ -127,7 +127,7 @@ def test_the_program_names_the_extra_that_is_missing(verb: str, package: str, ex
 
 
 def sentence(package: str, extra: str) -> str:
-    return f'{package} is not installed; install it with: pip install "bigtime[{extra}]"'
+    return f'{package} is not installed; install the extra [{extra}]: pip install ".[{extra}]"'
 
 
 def test_a_mistake_of_our_own_is_no_missing_extra() -> None:

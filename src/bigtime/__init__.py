@@ -62,4 +62,4 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for one t
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

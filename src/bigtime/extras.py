@@ -19,5 +19,7 @@ def extra(name: str) -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package == __package__:  # a mistake of Bigtime's own, which no extra would mend
             raise
-        sentence = f'{package} is not installed; install it with: pip install "bigtime[{name}]"'
+        sentence = (
+            f'{package} is not installed; install the extra [{name}]: pip install ".[{name}]"'
+        )
         raise MissingExtra(sentence, name=error.name) from error

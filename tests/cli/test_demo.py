@@ -239,6 +239,8 @@ def the_rest(terminal: int) -> str:
 def test_every_system_tells_how_much_it_loads_and_makes_no_key_twice() -> None:
     """Chunks are written at the same time: of two items with one key, either might stay."""
     for system in all_systems():
+        if system.name == "site":  # its demo data is made of that of the others, by `serve`
+            continue
         assert system.demo is not None, system.name
         made = list(system.demo.entities(Scale.SMALL, Random(1)))
         assert len(made) == system.demo.count(Scale.SMALL), system.name
@@ -248,5 +250,5 @@ def test_every_system_tells_how_much_it_loads_and_makes_no_key_twice() -> None:
 def test_everything_is_loaded_when_no_system_is_named(fresh: str) -> None:
     done = typed("demo", "load", store=fresh)
     assert done.exit_code == 0, done.output
-    for system in all_systems():
+    for system in (one for one in all_systems() if one.demo is not None):
         assert f" items of {system.name} in " in done.stdout

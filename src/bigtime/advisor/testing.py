@@ -1,6 +1,6 @@
 """For tests of patterns: what they cost.
 
-
+    from bigtime.advisor import Cost
 
     def test_fetching_a_deal_is_half_a_unit(pattern_cost: Cost) -> None:
         assert pattern_cost(fetch_deal(deal_id)).read_units == 0.5

@@ -72,7 +72,7 @@ class Malformed(DomainError):
 
 
 class NotSignedIn(DomainError):
-    """Please log in first."""
+    """Please sign in first."""
 
 
 class Forbidden(DomainError):

@@ -40,27 +40,13 @@ from pydantic_core import PydanticCustomError
 from bigtime.model.errors import DomainError
 
 ATOM: Final = r"[a-z0-9!$%&'*+/=?^_`{|}~-]+"
-
-
 MAILBOX: Final = re.compile(rf"{ATOM}(\.{ATOM})*")
-
-
 LABEL: Final = r"[^\W_](?:-*[^\W_])*"
-
-
 HOST: Final = re.compile(rf"({LABEL}\.)+(?!\d+$){LABEL}")
-
-
 OTHER_TODAY: Final = frozenset("ßς\u200c\u200d")
 """Letters that meant another host once (RFC 5894, 7.2): a letter might go to a stranger."""
-
-
 MOST_MAILBOX: Final = 64
-
-
 MOST_LABEL: Final = 63
-
-
 PAGE: Final = re.compile(r"https?://[^\s/?#]+\S*")
 
 
@@ -157,8 +143,6 @@ class Name:
 
 
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
 UNREADABLE_IN_LINES = re.compile(r"(?![\t\n\r])" + UNREADABLE.pattern)
 
 

@@ -1,1 +1,1 @@
-"""Running a Bigtime application: environments, backups, regions, cost."""
+"""Running a Bigtime application: environments, backups, regions. Nothing of it is there yet."""

@@ -17,24 +17,12 @@ from bigtime.wire import Item, Response
 
 LATEST = "latest"
 """The first of the latest deals, be they read from an index or from their copies."""
-
-
 ALL_DEALS = "all deals"
 """The list of all deals, as an index has it."""
-
-
 FRONT_PAGE = "front page"
-
-
 EDITORS_CHOICE = "editors choice"
-
-
 BRANDS = "brands"
-
-
 PRICING = "pricing"
-
-
 CAMPAIGNS = "campaigns"
 
 

@@ -58,7 +58,7 @@ class NotAsReviewed(RuleBroken):
 
 
 class OldCheckout(RuleBroken):
-    """This page is no longer good; look at your order once more, and send it again."""
+    """This page has expired. Review your order and place it again."""
 
 
 class TooManyProducts(RuleBroken):

@@ -56,11 +56,11 @@ CLOSED: Final = (portal.TenantDeleted, portal.TenantSuspended)
 
 
 class UnknownCheck(NotFound):
-    """This page is no longer good; give your e-mail address once more."""
+    """This page has expired. Enter your e-mail address again."""
 
 
 class CodeRefused(RuleBroken):
-    """This is not the code that was sent, or it is no longer good; look again, or ask anew."""
+    """This is not the code we sent, or it has expired. Check it, or ask for a new one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ later, or removed and put back: a shopper pays no price they have not seen. Wher
 another price by now, the page says so beside the line, and the shopper may take the new price. To
 put more of a deal in the cart takes the new price for all of it.
 
-Pages may read deals from a cache (`deals_by_id`); a checkout reads them from the table.
+Pages may read deals from a cache; a checkout reads them from the table.
 """
 
 from __future__ import annotations

@@ -251,9 +251,9 @@ def invalid(reason: str) -> ValidationException:
     return ValidationException(f"One or more parameter values were invalid: {reason}")
 
 
-# AWS puts the prefix before some of the value errors only.
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
 
+# AWS puts the prefix before some of the value errors only.
 BARE = re.compile(
     "contains duplicates|number set|numeric value|significant digits|number with magnitude"
 )

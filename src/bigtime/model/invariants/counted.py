@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from bigtime.model.errors import Conflict, DesignError, ItemMissing
 from bigtime.model.invariants.audit import (
@@ -46,9 +46,6 @@ from bigtime.model.operations import (
 )
 from bigtime.model.schema import MAIN, Entity, Key, Path, layout_in
 from bigtime.wire import AttributeValue, Identity, Item, Steps
-
-if TYPE_CHECKING:
-    from bigtime.model.invariants.audit import Audit
 
 
 class Uncounted(ItemMissing):
@@ -125,7 +122,6 @@ class Counted(Invariant):
         return count
 
     def audits(self) -> Iterable[Audit]:
-
         return (CountAudit(self),)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bigtime.model.errors import Conflict, DesignError, ValueRefused
 from bigtime.model.invariants.audit import OBSCURE, Audit, Found, Violation, looked_up, of_kind
@@ -24,9 +24,6 @@ from bigtime.model.invariants.invariant import Reserved, declare, referred, refe
 from bigtime.model.operations import Add, At, ErrorLike, Fields, Set, Update, Write, update
 from bigtime.model.schema import Entity, Key, attr
 from bigtime.wire import Identity, Steps
-
-if TYPE_CHECKING:
-    from bigtime.model.invariants.audit import Audit
 
 E = TypeVar("E", bound=Entity)
 
@@ -79,7 +76,6 @@ class Sequence(Reserved, Generic[E]):
         return f"the sequence {self.entity.__name__}.{self.field}"
 
     def audits(self) -> Iterable[Audit]:
-
         return (SequenceAudit(self),) if self.used else ()
 
 

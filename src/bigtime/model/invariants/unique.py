@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -72,9 +72,6 @@ from bigtime.model.schema import (
     unwrapped,
 )
 from bigtime.wire import Item, Steps
-
-if TYPE_CHECKING:
-    from bigtime.model.invariants.audit import Audit
 
 E = TypeVar("E", bound=Entity)
 
@@ -174,7 +171,6 @@ class Unique(Invariant, Generic[E]):
         return every(attr(name) == value for name, value in {**has, **self.only}.items())
 
     def audits(self) -> Iterable[Audit]:
-
         return (MarkerAudit(self),)
 
 

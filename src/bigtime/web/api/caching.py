@@ -27,6 +27,7 @@ async def cached(
     """Runs steps and caches the response under the request's address, until a tag is invalidated.
 
     With `keep=False` it is not cached: the address spells a name in another way than the cache.
+    Nor is it with a query, for a query of an API says what is read.
     """
     context = context_of(request)
 
@@ -34,6 +35,6 @@ async def cached(
         found = await context.store.run(steps)
         return Page.json(show(found).json_bytes()), tags(found)
 
-    if keep:
+    if keep and not request.scope["query_string"]:
         return await context.cached(request, make)
     return json_answer(show(await context.store.run(steps)).json_bytes(), 200)

@@ -98,8 +98,6 @@ Scope: TypeAlias = MutableMapping[str, Any]
 
 
 FORWARDED = b"x-forwarded-for"
-
-
 HOUSEHOLD = 64
 """The bits of an IPv6 address that one customer of a provider has in common."""
 

@@ -65,7 +65,7 @@ STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
 
 
 class NotAllowed(Forbidden):
-    """This is not for you to see or to change."""
+    """You do not have access to this page."""
 
 
 class NoSuchPage(NotFound):

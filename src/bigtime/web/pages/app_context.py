@@ -28,7 +28,7 @@ from bigtime.web.http import (
 )
 from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.web.pages.deal_lists import DealLists
-from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, address_of, page_headers
+from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
 from bigtime.web.pages.page import Page
 from bigtime.web.pages.personal_slots import SlotRenderer
 from bigtime.web.pages.rendering import Templates
@@ -102,16 +102,13 @@ class AppContext:
         after: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """An answer that is cached under the request's address.
+        """An answer that is cached under its path and its cursor, `after`.
 
-        `after` is the cursor in the query, where the page has one. With any other query a page is
-        answered, but not cached: whoever made up enough of them would push out all others.
+        Other parameters of the query are ignored, so they are not part of the key.
         """
-        if is_plain(request.scope["query_string"], after):
-            address = address_of(request.scope)
-            page = await self.cache.remember(address, make, seconds=seconds)
-        else:
-            page, _ = await make()
+        path: str = request.scope["path"]
+        address = path if after is None else f"{path}?after={after}"
+        page = await self.cache.remember(address, make, seconds=seconds)
         return await self.answer(request, page, cache_control=PRIVATE)
 
     async def answer(
@@ -155,11 +152,6 @@ class AppContext:
 def context_of(request: Request) -> AppContext:
     context: AppContext = request.app.state.context
     return context
-
-
-def is_plain(query: bytes, after: str | None) -> bool:
-    """Whether a query holds that cursor and nothing else, as the links on our pages have it."""
-    return query == (b"" if after is None else f"after={after}".encode())
 
 
 def ordering_of(context: AppContext) -> PlanShop:

@@ -25,14 +25,8 @@ log = logging.getLogger("bigtime.web")
 
 
 SECONDS_BETWEEN: Final = 3.0
-
-
 MOST_COUNTED: Final = 100_000
-
-
 FOLDER: Final = "/deals/"
-
-
 PATH_LENGTH: Final = len(FOLDER) + 27
 
 

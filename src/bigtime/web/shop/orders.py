@@ -17,7 +17,7 @@ from bigtime.systems.deals import fetch_deals
 from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import Steps
 
-WORDS = {
+STATUS_LABELS = {
     shop.OrderStatus.PLACED: "Placed",
     shop.OrderStatus.PICKED: "Being packed",
     shop.OrderStatus.SHIPPED: "On its way",
@@ -52,7 +52,7 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
         orders=found.items,
         after=context.cursors.write(found.position),
         is_first=after is None,
-        words=WORDS,
+        words=STATUS_LABELS,
     )
     return await context.answer(request, page)
 
@@ -75,7 +75,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         shown=found,
         placed=placed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
-        words=WORDS,
+        words=STATUS_LABELS,
     )
     return await context.answer(request, page)
 

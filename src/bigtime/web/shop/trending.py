@@ -94,6 +94,9 @@ async def show_trend(
         )
         return page, ()
 
+    if least:
+        page, _ = await make()
+        return await context.answer(request, page)
     return await context.cached(request, make, after=after, seconds=SECONDS_KEPT)
 
 
