@@ -180,7 +180,7 @@ def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
 
 def tenant_of(caller: Visitor | None) -> str:
     if caller is None:
-        raise NotSignedIn("Give an e-mail address and its code, or log in first.")
+        raise NotSignedIn("Give an e-mail address and its code, or sign in first.")
     if caller.tenant_id is None:
         raise NoCustomer()
     return caller.tenant_id
