@@ -14,7 +14,7 @@ class Shop(bt.Entity, table=SHOPS):
     zip_code: str
 
 
-def within(**place: object) -> bt.model.Within[Shop]:
+def within(**place: object) -> bt.model.KeyRange[Shop]:
     return Shop.within("ByPlace", country="USA", **place)
 
 

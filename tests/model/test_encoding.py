@@ -31,7 +31,7 @@ from pydantic import Field as Constraint
 from bigtime.model.schema.annotation import native_type
 from bigtime.model.schema.encoding import Encoding, KeyPlace, TemplateError, encoding_for
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.language import literal, shared
+from bigtime.model.schema.language import common_text, literal
 
 
 class Status(StrEnum):
@@ -165,7 +165,7 @@ def test_every_text_is_in_the_language(kind: Kind, data: st.DataObject) -> None:
     for place in PLACES:
         encoding = kind.encoding(place)
         text = encoding.encode(value)
-        assert shared(literal(text), encoding.language) == text
+        assert common_text(literal(text), encoding.language) == text
         assert encoding.language.width in (None, len(text))
 
 

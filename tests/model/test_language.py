@@ -18,13 +18,13 @@ from bigtime.model.schema.language import (
     Characters,
     Language,
     Piece,
+    common_text,
     disjoint,
+    fixed_width,
     has_prefix_of,
     literal,
     one_of,
-    repeated,
-    shaped,
-    shared,
+    repetition_of,
 )
 from bigtime.model.schema.template import Template
 
@@ -60,7 +60,7 @@ def short_texts() -> list[str]:
 
 @given(languages, languages)
 def test_the_example_is_a_shortest_text_of_both(a: Language, b: Language) -> None:
-    found = shared(a, b)
+    found = common_text(a, b)
     in_a, in_b = expression(a), expression(b)
     if found is not None:
         assert in_a.fullmatch(found) and in_b.fullmatch(found)
@@ -89,20 +89,20 @@ def test_width_is_that_of_every_text(language: Language) -> None:
 
 
 def test_a_shape_names_the_greatest_digits() -> None:
-    day = shaped("9999-19-39T00:00:00")
+    day = fixed_width("9999-19-39T00:00:00")
     assert day.width == 19
-    assert shared(day, literal("2024-01-15T00:00:00"))
+    assert common_text(day, literal("2024-01-15T00:00:00"))
     assert disjoint(day, literal("2024-01-15T00:00:01"))
     assert disjoint(day, literal("2024-21-15T00:00:00"))
 
 
 def test_surrogates_are_in_no_language() -> None:
     assert "\ud800" not in ANY_CHARACTER and "\udfff" not in ANY_CHARACTER
-    assert disjoint(repeated((ANY_CHARACTER,)), literal("\ud800"))
+    assert disjoint(repetition_of((ANY_CHARACTER,)), literal("\ud800"))
 
 
 def test_a_choice_shares_its_members() -> None:
-    assert shared(one_of(["ACTIVE", "SAVED"]), one_of(["LINE", "SAVED"])) == "SAVED"
+    assert common_text(one_of(["ACTIVE", "SAVED"]), one_of(["LINE", "SAVED"])) == "SAVED"
     assert disjoint(one_of(["ACTIVE", "SAVED"]), literal("LINE"))
 
 
@@ -126,7 +126,7 @@ def language(text: str, *, continued: bool = False) -> Language:
 
 def test_a_raw_last_field_can_hold_the_key_of_its_continuation() -> None:
     child = language("ORDER#{order}#ITEM#{item}")
-    assert shared(language("ORDER#{order}"), child) == "ORDER##ITEM#"
+    assert common_text(language("ORDER#{order}"), child) == "ORDER##ITEM#"
     assert disjoint(language("ORDER#{order}", continued=True), child)
     assert has_prefix_of("ORDER#", child) == "ORDER##ITEM#"
 
@@ -162,10 +162,10 @@ def test_keys_that_cannot_be_shared(one: str, other: str) -> None:
 def test_keys_that_can_be_shared_have_an_example_that_reads_well(
     one: str, other: str, example: str
 ) -> None:
-    assert shared(language(one), language(other)) == example
+    assert common_text(language(one), language(other)) == example
 
 
 def test_an_escaped_text_never_ends_inside_an_escape() -> None:
     assert disjoint(language("{brand}#x"), literal("a$#x"))
     assert disjoint(language("{brand}#x"), literal("a$25#x"))
-    assert shared(language("{brand}#x"), literal("a$24#x"))
+    assert common_text(language("{brand}#x"), literal("a$24#x"))

@@ -16,7 +16,7 @@ from bigtime.model.operations.page import CursorError, Position
 from bigtime.model.operations.put import put
 from bigtime.model.operations.query import all_of, query
 from bigtime.model.schema.condition import attr
-from bigtime.model.schema.key_range import Within, less_than
+from bigtime.model.schema.key_range import KeyRange, less_than
 from bigtime.store import Store
 from tests.model.churn import Churn
 from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, opened, requests
@@ -162,7 +162,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     pages: list[tuple[int, list[tuple[bool, int]]]],
     newest_first: bool,
     only_even: bool,
-    within: Within[Message],
+    within: KeyRange[Message],
 ) -> None:
     asked: dict[str, Any] = {"newest_first": newest_first}
     if only_even:
@@ -199,7 +199,7 @@ def numbered(n: int) -> Message:
     )
 
 
-def leaving(n: int, within: Within[Message]) -> Runnable[Any]:
+def leaving(n: int, within: KeyRange[Message]) -> Runnable[Any]:
     """Out of the table; or of the index alone, by whatever a message may become."""
     if within is INBOX:
         return delete(numbered(n).own_key())

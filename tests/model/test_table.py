@@ -203,7 +203,7 @@ def request_of(hash: Any, range: Any, indexes: Sequence[Index], name: str) -> An
     unchecked = Table("Unchecked", "PK")
     unchecked.name, unchecked.hash, unchecked.range = name, hash, range
     unchecked.main = Index(MAIN, half(hash), half(() if range is None else range), True)
-    unchecked.indexes = tuple(unchecked.placed(index) for index in indexes)
+    unchecked.indexes = tuple(unchecked.with_partition_key(index) for index in indexes)
     return create_table_request(unchecked)
 
 

@@ -22,7 +22,7 @@ from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.bounds import OPERANDS, Operator, SortBounds, SortCondition, successor
 from bigtime.model.schema.encoding import Role, TemplateError
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.language import literal, shared
+from bigtime.model.schema.language import common_text, literal
 from bigtime.model.schema.template import KeyMismatch, Template
 from bigtime.wire import Request
 
@@ -333,7 +333,7 @@ def test_parse_undoes_encode(shape: Shape, role: Role, data: st.DataObject) -> N
     assert key is not None
     assert shape.rank(compiled.parse(key)) == shape.rank(values)
     assert compiled.encode(compiled.parse(key)) == key
-    assert shared(literal(key), compiled.language) == key
+    assert common_text(literal(key), compiled.language) == key
 
 
 @given(shapes(), roles, st.data())

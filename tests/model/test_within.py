@@ -21,7 +21,7 @@ from bigtime.model.operations.query import all_of, query
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import (
     Comparison,
-    Within,
+    KeyRange,
     at_least,
     at_most,
     begins_with,
@@ -60,7 +60,7 @@ ID = ksuid(NOON, 7)
 HALF = Decimal("9.5")
 
 
-def conditions(within: Within[Any]) -> list[tuple[str, ...]]:
+def conditions(within: KeyRange[Any]) -> list[tuple[str, ...]]:
     return [
         (
             condition.attribute,
@@ -147,7 +147,7 @@ def conditions(within: Within[Any]) -> list[tuple[str, ...]]:
         ),
     ],
 )
-def test_fields_become_conditions(within: Within[Any], expected: list[tuple[str, ...]]) -> None:
+def test_fields_become_conditions(within: KeyRange[Any], expected: list[tuple[str, ...]]) -> None:
     assert conditions(within) == expected
 
 
@@ -477,7 +477,7 @@ AL, BO = "TO#al@x.org", "FROM#bo@x.org"
     ],
 )
 def test_values_are_asked_for_as_their_types_have_them(
-    asked: Within[Any], plain: Within[Any]
+    asked: KeyRange[Any], plain: KeyRange[Any]
 ) -> None:
     assert conditions(asked) == conditions(plain)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from bigtime.engine import Engine
 from bigtime.model.operations.create_table import create_table_request
-from bigtime.model.schema.reader import owns, projected
+from bigtime.model.schema.reader import owns, projected_names
 from bigtime.model.schema.table import MAIN, Table
 from bigtime.store import Store
 from bigtime.store.driver import Runnable
@@ -88,7 +88,7 @@ def check_indexes(world: World, table: Table) -> None:
     assert [canonical_item(item) for item in world.items(table)] == meant
     for index in table.indexes:
         keys = {attribute.name for attribute in index.attributes}
-        seen = projected(table, index)
+        seen = projected_names(table, index)
         held = [canonical_item(item) for item in world.items(table, index.name)]
         assert held == [
             {name: value for name, value in item.items() if seen is None or name in seen}

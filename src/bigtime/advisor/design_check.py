@@ -32,7 +32,7 @@ from bigtime.model import (
     System,
     Table,
     field_annotation,
-    unwrapped,
+    unwrap,
 )
 
 MAX_ITEM_BYTES = 409_600
@@ -87,7 +87,7 @@ def value_count(layout: Layout, field: str) -> int | None:
     """How many values a field can have, where they are few."""
     if isinstance(layout.entity.model_fields[field].default_factory, Sharding):
         return None
-    kind, _ = unwrapped(field_annotation(layout.entity, field))
+    kind, _ = unwrap(field_annotation(layout.entity, field))
     if get_origin(kind) is Literal:
         return len(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -148,7 +148,7 @@ def unbounded_paths(kind: type[BaseModel], above: tuple[type, ...] = ()) -> Iter
 
 
 def unbounded_in(annotation: Any, above: tuple[type, ...]) -> Iterator[str]:
-    kind, marks = unwrapped(annotation)
+    kind, marks = unwrap(annotation)
     origin = get_origin(kind) or kind
     if origin in (Union, UnionType):
         for choice in get_args(kind):
@@ -195,7 +195,7 @@ def large_item(entity: type[Entity]) -> Iterator[Finding]:
 
 def greatest(annotation: Any, above: tuple[type, ...]) -> int:
     """The most bytes that a value takes, as far as that is declared; what is not counts little."""
-    kind, marks = unwrapped(annotation)
+    kind, marks = unwrap(annotation)
     origin = get_origin(kind) or kind
     if not isinstance(origin, type) or origin in above:
         return SCALAR_BYTES

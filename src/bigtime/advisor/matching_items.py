@@ -26,7 +26,7 @@ from bigtime.model import (
     Ksuid,
     SortBounds,
     Table,
-    told_by,
+    fields_in_key,
 )
 from bigtime.wire import Item, comparable
 
@@ -110,7 +110,7 @@ def matching_items(
 
 def last_bucket(key: EntityKey, terms: tuple[KeyTerm, ...]) -> str:
     bounds = {term.attribute: term.operands[-1] for term in terms}
-    fields = told_by(key.range, bounds) or {}
+    fields = fields_in_key(key.range, bounds) or {}
     return str(fields.get("bucket", "2026-01-01"))
 
 
@@ -146,7 +146,7 @@ def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, Field
     if not asked:
         return {}
     values = {term.attribute: term.operands[0] for term in asked.values() if term.operator == "="}
-    partition = told_by(key.hash, values)
+    partition = fields_in_key(key.hash, values)
     if partition is None:
         return None
     lossy = {name for part in key.hash for name in part.template.lossy}
@@ -172,7 +172,7 @@ def is_one_item(key: EntityKey, hints: Mapping[str, FieldHint]) -> bool:
 def hints_of_term(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
     """What a term on a sort key says of its fields; None when no sort key fulfils it."""
     if term.operator == "=":
-        fields = told_by([part], {part.attribute.name: term.operands[0]})
+        fields = fields_in_key([part], {part.attribute.name: term.operands[0]})
     elif part.form is None:
         fields = fields_in_prefix(part.template, common_beginning(term))
     else:
@@ -190,7 +190,7 @@ def bound_hints(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
         fields = {part.template.fields[0]: bound}
     else:
         bound = bound.rstrip("\0")
-        whole = told_by([part], {part.attribute.name: {"S": bound}})
+        whole = fields_in_key([part], {part.attribute.name: {"S": bound}})
         fields = whole or fields_in_prefix(part.template, bound) or {}
     if not fields or term.operator == "begins_with":
         return {}

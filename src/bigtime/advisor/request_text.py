@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from bigtime.model import Table, hidden_in, layout_in, veiled
+from bigtime.model import Table, hidden_in, hide, layout_in
 from bigtime.wire import Item, Params, Request
 
 Tables: TypeAlias = Mapping[str, Table]
@@ -113,13 +113,13 @@ def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
         return item
     layout = layout_in(table)(item)
     if layout is not None:
-        return layout.shown(item)
-    return veiled(item, hidden_in(table))
+        return layout.visible(item)
+    return hide(item, hidden_in(table))
 
 
 def shown_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
     secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
-    return veiled(marks, secret)
+    return hide(marks, secret)
 
 
 def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:

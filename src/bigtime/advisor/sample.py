@@ -38,8 +38,8 @@ from bigtime.model import (
     Table,
     Template,
     field_annotation,
-    told_by,
-    unwrapped,
+    fields_in_key,
+    unwrap,
 )
 from bigtime.wire import Item, check_item
 
@@ -112,7 +112,7 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
 
 
 def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
-    kind, marks = unwrapped(annotation)
+    kind, marks = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         for one in get_args(kind):
             if one is not type(None):
@@ -320,7 +320,7 @@ def sample_item(
 def entity_of(table: Table, key: Item) -> tuple[type[Entity], dict[str, Any]] | None:
     """The entity that a main key belongs to, and the fields that are in the key."""
     for entity in table.entities:
-        fields = told_by(entity.layout.keys[MAIN].parts, key)
+        fields = fields_in_key(entity.layout.keys[MAIN].parts, key)
         if fields is not None:
             return entity, fields
     return None

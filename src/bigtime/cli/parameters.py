@@ -25,7 +25,7 @@ from bigtime.advisor import CannotSample, sample_value
 from bigtime.cli.engine import refuse
 from bigtime.cli.failures import faults
 from bigtime.cli.results import cursors, plain
-from bigtime.model import Pattern, Position, unwrapped
+from bigtime.model import Pattern, Position, unwrap
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
@@ -173,7 +173,7 @@ def takes_cursor(parameter: Parameter) -> bool:
 
 def one_type(annotation: Any) -> Any:
     """The type of an annotation, besides None; None when there are several."""
-    kind, _ = unwrapped(annotation)
+    kind, _ = unwrap(annotation)
     if get_origin(kind) not in (Union, UnionType):
         return kind
     others = [arg for arg in get_args(kind) if arg is not type(None)]
@@ -182,7 +182,7 @@ def one_type(annotation: Any) -> Any:
 
 def is_text(annotation: Any) -> bool:
     """Whether one text tells a value of it."""
-    kind, _ = unwrapped(annotation)
+    kind, _ = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         return all(is_text(arg) for arg in get_args(kind) if arg is not type(None))
     if get_origin(kind) is Literal:

@@ -42,7 +42,7 @@ class ItemMismatch(ValueError):
         self.item = item
 
 
-def hyphenated(name: str) -> str:
+def kebab_case(name: str) -> str:
     """`UnknownBrand` -> `unknown-brand`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).strip(
         "-"
@@ -58,7 +58,7 @@ class DomainError(Exception):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "code" not in cls.__dict__:
-            cls.code = hyphenated(cls.__name__)
+            cls.code = kebab_case(cls.__name__)
 
     def __init__(self, sentence: str | None = None) -> None:
         super().__init__(sentence or self.sentence or (type(self).__doc__ or self.code).strip())

@@ -38,8 +38,8 @@ class System:
         check_tables(self.tables)
         for table in self.tables:
             check_mapped(table)
-        self.named(Pattern)
-        self.named(Reaction)
+        self.declarations(Pattern)
+        self.declarations(Reaction)
 
     @property
     def all_tables(self) -> tuple[Table, ...]:
@@ -54,15 +54,15 @@ class System:
     @property
     def patterns(self) -> dict[str, Pattern[Any, Any]]:
         """By name, in the order in which the modules declare them."""
-        return self.named(Pattern)
+        return self.declarations(Pattern)
 
     @property
     def reactions(self) -> dict[str, Reaction]:
-        return self.named(Reaction)
+        return self.declarations(Reaction)
 
-    def named(self, kind: type[D]) -> dict[str, D]:
+    def declarations(self, kind: type[D]) -> dict[str, D]:
         found: dict[str, D] = {}
-        for one in (one for module in self.modules for one in declared(module, kind)):
+        for one in (one for module in self.modules for one in declarations_in(module, kind)):
             other = found.setdefault(one.name, one)
             if other is not one:
                 modules = f"{other.function.__module__} and {one.function.__module__}"
@@ -100,7 +100,7 @@ def check_tables(given: object) -> None:
         raise DesignError(f"tables is a tuple of tables, not {given!r}; write (SHOP,)")
 
 
-def declared(module: ModuleType, kind: type[D]) -> Iterator[D]:
+def declarations_in(module: ModuleType, kind: type[D]) -> Iterator[D]:
     """The patterns or reactions that a module makes itself, not those it imports."""
     for value in vars(module).values():
         if isinstance(value, kind) and value.function.__module__ == module.__name__:

@@ -46,7 +46,7 @@ def verify(system: System) -> Steps[list[Violation]]:
     ]
     violations: list[Violation] = []
     for table in system.tables:
-        yield from look_through(table, looking(table, audits, violations))
+        yield from look_through(table, item_checker(table, audits, violations))
     for audit in audits:
         violations += yield from audit.end()
     return violations
@@ -57,7 +57,7 @@ def repair(violation: Violation) -> Steps[None]:
     yield from violation.mend()
 
 
-def looking(
+def item_checker(
     table: Table, audits: list[Audit], violations: list[Violation]
 ) -> Callable[[list[Item]], Steps[None]]:
     layout_of = layout_in(table)
@@ -98,7 +98,7 @@ class Misplaced(Violation):
 
     @property
     def sentence(self) -> str:
-        return f"should be at {self.shown(self.right)}"
+        return f"should be at {self.visible(self.right)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +112,7 @@ class StaleKeys(Violation):
 
     @property
     def sentence(self) -> str:
-        found, right = self.shown(self.found), self.shown(self.right)
+        found, right = self.visible(self.found), self.visible(self.right)
         return "; ".join(f"{name} is {found[name]}, not {right[name]}" for name in right)
 
     def mend(self) -> Steps[None]:

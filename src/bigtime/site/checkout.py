@@ -147,10 +147,10 @@ def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
     # With a token, a retry after a lost response is not carried out twice.
     token = (yield from random_bytes(16)).hex()
     yield from transact(
-        *shop.saving(whole),
+        *shop.save_writes(whole),
         create((yield from confirmation(checkout, whole)), unless_exists=shop.OrderExists),
         *address_writes,
-        *(cart.purchasing(prepared) if is_small else (cart.opening(prepared),)),
+        *(cart.purchase_writes(prepared) if is_small else (cart.open_write(prepared),)),
         token=token,
     )
 

@@ -53,7 +53,7 @@ def post_deal(who: Username, deal: Deal, *also: Write[Any]) -> Steps[Deal]:
 def change_deal(who: Username, seen: Deal, facts: Mapping[str, Any]) -> Steps[Deal]:
     """One transaction: these facts and no others, if the deal is still as it was seen."""
     changed = [name for name in FACTS if facts.get(name) != getattr(seen, name)]
-    write = deals.rewriting(seen, facts)
+    write = deals.facts_write(seen, facts)
     if changed:
         names = ", ".join(name.replace("_", " ") for name in changed)
         what = f"{facts['title']}: {names}"

@@ -233,7 +233,7 @@ def rank_writes(
         clicks=engagement.clicks + (before.clicks if before else 0),
     )
     moves = (
-        catalog.moving(before, after)
+        catalog.rank_writes(before, after)
         if before
         else (create(after, unless_exists=catalog.EngagementMoved),)
     )

@@ -64,7 +64,7 @@ def connect_account(
 ) -> Steps[None]:
     """One transaction: the account's tenant, and the tenant's status."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
-    yield from register(tenant, details, (accounts.linking(login, tenant.id),))
+    yield from register(tenant, details, (accounts.link_write(login, tenant.id),))
 
 
 @pattern("Regain Account by Mailbox", index="Main table", sample=SAMPLE)
@@ -73,7 +73,7 @@ def regain_account(
 ) -> Steps[accounts.Identity]:
     """One transaction: a new password, the account's tenant, its status, and a mail about it."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
-    identity, write = yield from accounts.regaining(tenant.email, password, tenant.id)
+    identity, write = yield from accounts.prepare_password_reset(tenant.email, password, tenant.id)
     mail_id = f"password {identity.login} {identity.password_version}"
     mail = yield from draft_mail(mail_id, tenant.email, *password_letter(tenant))
     yield from register(tenant, details, (write, create(mail)))

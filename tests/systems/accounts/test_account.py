@@ -18,7 +18,7 @@ from bigtime.systems.accounts import SYSTEM, account, errors, password
 from bigtime.systems.accounts.account import (
     change_password,
     grant_role,
-    linking,
+    link_write,
     revoke_role,
     sign_up,
     verify_password,
@@ -229,12 +229,12 @@ def test_of_processes_that_want_one_login_one_gets_it(tmp_path: Path) -> None:
 def test_an_account_becomes_one_tenants_and_stays_it(place: Place) -> None:
     place.run(sign_up("alex@example.com", SECRET, "alex"))
     for _ in range(2):
-        place.run(transact(linking("alex@example.com", "tenant_1")))
+        place.run(transact(link_write("alex@example.com", "tenant_1")))
         assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"
     with pytest.raises(errors.OtherTenant):
-        place.run(transact(linking("alex@example.com", "tenant_2")))
+        place.run(transact(link_write("alex@example.com", "tenant_2")))
     with pytest.raises(UnknownLogin):
-        place.run(transact(linking("nobody@example.com", "tenant_1")))
+        place.run(transact(link_write("nobody@example.com", "tenant_1")))
     assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"
 
 

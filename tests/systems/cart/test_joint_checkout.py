@@ -14,11 +14,17 @@ from bigtime.model import Conflict, Ksuid, System, transact
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine
 from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.purchases import Prepared, complete_purchase, opening, prepare, purchasing
+from bigtime.systems.cart.purchases import (
+    Prepared,
+    complete_purchase,
+    open_write,
+    prepare,
+    purchase_writes,
+)
 from bigtime.systems.cart.view import view_purchase
 from bigtime.systems.shop.customer import create_customer, view_customer
 from bigtime.systems.shop.errors import OrderExists
-from bigtime.systems.shop.order import Ordered, new_order, order_id_for, saving, view_order
+from bigtime.systems.shop.order import Ordered, new_order, order_id_for, save_writes, view_order
 from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.cart.carts import PRICE, check_closed, check_markers, fill, order_id, sku, skus
@@ -49,8 +55,8 @@ def ordering(prepared: Prepared) -> Steps[None]:
     lines = prepared.lines
     order = new_order(prepared.account_id, prepared.order_id, [*map(wanted, lines)])
     small = len(lines) <= MOST_AT_ONCE
-    writes = purchasing(prepared) if small else (opening(prepared),)
-    yield from transact(*saving(order), *writes)
+    writes = purchase_writes(prepared) if small else (open_write(prepared),)
+    yield from transact(*save_writes(order), *writes)
 
 
 def wanted(line: CartLine) -> Ordered:

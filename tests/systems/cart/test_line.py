@@ -55,7 +55,7 @@ def test_adding_again_adds_to_the_count_at_the_price_of_the_day(place: Place, ti
     first = place.run(put_in_cart("liz", "a", Decimal("12.49"), 2))
     time.now += timedelta(days=1)
     again = place.run(put_in_cart("liz", "a", Decimal("11.99"), 3))
-    assert again == first.but(count=5, price=Decimal("11.99"))
+    assert again == first.replace(count=5, price=Decimal("11.99"))
     assert place.run(lines(ACTIVE)) == [again]
     check_markers(place)
 
@@ -78,12 +78,12 @@ def test_what_is_saved_for_later_comes_back(place: Place, time: Time) -> None:
     line = place.run(put_in_cart("liz", "a", PRICE, 3))
     time.now += timedelta(minutes=1)
     saved = place.run(move_line("liz", line.sk, SAVED))
-    assert saved == line.but(status=SAVED, entered_at=time.now)
+    assert saved == line.replace(status=SAVED, entered_at=time.now)
     assert (skus(place), skus(place, SAVED)) == ({}, {"a": 3})
     check_markers(place)
     time.now += timedelta(minutes=1)
     back = place.run(move_line("liz", saved.sk, ACTIVE))
-    assert back == line.but(entered_at=time.now)
+    assert back == line.replace(entered_at=time.now)
     assert back.create_timestamp == START
     check_markers(place)
 
@@ -171,7 +171,7 @@ def test_a_removed_line_is_told_with_what_was_added_meanwhile(alone: Place) -> N
 def test_a_price_is_set_and_only_of_what_is_in_the_cart(place: Place) -> None:
     line = place.run(put_in_cart("liz", "a", PRICE, 2))
     new = Decimal("11.99")
-    assert place.run(set_price("liz", "a", new)) == line.but(price=new)
+    assert place.run(set_price("liz", "a", new)) == line.replace(price=new)
     with unchanged(place, SYSTEM), pytest.raises(UnknownLine):
         place.run(set_price("liz", "b", new))
 

@@ -20,7 +20,13 @@ from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import LINES, CartLine, Purchases
 from bigtime.systems.cart.errors import CartTooLarge, EmptyCart
 from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
-from bigtime.systems.cart.purchases import complete_purchase, opening, prepare, purchase, purchasing
+from bigtime.systems.cart.purchases import (
+    complete_purchase,
+    open_write,
+    prepare,
+    purchase,
+    purchase_writes,
+)
 from bigtime.systems.cart.view import view_products, view_purchase
 from tests.store.places import START, Place, Time
 from tests.systems.cart.carts import (
@@ -142,7 +148,7 @@ def test_a_thousand_lines_can_be_written_down_and_one_more_is_too_many(alone: Pl
     with unchanged(alone, SYSTEM), pytest.raises(CartTooLarge):
         alone.run(purchase("liz", ORDER))
     alone.run(remove_line("liz", made[0].sk))
-    alone.run(opening(alone.run(prepare("liz", ORDER))))
+    alone.run(open_write(alone.run(prepare("liz", ORDER))))
     last = alone.run(get(Purchases.key("liz")))
     assert last is not None and len(last.buying) == 1_000
 
@@ -154,7 +160,7 @@ def test_a_purchase_prepared_before_another_was_made_is_refused(alone: Place, si
     late = alone.run(prepare("liz", OTHER))
     alone.run(purchase("liz", ORDER))
     with unchanged(alone, SYSTEM), pytest.raises(Conflict):
-        alone.run(opening(late) if size > 33 else transact(*purchasing(late)))
+        alone.run(open_write(late) if size > 33 else transact(*purchase_writes(late)))
 
 
 # Crashes

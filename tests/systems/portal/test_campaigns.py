@@ -37,7 +37,7 @@ from bigtime.systems.portal.errors import (
     UnknownCampaign,
     UnknownProduct,
 )
-from bigtime.systems.portal.offers import UNAVAILABLE, Offer, discounted
+from bigtime.systems.portal.offers import UNAVAILABLE, Offer, discounted_price
 from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.values import code_hint
 from bigtime.systems.portal.verification import verify_audit
@@ -357,12 +357,12 @@ def test_a_discounted_price_is_half_up_to_the_cent_and_never_free(
 ) -> None:
     cents = int(price * 100) * int(10_000 - percentage * 100)
     exact = (cents * 2 + 10_000) // 20_000  # in cents, half up, in whole numbers only
-    assert discounted(price, percentage) == max(Decimal("0.01"), Decimal(exact) / 100)
-    assert discounted(price, percentage) <= price
+    assert discounted_price(price, percentage) == max(Decimal("0.01"), Decimal(exact) / 100)
+    assert discounted_price(price, percentage) <= price
 
 
 def test_half_a_cent_goes_up() -> None:
-    assert discounted(Decimal("0.05"), Decimal(50)) == Decimal("0.03")
-    assert discounted(Decimal("299.99"), Decimal(20)) == Decimal("239.99")
+    assert discounted_price(Decimal("0.05"), Decimal(50)) == Decimal("0.03")
+    assert discounted_price(Decimal("299.99"), Decimal(20)) == Decimal("239.99")
     assert Decimal("2.675").quantize(Decimal("0.01"), ROUND_HALF_UP) == Decimal("2.68")
-    assert discounted(Decimal("5.35"), Decimal(50)) == Decimal("2.68")
+    assert discounted_price(Decimal("5.35"), Decimal(50)) == Decimal("2.68")

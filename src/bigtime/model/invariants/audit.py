@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from bigtime.model.errors import Conflict, ItemMismatch, RuleBroken
 from bigtime.model.operations import Guard, Transition, Write, items_of
-from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, veiled
+from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, hide
 from bigtime.wire import AttributeValue, Item, Request, Steps
 
 OBSCURE: Final = object()
@@ -46,13 +46,13 @@ class Violation(ABC):
     def sentence(self) -> str: ...
 
     def __str__(self) -> str:
-        return f"{self.table} {self.shown(self.key)}: {self.sentence}"
+        return f"{self.table} {self.visible(self.key)}: {self.sentence}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
 
-    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        return veiled(item, self.hidden)
+    def visible(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        return hide(item, self.hidden)
 
     def mend(self) -> Steps[None]:
         raise CannotMend(str(self))
@@ -155,7 +155,7 @@ class Mend(Write[None]):
     def transition(self) -> Transition:
         return Transition({}, {}, frozenset())
 
-    def kept(self) -> tuple[Write[Any], ...]:
+    def with_invariants(self) -> tuple[Write[Any], ...]:
         return (self,)
 
     def outcome(self, attributes: Item | None) -> None:

@@ -30,7 +30,13 @@ from bigtime.model.invariants.audit import (
     of_kind,
     readable,
 )
-from bigtime.model.invariants.invariant import Invariant, Reserved, declare, referred, referred_key
+from bigtime.model.invariants.invariant import (
+    Invariant,
+    Reserved,
+    declare,
+    parent_fields,
+    referred_key,
+)
 from bigtime.model.operations import (
     Add,
     Check,
@@ -40,7 +46,7 @@ from bigtime.model.operations import (
     Guard,
     Update,
     Write,
-    altered,
+    build_update,
     role_changes,
     unknown_fields,
 )
@@ -57,7 +63,7 @@ class Count(Update[Any]):
 
     __slots__ = ()
 
-    def joined(self, other: Write[Any]) -> Write[Any] | None:
+    def join(self, other: Write[Any]) -> Write[Any] | None:
         if not isinstance(other, Count) or self.key != other.key:
             return None
         changes = dict(self.changes)
@@ -67,10 +73,10 @@ class Count(Update[Any]):
                 changes[path] = Add(before.value + change.value, before.start)
             else:
                 changes[path] = change
-        guard = self.guard if other.instead() else other.guard
-        return self.but(changes=changes, guard=guard)
+        guard = self.guard if other.when_missing() else other.guard
+        return self.replace(changes=changes, guard=guard)
 
-    def instead(self) -> Check | None:
+    def when_missing(self) -> Check | None:
         if self.guard.if_exists is not Uncounted:
             return None
         return Check(self.key, Guard(unless_exists=Conflict))
@@ -110,15 +116,15 @@ class Counted(Invariant):
         if old == new:
             return
         if old:
-            yield self.added(old, -1)
+            yield self.addition(old, -1)
         if new:
-            yield self.added(new, 1)
+            yield self.addition(new, 1)
 
-    def added(self, key: Key[Any], amount: int) -> Count:
+    def addition(self, key: Key[Any], amount: int) -> Count:
         guard = Guard(if_exists=Uncounted)
         if amount > 0:
             guard = Guard(if_exists=self.missing, hidden=self.parent.layout.deleted_name)
-        count: Count = altered(key, {self.field: Add(amount)}, guard, kind=Count)
+        count: Count = build_update(key, {self.field: Add(amount)}, guard, kind=Count)
         return count
 
     def audits(self) -> Iterable[Audit]:
@@ -143,7 +149,7 @@ def counted(
     if layout.forms[field].tag != "N" or layout.default(field) != 0:
         raise DesignError(f"{parent.__name__}.{field} is a count; declare it as `{field}: int = 0`")
     check_unread(parent, field)
-    made = Counted(entity, parent, field, referred(entity, parent, by), missing)
+    made = Counted(entity, parent, field, parent_fields(entity, parent, by), missing)
     declare(made)
     declare(Reserved(parent, frozenset({field}), str(made)))
     return made
@@ -182,7 +188,7 @@ class CountWrong(Violation):
     def mend(self) -> Steps[None]:
         layout, field = self.counted.parent.layout, self.counted.field
         name = layout.names[field]
-        right = {name: layout.written(field, self.right)}
+        right = {name: layout.stored_value(field, self.right)}
         yield from Mend(layout, self.key, right, {name: self.found})
 
 
@@ -227,7 +233,7 @@ class CountAudit(Audit):
         suspects = self.suspects(self.parents, self.tally)
         if not suspects:
             return []
-        tally = yield from self.recounted()
+        tally = yield from self.recount()
         still = [
             suspect
             for suspect in self.suspects(suspects, tally)
@@ -244,7 +250,7 @@ class CountAudit(Audit):
     def suspects(self, parents: Mapping[Identity, Parent], tally: Tally) -> dict[Identity, Parent]:
         return {one: parent for one, parent in parents.items() if parent.count != tally[one]}
 
-    def recounted(self) -> Steps[Tally]:
+    def recount(self) -> Steps[Tally]:
         """Counts once more: somebody may have been writing."""
         layout, tally = self.counted.entity.layout, Counter[Identity]()
         layout_of = layout_in(layout.table)

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bigtime.model.errors import DesignError
-from bigtime.model.operations import Fields, Transact, Transition, Write
+from bigtime.model.operations import Fields, Transact, Write
 from bigtime.model.schema import MAIN, Entity, Key, Layout
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Reserved(Invariant):
         yield from ()
 
 
-class Kept:
+class Invariants:
     """The invariants of one entity: what a layout asks when something is written."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Kept:
         )
         return frozenset().union(*touched)
 
-    def kept(self, write: Write[Any]) -> tuple[Write[Any], ...]:
+    def expand(self, write: Write[Any]) -> tuple[Write[Any], ...]:
         transition = write.transition()
         if transition.unsure and any(invariant.fields for invariant in self.invariants):
             raise DesignError(
@@ -103,23 +103,20 @@ class Kept:
         ]
         if not touched:
             return (write,)
-        others = [other for one in touched for other in attending(one, transition)]
-        return (write.watching(self.fields(transition.changed)), *others)
+        before, after = transition.before, transition.after
+        others = [other for one in touched for other in one.attendants(before, after)]
+        return (write.guarded_by(self.fields(transition.changed)), *others)
 
     def transaction(self, writes: tuple[Write[Any], ...]) -> Transact:
         return Transact(writes, None, asked=1)
-
-
-def attending(invariant: Invariant, transition: Transition) -> Iterator[Write[Any]]:
-    return invariant.attendants(transition.before, transition.after)
 
 
 def declare(invariant: Invariant) -> None:
     """Lets an entity's writes keep an invariant from now on."""
     layout = invariant.entity.layout
     if layout.keeper is None:
-        layout.keeper = Kept()
-    assert isinstance(layout.keeper, Kept)
+        layout.keeper = Invariants()
+    assert isinstance(layout.keeper, Invariants)
     for one in layout.keeper.invariants:
         if isinstance(one, Reserved) and isinstance(invariant, Reserved):
             check_kept_once(one, invariant)
@@ -136,10 +133,10 @@ def check_kept_once(one: Reserved, other: Reserved) -> None:
 
 
 def invariants_of(layout: Layout) -> list[Invariant]:
-    return layout.keeper.invariants if isinstance(layout.keeper, Kept) else []
+    return layout.keeper.invariants if isinstance(layout.keeper, Invariants) else []
 
 
-def referred(
+def parent_fields(
     child: type[Entity], parent: type[Entity], by: Mapping[str, str] | None
 ) -> dict[str, str]:
     """Which field of a child tells which field of its parent's key: by name, unless told."""

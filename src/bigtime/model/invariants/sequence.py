@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from bigtime.model.errors import Conflict, DesignError, ValueRefused
 from bigtime.model.invariants.audit import OBSCURE, Audit, Found, Violation, looked_up, of_kind
-from bigtime.model.invariants.invariant import Reserved, declare, referred, referred_key
+from bigtime.model.invariants.invariant import Reserved, declare, parent_fields, referred_key
 from bigtime.model.operations import Add, At, ErrorLike, Fields, Set, Update, Write, update
 from bigtime.model.schema import Entity, Key, attr
 from bigtime.wire import Identity, Steps
@@ -50,23 +50,23 @@ class Sequence(Reserved, Generic[E]):
     def next_id(self, *key: Any) -> Steps[str]:
         """The next number as text that sorts as the number does."""
         number = yield from self.next(*key)
-        return self.padded(number)
+        return self.pad(number)
 
     def take(self, count: int, *key: Any) -> Steps[range]:
         """The next numbers, so many at once."""
         if count < 1:
             raise ValueRefused(f"a sequence gives 1 number or more, not {count}")
-        counter: E = yield from self.added(self.entity.key(*key), count)
+        counter: E = yield from self.addition(self.entity.key(*key), count)
         last: int = getattr(counter, self.field)
         return range(last - count + 1, last + 1)
 
-    def added(self, key: Key[Any], count: int) -> Update[Any]:
+    def addition(self, key: Key[Any], count: int) -> Update[Any]:
         change = At(self.field, Add(count))
         if self.missing is None:
-            return update(key, change, upsert=True).but(trusted=True)
-        return update(key, change, if_exists=self.missing).but(trusted=True)
+            return update(key, change, upsert=True).replace(trusted=True)
+        return update(key, change, if_exists=self.missing).replace(trusted=True)
 
-    def padded(self, number: int) -> str:
+    def pad(self, number: int) -> str:
         text = str(number).zfill(self.width)
         if number < 0 or len(text) > self.width:
             raise ValueRefused(f"{number} does not fit the {self.width} digits of {self}")
@@ -102,7 +102,7 @@ def sequence(
     if numbers is not None:
         child, number = numbers
         child.layout.check_field(number)
-        made.used = child, number, referred(child, entity, by)
+        made.used = child, number, parent_fields(child, entity, by)
     declare(made)
     return made
 
@@ -127,7 +127,7 @@ class SequenceBehind(Violation):
         field = self.sequence.field
         behind = attr(field).missing() | (attr(field) < self.highest)
         ahead = update(self.owner, At(field, Set(self.highest)), when=behind, otherwise=Conflict)
-        yield from ahead.but(trusted=True)
+        yield from ahead.replace(trusted=True)
 
 
 class SequenceAudit(Audit):

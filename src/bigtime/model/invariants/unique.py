@@ -65,11 +65,11 @@ from bigtime.model.schema import (
     Key,
     Layout,
     attr,
+    describe_error,
     every,
     field_annotation,
     item_missing,
-    spoken,
-    unwrapped,
+    unwrap,
 )
 from bigtime.wire import Item, Steps
 
@@ -125,7 +125,7 @@ class Unique(Invariant, Generic[E]):
         try:
             return self.marker(**{own: fields[name] for name, own in self.called.items()})
         except ValidationError as error:
-            raise ValueRefused(f"{self.marker.__name__}: {spoken(error)}") from None
+            raise ValueRefused(f"{self.marker.__name__}: {describe_error(error)}") from None
 
     def is_meant(self, fields: Fields) -> bool:
         return all(fields[name] == value for name, value in self.only.items())
@@ -151,11 +151,11 @@ class Unique(Invariant, Generic[E]):
         if old == new:
             return
         if old is not None:
-            yield self.released(old)
+            yield self.release(old)
         if new is not None:
             yield create(new, unless_exists=self.taken)
 
-    def released(self, marker: Entity) -> Write[Any]:
+    def release(self, marker: Entity) -> Write[Any]:
         """Deletes a marker, if it belongs to its owner; one that is missing does no harm."""
         ours = item_missing() | self.belongs(marker)
         return Delete(marker.own_key(), Guard(when=ours, otherwise=BrokenInvariant))
@@ -193,7 +193,9 @@ def unique(
     where = f"unique({entity.__name__}, {', '.join(map(repr, names))})"
     for name in names:
         layout.check_field(name)
-    meant = {name: deciding(layout, where, name, value) for name, value in (only or {}).items()}
+    meant = {
+        name: check_only_value(layout, where, name, value) for name, value in (only or {}).items()
+    }
     made = Unique(entity, names, marker, taken, called, meant)
     check_marker_key(made, where)
     check_marker_fields(made, where)
@@ -202,7 +204,7 @@ def unique(
     return made
 
 
-def deciding(layout: Layout, where: str, name: str, value: Any) -> Any:
+def check_only_value(layout: Layout, where: str, name: str, value: Any) -> Any:
     """The value of `only` as its field has it."""
     layout.check_field(name)
     if not layout.forms[name].is_plain:
@@ -210,7 +212,7 @@ def deciding(layout: Layout, where: str, name: str, value: Any) -> Any:
             f"{where}: only {name} must be a text, a number, bytes or a bool; what holds other"
             " values may change inside, and the marker would not follow"
         )
-    return layout.checked(name, value)
+    return layout.check_value(name, value)
 
 
 def check_marker_key(made: Unique[Any], where: str) -> None:
@@ -229,8 +231,8 @@ def check_marker_key(made: Unique[Any], where: str) -> None:
 
 def check_same_type(made: Unique[Any], where: str, name: str, own: str) -> None:
     """What one type makes of a value, the other must make of it too."""
-    theirs = unwrapped(field_annotation(made.entity, name))
-    if unwrapped(field_annotation(made.marker, own)) != theirs:
+    theirs = unwrap(field_annotation(made.entity, name))
+    if unwrap(field_annotation(made.marker, own)) != theirs:
         raise DesignError(
             f"{where}: {made.marker.__name__}.{own} and {made.entity.__name__}.{name} are of"
             " different types; declare them the same"
@@ -318,7 +320,7 @@ class MarkerAudit(Audit):
         violations: list[Violation] = []
         for marker, there in zip(markers, kept, strict=True):
             if there is None or (there is not OBSCURE and not self.is_same(there, marker)):
-                violations += yield from self.confirmed(marker)
+                violations += yield from self.confirm(marker)
         return violations
 
     def is_same(self, one: Entity, other: Entity) -> bool:
@@ -331,10 +333,10 @@ class MarkerAudit(Audit):
         violations: list[Violation] = []
         for marker, owner in zip(markers, owners, strict=True):
             if owner is None or (owner is not OBSCURE and not self.unique.is_owned(marker, owner)):
-                violations += yield from self.confirmed(marker)
+                violations += yield from self.confirm(marker)
         return violations
 
-    def confirmed(self, marker: Entity) -> Steps[list[Violation]]:
+    def confirm(self, marker: Entity) -> Steps[list[Violation]]:
         """Looks again, at one moment: somebody may have been writing."""
         unique = self.unique
         keys = unique.owner_key(marker), marker.own_key()

@@ -25,7 +25,7 @@ from bigtime.model.operations.scan import each_page, scan, scan_all
 from bigtime.model.operations.shards import Shards, any_shard, gather, merge, shards
 from bigtime.model.operations.transact import Transact, get_together, transact
 from bigtime.model.operations.update import (
-    Update, add, altered, role_changes, unknown_fields, update,
+    Update, add, build_update, role_changes, unknown_fields, update,
 )
 from bigtime.model.operations.write import ErrorLike, Fields, Guard, Transition, Write, same
 
@@ -33,8 +33,8 @@ __all__ = [
     "Add", "Append", "At", "BucketEntry", "BucketList", "Buckets", "Check", "CursorError",
     "Cursors", "Delete", "Discard", "ErrorLike", "FieldChange", "Fields", "Guard", "IfMissing",
     "NotReady", "Op", "Page", "Position", "Progress", "Remove", "Runnable", "Set", "Shards",
-    "Transact", "Transition", "Unfinished", "Update", "Write", "add", "all_of", "altered",
-    "any_shard", "bucket_lists_of", "buckets", "check", "collection", "count", "create",
+    "Transact", "Transition", "Unfinished", "Update", "Write", "add", "all_of", "any_shard",
+    "bucket_lists_of", "buckets", "build_update", "check", "collection", "count", "create",
     "create_table_request", "delete", "delete_many", "describe", "each_page", "erase", "gather",
     "get", "get_many", "get_together", "items_of", "key_attributes", "key_schema", "list_buckets",
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bigtime.model.errors import DesignError, Unavailable
-from bigtime.model.operations.get import checked
+from bigtime.model.operations.get import check_key
 from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
 from bigtime.model.operations.write import Guard
@@ -43,7 +43,7 @@ def get_many(
 
     `deleted=True` also finds what was deleted softly.
     """
-    wanted = [(checked(key, "get_many"), key.identity) for key in keys]
+    wanted = [(check_key(key, "get_many"), key.identity) for key in keys]
     found = yield from items_at({place: key for key, place in wanted}, consistent=consistent)
     return [visible(key, found.get(place), deleted=deleted) for key, place in wanted]
 
@@ -56,8 +56,8 @@ def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identi
 def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
     if len(keys) <= MOST_READ:
         return (yield from read_chunk(list(keys.values()), consistent=consistent)) if keys else {}
-    chunks = chunked(list(keys.values()), MOST_READ)
-    answers = yield from together(*(read_chunk(chunk, consistent=consistent) for chunk in chunks))
+    parts = chunks(list(keys.values()), MOST_READ)
+    answers = yield from together(*(read_chunk(part, consistent=consistent) for part in parts))
     return {place: item for items in answers for place, item in items.items()}
 
 
@@ -66,12 +66,12 @@ def put_many(entities: Iterable[E]) -> Steps[list[E]]:
 
     Of two with the same key the later one stays.
     """
-    puts = [unguarded(entity) for entity in entities]
+    puts = [unguarded_put(entity) for entity in entities]
     for put in puts:
         check_no_invariant(put.layout)
     if any(put.needs_clock for put in puts):
         moment = yield from now()
-        puts = [put.stamped(moment) for put in puts]
+        puts = [put.with_times(moment) for put in puts]
     yield from list_buckets_of(put.entity for put in puts)
     yield from write_many(
         (put.entity.own_key(), {"PutRequest": {"Item": put.layout.to_item(put.entity)}})
@@ -109,7 +109,7 @@ def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
 
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
     """Deletes many items; one that is not there is fine."""
-    keys = [checked(key, "delete_many") for key in keys]
+    keys = [check_key(key, "delete_many") for key in keys]
     for key in keys:
         check_no_invariant(key.entity.layout)
         check_no_soft_delete(key.entity.layout)
@@ -150,7 +150,7 @@ def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
     return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
 
 
-def unguarded(entity: E) -> Put[E]:
+def unguarded_put(entity: E) -> Put[E]:
     check_entity(entity, "put_many")
     if entity.layout.roles.version is not None:
         raise DesignError(
@@ -181,7 +181,7 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
 
 def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
     last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
-    yield from together(*map(write_chunk, chunked(list(last.values()), MOST_WRITTEN)))
+    yield from together(*map(write_chunk, chunks(list(last.values()), MOST_WRITTEN)))
 
 
 def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
@@ -220,5 +220,5 @@ def entries(asked: Any) -> int:
     return len(asked["Keys"] if isinstance(asked, dict) else asked)
 
 
-def chunked(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (values[start : start + size] for start in range(0, len(values), size))

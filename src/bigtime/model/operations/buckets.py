@@ -32,14 +32,14 @@ from bigtime.model.errors import DesignError
 from bigtime.model.operations.bucket_list import ENTRY_PREFIX, BucketList, list_of
 from bigtime.model.operations.op import now
 from bigtime.model.operations.page import PATIENCE, Page, Position, check_number, place_in
-from bigtime.model.operations.query import Query, query, viewed
+from bigtime.model.operations.query import Query, apply_view, query
 from bigtime.model.schema import (
     MAIN,
     Comparison,
     Condition,
     Encoding,
+    KeyRange,
     Reader,
-    Within,
     at_least,
     at_most,
     bare_type,
@@ -71,12 +71,12 @@ class Buckets(Generic[E]):
     field: str
     encoding: Encoding
 
-    def at(self, moment: Any) -> Within[E]:
+    def at(self, moment: Any) -> KeyRange[E]:
         """The partition of one bucket."""
         return self.entity.within(self.index, **{**self.fields, self.field: moment})
 
     @cached_property
-    def template_partition(self) -> Within[E]:
+    def template_partition(self) -> KeyRange[E]:
         """One of the partitions; the others differ from it in their key and in nothing else."""
         return self.at(self.encoding.decode(self.bucket_of(EXAMPLE_MOMENT)))
 
@@ -86,7 +86,7 @@ class Buckets(Generic[E]):
         layout = self.entity.layout
         names = layout.keys[self.index].hash_fields
         return {
-            name: layout.checked(name, value)
+            name: layout.check_value(name, value)
             for name, value in self.fields.items()
             if name in names
         }
@@ -95,7 +95,7 @@ class Buckets(Generic[E]):
     def prepared(self) -> dict[bool, PreparedQuery]:
         """By direction, the query of the template partition."""
         return {
-            way: prepared(query(self.template_partition, newest_first=way)) for way in (False, True)
+            way: prepare(query(self.template_partition, newest_first=way)) for way in (False, True)
         }
 
     @cached_property
@@ -107,7 +107,7 @@ class Buckets(Generic[E]):
         series = self.listed.series(self.shared_fields)
         entries = self.listed.entry.within(MAIN, series=series, bucket=bound)
         reader = Reader((self.listed.entry.__name__,), self.read_entry)
-        return prepared(query(entries.read_as(reader), newest_first=bound.operator == "<="))
+        return prepare(query(entries.read_as(reader), newest_first=bound.operator == "<="))
 
     @cached_property
     def read_entry(self) -> Callable[[Item], str]:
@@ -130,7 +130,8 @@ class Buckets(Generic[E]):
         """The position after an item, told by its fields; whether it is there does not matter."""
         layout = self.entity.layout
         known = {
-            name: layout.checked(name, value) for name, value in {**self.fields, **fields}.items()
+            name: layout.check_value(name, value)
+            for name, value in {**self.fields, **fields}.items()
         }
         key = self.key_of(known)
         bucket = self.encoding.encode(known[self.field])
@@ -171,7 +172,7 @@ def keys_in(walked: Buckets[Any], bucket: str) -> tuple[AttributeValue, ...]:
     return tuple(key_value(one, fields) for one in walked.entity.layout.keys[walked.index].hash)
 
 
-def prepared(query: Query[Any]) -> PreparedQuery:
+def prepare(query: Query[Any]) -> PreparedQuery:
     return query, query.parameters()
 
 
@@ -285,7 +286,7 @@ class Walk:
                 return Page(found, self.position(bucket, key))
             missing = self.limit - len(found)
             asked = self.buckets.query_of(parameters, bucket)
-            taken = yield from query.taking(key, missing + 1, asked)
+            taken = yield from query.read_from(key, missing + 1, asked)
             found += taken.values[:missing]
             if len(taken.found) > missing:
                 last = query.key_of(taken.found[missing - 1][0]) if missing else key
@@ -305,8 +306,8 @@ class Walk:
         """The query of the template partition, with the filter and the view of this page."""
         if self.filter is None and self.only is None:
             return self.buckets.prepared[self.newest_first]
-        within = viewed(self.buckets.template_partition, self.only)
-        return prepared(query(within, newest_first=self.newest_first, filter=self.filter))
+        within = apply_view(self.buckets.template_partition, self.only)
+        return prepare(query(within, newest_first=self.newest_first, filter=self.filter))
 
     def position(self, bucket: str, key: Item | None) -> Position:
         return self.buckets.position(bucket, key, newest_first=self.newest_first)
@@ -329,7 +330,7 @@ class ListedBuckets:
     def next(self) -> Steps[str | None]:
         self.walked += 1
         if not self.names and not self.ended:
-            taken = yield from self.query.taking(self.start, self.limit, self.parameters)
+            taken = yield from self.query.read_from(self.start, self.limit, self.parameters)
             self.names, self.start, self.ended = taken.values[::-1], taken.last, taken.ended
         if not self.names or self.is_beyond(self.names[-1], self.last):
             return None

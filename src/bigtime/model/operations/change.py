@@ -31,7 +31,7 @@ class FieldChange(ABC):
     types: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         """The same change with its value as the field has it; refused if it does not fit."""
 
     @abstractmethod
@@ -57,20 +57,20 @@ class Set(Valued):
 
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         form = layout.place(path).form
         if self.value is None:
             if isinstance(path, str) and not may_be_none(form.annotation):
                 raise ValueRefused(f"{layout.entity.__name__}.{path} cannot be None")
             return Remove()
-        value = layout.checked(path, self.value)
+        value = layout.check_value(path, self.value)
         if form.is_set and not value:
             return Remove()
-        layout.written(path, value)
+        layout.stored_value(path, value)
         return Set(value)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
-        return "SET", f"{marks.path(path)} = {marks.stored(path, self.value)}"
+        return "SET", f"{marks.path(path)} = {marks.stored_value(path, self.value)}"
 
     def after(self, before: Any) -> Any:
         return self.value
@@ -82,7 +82,7 @@ class Remove(FieldChange):
 
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         form = layout.place(path).form
         if not isinstance(path, str) or form.is_set:
             return self
@@ -105,7 +105,7 @@ class Stamp(FieldChange):
 
     tells = True
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         return self
 
     def clause(self, marks: Placeholders, path: Path) -> None:
@@ -137,14 +137,14 @@ class IfMissing(Valued):
 
     __slots__ = ()
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
-        value = layout.checked(path, self.value)
-        layout.written(path, value)
+    def check(self, layout: Layout, path: Path) -> FieldChange:
+        value = layout.check_value(path, self.value)
+        layout.stored_value(path, value)
         return IfMissing(value)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
         target = marks.path(path)
-        return "SET", f"{target} = if_not_exists({target}, {marks.stored(path, self.value)})"
+        return "SET", f"{target} = if_not_exists({target}, {marks.stored_value(path, self.value)})"
 
     def after(self, before: Any) -> Any:
         return self.value if before is None else before
@@ -159,22 +159,22 @@ class Add(FieldChange):
 
     types = ("N", *SETS)
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         if layout.place(path).form.is_set:
             return Add(members(layout, path, self.value))
-        layout.written(path, self.value)
+        layout.stored_value(path, self.value)
         start = layout.default(path) if isinstance(path, str) else None
         return Add(self.value, start or 0)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause | None:
         if isinstance(self.value, set | frozenset) and not self.value:
             return None
-        target, value = marks.path(path), marks.stored(path, self.value)
+        target, value = marks.path(path), marks.stored_value(path, self.value)
         # ADD starts from 0, and is for whole attributes only
         # (AWS: Expressions.UpdateExpressions.html).
         if isinstance(self.value, set | frozenset) or (isinstance(path, str) and not self.start):
             return "ADD", f"{target} {value}"
-        start = marks.stored(path, self.start)
+        start = marks.stored_value(path, self.start)
         return "SET", f"{target} = if_not_exists({target}, {start}) + {value}"
 
     def after(self, before: Any) -> Any:
@@ -190,13 +190,13 @@ class Discard(Valued):
 
     types = SETS
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         return Discard(members(layout, path, self.value))
 
     def clause(self, marks: Placeholders, path: Path) -> Clause | None:
         if not self.value:
             return None
-        return "DELETE", f"{marks.path(path)} {marks.stored(path, self.value)}"
+        return "DELETE", f"{marks.path(path)} {marks.stored_value(path, self.value)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,11 +208,11 @@ class Append(FieldChange):
 
     types = ("L",)
 
-    def checked(self, layout: Layout, path: Path) -> FieldChange:
+    def check(self, layout: Layout, path: Path) -> FieldChange:
         return Append([layout.checked_part(path, one) for one in self.value], self.at_start)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
-        target, more = marks.path(path), marks.stored(path, self.value)
+        target, more = marks.path(path), marks.stored_value(path, self.value)
         before = f"if_not_exists({target}, {marks.value({'L': []})})"
         pair = f"{more}, {before}" if self.at_start else f"{before}, {more}"
         return "SET", f"{target} = list_append({pair})"
@@ -249,11 +249,11 @@ def read_changes(
     check_apart(steps)
     return {
         place: read_change(layout, place, value)
-        for place, (_, value) in zip(map(placed, steps), given, strict=True)
+        for place, (_, value) in zip(map(path_from, steps), given, strict=True)
     }
 
 
-def placed(steps: tuple[Step, ...]) -> Path:
+def path_from(steps: tuple[Step, ...]) -> Path:
     """A field by its name, a place inside one by its steps."""
     return str(steps[0]) if len(steps) == 1 else steps
 
@@ -266,7 +266,7 @@ def read_change(layout: Layout, path: Path, value: Any) -> FieldChange:
             f"{layout.entity.__name__}.{path} is of type {tag}, which {type(change).__name__}"
             " cannot change"
         )
-    return change.checked(layout, path)
+    return change.check(layout, path)
 
 
 def check_changeable(layout: Layout, name: str) -> None:

@@ -22,14 +22,14 @@ from bigtime.model.operations.page import PATIENCE, Position
 from bigtime.model.operations.query import Query
 from bigtime.model.schema import (
     EntityKey,
+    KeyRange,
     Layout,
     SortBounds,
-    Within,
     check_within,
     entity_reader,
+    fields_in_key,
     key_in,
     text_condition,
-    told_by,
     whole_partition,
 )
 
@@ -43,7 +43,7 @@ E = TypeVar("E", bound="Entity")
 T = TypeVar("T")
 
 
-def partition(entity: type[E], index: str, /, **fields: Any) -> Within[E]:
+def partition(entity: type[E], index: str, /, **fields: Any) -> KeyRange[E]:
     """The whole partition of an index in which the entity lies, with all its neighbours."""
     layout = entity.layout
     return whole_partition(
@@ -57,7 +57,7 @@ def collection(
     two: type[B],
     /,
     *,
-    within: Within[Any],
+    within: KeyRange[Any],
     newest_first: bool = ...,
     limit: int | None = ...,
     after: Position | None = ...,
@@ -72,7 +72,7 @@ def collection(
     three: type[C],
     /,
     *,
-    within: Within[Any],
+    within: KeyRange[Any],
     newest_first: bool = ...,
     limit: int | None = ...,
     after: Position | None = ...,
@@ -83,7 +83,7 @@ def collection(
 @overload
 def collection(
     *entities: type[E],
-    within: Within[Any],
+    within: KeyRange[Any],
     newest_first: bool = ...,
     limit: int | None = ...,
     after: Position | None = ...,
@@ -93,7 +93,7 @@ def collection(
 ) -> Query[E]: ...
 def collection(
     *entities: type[Any],
-    within: Within[Any],
+    within: KeyRange[Any],
     newest_first: bool = False,
     limit: int | None = None,
     after: Position | None = None,
@@ -117,7 +117,7 @@ def collection(
         key_in(layout, within.index.name)
     reader = entity_reader(layouts, within.index, deleted=deleted)
     return Query(
-        narrowed(within, layouts).read_as(reader),
+        narrow(within, layouts).read_as(reader),
         newest_first=newest_first,
         limit=limit,
         after=after,
@@ -126,7 +126,7 @@ def collection(
     )
 
 
-def narrowed(within: Within[T], layouts: tuple[Layout, ...]) -> Within[T]:
+def narrow(within: KeyRange[T], layouts: tuple[Layout, ...]) -> KeyRange[T]:
     """Of a whole partition, the stretch from the first of these entities to the last."""
     index = within.index
     if len(within.conditions) > len(index.hash) or not index.range:
@@ -135,15 +135,15 @@ def narrowed(within: Within[T], layouts: tuple[Layout, ...]) -> Within[T]:
     spans = [span for key in keys if (span := span_in(within, key)) is not None]
     if not spans:
         return within
-    condition, dropped = text_condition(keys[0].range[0], spanning(spans).condition())
+    condition, dropped = text_condition(keys[0].range[0], span_all(spans).condition())
     if condition is None:
         return within
     return replace(within, conditions=(*within.conditions, condition), dropped=dropped)
 
 
-def span_in(within: Within[Any], key: EntityKey) -> SortBounds | None:
+def span_in(within: KeyRange[Any], key: EntityKey) -> SortBounds | None:
     """Where an entity lies in a partition; None when it is never there."""
-    told = told_by(
+    told = fields_in_key(
         key.hash, {condition.attribute: condition.operands[0] for condition in within.conditions}
     )
     if told is None:
@@ -153,7 +153,7 @@ def span_in(within: Within[Any], key: EntityKey) -> SortBounds | None:
     return key.range[0].span(exact)
 
 
-def spanning(spans: Sequence[SortBounds]) -> SortBounds:
+def span_all(spans: Sequence[SortBounds]) -> SortBounds:
     """From the least of all to the greatest."""
     lows = [span.low for span in spans if span.low is not None]
     highs = [(span.high, span.high_inclusive) for span in spans if span.high is not None]

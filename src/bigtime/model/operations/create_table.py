@@ -36,7 +36,7 @@ class Throughput:
     read: int
     write: int
 
-    def shown(self) -> dict[str, int]:
+    def parameters(self) -> dict[str, int]:
         return {"ReadCapacityUnits": self.read, "WriteCapacityUnits": self.write}
 
 
@@ -49,7 +49,7 @@ def create_table_request(table: Table, *, throughput: Throughput | None = None) 
         "BillingMode": "PROVISIONED" if throughput else "PAY_PER_REQUEST",
     }
     if throughput:
-        params["ProvisionedThroughput"] = throughput.shown()
+        params["ProvisionedThroughput"] = throughput.parameters()
     for name, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False)):
         indexes = [index for index in table.indexes if index.is_global == is_global]
         if indexes:
@@ -91,7 +91,7 @@ def index_request(index: Index, throughput: Throughput | None = None) -> dict[st
         "Projection": projection,
     }
     if throughput and index.is_global:
-        request["ProvisionedThroughput"] = throughput.shown()
+        request["ProvisionedThroughput"] = throughput.parameters()
     return request
 
 
@@ -153,7 +153,7 @@ def setup(*wanted: System | Table, patience_seconds: float = 600.0) -> Steps[Pro
     It waits until they are ready, and is `NotReady` when its patience is used up. With none, it
     does not wait, and tells what is `pending`.
     """
-    return making(tables_of(wanted), patience_seconds)
+    return wait_for_tables(tables_of(wanted), patience_seconds)
 
 
 def tables_of(wanted: tuple[System | Table, ...]) -> list[Table]:
@@ -171,11 +171,11 @@ def tables_of(wanted: tuple[System | Table, ...]) -> list[Table]:
     return list(dict.fromkeys(tables))
 
 
-def making(tables: list[Table], patience_seconds: float) -> Steps[Progress]:
+def wait_for_tables(tables: list[Table], patience_seconds: float) -> Steps[Progress]:
     made: list[str] = []
     seconds, left = FIRST_SECONDS, patience_seconds
     while True:
-        progress = yield from progressing(tables)
+        progress = yield from set_up_step(tables)
         made += progress.made
         progress = Progress(made, progress.pending)
         if not progress.pending or not patience_seconds:
@@ -186,7 +186,7 @@ def making(tables: list[Table], patience_seconds: float) -> Steps[Progress]:
         seconds, left = min(2 * seconds, MOST_SECONDS), left - seconds
 
 
-def progressing(tables: list[Table]) -> Steps[Progress]:
+def set_up_step(tables: list[Table]) -> Steps[Progress]:
     """Does what can be done now."""
     progress = Progress()
     for table in tables:

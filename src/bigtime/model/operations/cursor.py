@@ -52,7 +52,7 @@ class SigningSecret:
     def tag(self, body: bytes) -> bytes:
         return hmac.digest(self.signing, VERSION + body, sha256)
 
-    def sealed(self, tag: bytes, body: bytes) -> bytes:
+    def seal(self, tag: bytes, body: bytes) -> bytes:
         """Sealed once it is a secret, sealed twice it is the body again."""
         stream = shake_256(self.sealing + tag).digest(len(body))
         return (int.from_bytes(body) ^ int.from_bytes(stream)).to_bytes(len(body))
@@ -66,7 +66,7 @@ class Cursors:
     def __init__(self, secrets: Sequence[bytes | str]) -> None:
         if isinstance(secrets, (bytes, str)) or not secrets:
             raise DesignError("Cursors takes a list of secrets; the first one signs")
-        self._secrets = [derived(secret) for secret in secrets]
+        self._secrets = [derive_key(secret) for secret in secrets]
 
     @overload
     def write(self, position: Position) -> str: ...
@@ -78,10 +78,10 @@ class Cursors:
         """The cursor of a position; None, after the last page, stays None."""
         if position is None:
             return None
-        body = packed(position)
+        body = pack(position)
         secret = self._secrets[0]
         tag = secret.tag(body)
-        return in_base64(VERSION + tag + secret.sealed(tag, body))
+        return in_base64(VERSION + tag + secret.seal(tag, body))
 
     @overload
     def read(self, cursor: str) -> Position: ...
@@ -98,13 +98,13 @@ class Cursors:
             raise CursorError()
         tag, sealed = token[1 : 1 + TAG_BYTES], token[1 + TAG_BYTES :]
         for secret in self._secrets:
-            body = secret.sealed(tag, sealed)
+            body = secret.seal(tag, sealed)
             if hmac.compare_digest(tag, secret.tag(body)):
-                return unpacked(body)
+                return unpack(body)
         raise CursorError()
 
 
-def derived(secret: bytes | str) -> SigningSecret:
+def derive_key(secret: bytes | str) -> SigningSecret:
     key = secret.encode() if isinstance(secret, str) else secret
     if len(key) < LEAST_SECRET_BYTES:
         raise DesignError(
@@ -113,11 +113,11 @@ def derived(secret: bytes | str) -> SigningSecret:
     return SigningSecret(hmac.digest(key, b"sign", sha256), hmac.digest(key, b"seal", sha256))
 
 
-def packed(position: Position) -> bytes:
+def pack(position: Position) -> bytes:
     return zlib.compress(to_json([position.query, position.place]), 9)
 
 
-def unpacked(body: bytes) -> Position:
+def unpack(body: bytes) -> Position:
     query, place = from_json(zlib.decompress(body))
     return Position(query, place)
 

@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 
 from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
 from bigtime.model.operations.change import FieldChange, Remove, Stamp
-from bigtime.model.operations.get import checked, layout_of
-from bigtime.model.operations.update import Update, altered
+from bigtime.model.operations.get import check_key, layout_of
+from bigtime.model.operations.update import Update, build_update
 from bigtime.model.operations.write import (
     ErrorLike,
     Guard,
-    Targeted,
+    KeyedWrite,
     Transition,
     Write,
-    absent,
-    existing,
+    if_exists_error,
+    unless_exists_error,
 )
 from bigtime.model.schema import Condition, Entity, Key, Path, Placeholders
 from bigtime.wire import Item, Request, Steps
@@ -34,14 +34,14 @@ class Gone(ItemMissing):
     """There was nothing to delete, which is fine."""
 
 
-def forgiving(steps: Steps[T]) -> Steps[T | None]:
+def ignore_missing(steps: Steps[T]) -> Steps[T | None]:
     try:
         return (yield from steps)
     except Gone:
         return None
 
 
-class Delete(Targeted[E | None]):
+class Delete(KeyedWrite[E | None]):
     """Deletes an item, and gives back what it was."""
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class Delete(Targeted[E | None]):
         yield
 
     def __iter__(self) -> Steps[E | None]:
-        return forgiving(Targeted.__iter__(self))
+        return ignore_missing(KeyedWrite.__iter__(self))
 
 
 class SoftDelete(Update[E | None]):
@@ -79,7 +79,7 @@ class SoftDelete(Update[E | None]):
         yield
 
     def __iter__(self) -> Steps[E | None]:
-        return forgiving(Targeted.__iter__(self))
+        return ignore_missing(KeyedWrite.__iter__(self))
 
 
 class Check(Write[None]):
@@ -122,11 +122,11 @@ def delete(
     invariant counts on it, a transaction needs something to delete.
     """
     layout = layout_of(target, "delete")
-    guard = Guard(existing(if_exists), None, when, otherwise, hidden=layout.deleted_name)
+    guard = Guard(if_exists_error(if_exists), None, when, otherwise, hidden=layout.deleted_name)
     if layout.roles.deleted is None:
         return deletion(target, guard)
     mark: dict[Path, FieldChange] = {layout.roles.deleted: Stamp()}
-    soft: Write[E | None] = altered(target, mark, required(guard), kind=SoftDelete)
+    soft: Write[E | None] = build_update(target, mark, require_item(guard), kind=SoftDelete)
     return soft
 
 
@@ -139,7 +139,7 @@ def erase(
 ) -> Delete[E]:
     """Deletes the item for good, also where `delete` would only mark it."""
     layout_of(target, "erase")
-    return deletion(target, Guard(existing(if_exists), None, when, otherwise))
+    return deletion(target, Guard(if_exists_error(if_exists), None, when, otherwise))
 
 
 def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
@@ -151,7 +151,7 @@ def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update
             " is gone"
         )
     unmark: dict[Path, FieldChange] = {layout.roles.deleted: Remove()}
-    restored: Update[E] = altered(target, unmark, Guard(if_exists=if_exists))
+    restored: Update[E] = build_update(target, unmark, Guard(if_exists=if_exists))
     return restored
 
 
@@ -160,13 +160,13 @@ def deletion(target: Key[E] | E, guard: Guard) -> Delete[E]:
     layout = key.entity.layout
     needed: frozenset[str] = frozenset()
     if layout.keeper is not None:
-        guard = required(guard)
+        guard = require_item(guard)
         needed = layout.keeper.fields(None) - {*key.fields}
     made = Delete[E](key, guard, seen=seen, needed=needed)
-    return made.watching([layout.roles.version]) if layout.roles.version else made
+    return made.guarded_by([layout.roles.version]) if layout.roles.version else made
 
 
-def required(guard: Guard) -> Guard:
+def require_item(guard: Guard) -> Guard:
     """The guard of a write that must meet an item, whether or not that is an error."""
     return guard if guard.if_exists else replace(guard, if_exists=Gone)
 
@@ -180,8 +180,14 @@ def check(
     otherwise: ErrorLike = ConditionFailed,
 ) -> Check:
     """Lets a transaction go ahead only if the item is as it should be."""
-    hidden = checked(key, "check").entity.layout.deleted_name
-    guard = Guard(existing(if_exists), absent(unless_exists), when, otherwise, hidden=hidden)
+    hidden = check_key(key, "check").entity.layout.deleted_name
+    guard = Guard(
+        if_exists_error(if_exists),
+        unless_exists_error(unless_exists),
+        when,
+        otherwise,
+        hidden=hidden,
+    )
     if guard.condition() is None:
         raise DesignError("check() needs a condition: if_exists, unless_exists or when")
     return Check(key, guard)

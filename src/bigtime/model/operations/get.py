@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
-from bigtime.model.operations.write import ErrorLike, check_error, raised
+from bigtime.model.operations.write import ErrorLike, check_error, make_error
 from bigtime.model.schema import Entity, Key, Layout
 from bigtime.wire import Request, Response
 
@@ -22,7 +22,7 @@ class Get(Op[Any]):
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
     ) -> None:
         check_error(missing)
-        self.key = checked(key, "get")
+        self.key = check_key(key, "get")
         self.consistent = consistent
         self.missing = missing
         self.deleted = deleted
@@ -37,13 +37,13 @@ class Get(Op[Any]):
         return Request("GetItem", params)
 
     def decode(self, response: Response) -> Any:
-        entity = found(self.key, response, deleted=self.deleted)
+        entity = entity_from(self.key, response, deleted=self.deleted)
         if entity is None and self.missing is not None:
-            raise raised(self.missing)
+            raise make_error(self.missing)
         return entity
 
 
-def checked(given: object, function: str) -> Key[Any]:
+def check_key(given: object, function: str) -> Key[Any]:
     """What a reading function was given, which has to be a key."""
     if isinstance(given, Key):
         return given
@@ -68,7 +68,7 @@ def layout_of(given: object, function: str) -> Layout:
     )
 
 
-def found(key: Key[E], response: Response, *, deleted: bool) -> E | None:
+def entity_from(key: Key[E], response: Response, *, deleted: bool) -> E | None:
     """The entity that was asked for, if it is there to be seen."""
     item, layout = response.get("Item"), key.entity.layout
     if not item:

@@ -91,7 +91,7 @@ class Taken(Generic[T]):
         return [value for _, value in self.found]
 
 
-class Reading(Op[Page[T]], Generic[T]):
+class PagedRead(Op[Page[T]], Generic[T]):
     """Items read page by page: what a query and a scan share."""
 
     __slots__ = ("after", "limit", "patience")
@@ -123,16 +123,16 @@ class Reading(Op[Page[T]], Generic[T]):
         """Where the item stands."""
 
     @property
-    def wanted(self) -> int | None:
+    def wanted_count(self) -> int | None:
         """How many items to read: one more than the page has."""
         return None if self.limit is None else self.limit + 1
 
     def request(self) -> Request:
-        return self.asking(self.parameters(), self.wanted, self.start())
+        return self.page_request(self.parameters(), self.wanted_count, self.start())
 
     def decode(self, response: Response) -> Page[T]:
         taken: Taken[T] = Taken(None)
-        self.take(taken, response, self.wanted)
+        self.take(taken, response, self.wanted_count)
         return self.page(taken)
 
     def start(self) -> Item | None:
@@ -141,7 +141,7 @@ class Reading(Op[Page[T]], Generic[T]):
         place = place_in(self.after, self.fingerprint())
         return None if place is None else place["key"]
 
-    def asking(
+    def page_request(
         self, parameters: Mapping[str, Any], limit: int | None, start: Item | None
     ) -> Request:
         params = {**parameters}
@@ -160,10 +160,10 @@ class Reading(Op[Page[T]], Generic[T]):
         return Page(taken.values, Position(self.fingerprint(), {"key": taken.last}))
 
     def __iter__(self) -> Steps[Page[T]]:
-        taken = yield from self.taking(self.start(), self.wanted)
+        taken = yield from self.read_from(self.start(), self.wanted_count)
         return self.page(taken)
 
-    def taking(
+    def read_from(
         self, start: Item | None, wanted: int | None, parameters: Mapping[str, Any] | None = None
     ) -> Steps[Taken[T]]:
         """Reads on from a start until so many are found; without a number, until some are."""
@@ -171,7 +171,7 @@ class Reading(Op[Page[T]], Generic[T]):
         parameters = self.parameters() if parameters is None else parameters
         ask = wanted
         for _ in range(self.patience):
-            response = yield self.asking(parameters, ask, taken.last)
+            response = yield self.page_request(parameters, ask, taken.last)
             before = len(taken.found)
             self.take(taken, response, wanted)
             if taken.ended or len(taken.found) >= (wanted or 1):

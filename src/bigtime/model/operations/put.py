@@ -12,8 +12,8 @@ from bigtime.model.operations.write import (
     Guard,
     Transition,
     Write,
-    absent,
-    existing,
+    if_exists_error,
+    unless_exists_error,
 )
 from bigtime.model.schema import Condition, Entity, Placeholders
 from bigtime.wire import AttributeValue, Item
@@ -39,16 +39,16 @@ class Put(Write[E]):
         roles = self.layout.roles
         return bool(roles.created or roles.updated) and not self.is_stamped
 
-    def stamped(self, moment: datetime) -> Self:
+    def with_times(self, moment: datetime) -> Self:
         roles = self.layout.roles
         is_new = roles.created and getattr(self.entity, roles.created) is None
-        filled = self.layout.filled(moment, roles.created if is_new else None, roles.updated)
-        return self.but(entity=self.entity.model_copy(update=filled), is_stamped=True)
+        filled = self.layout.role_values(moment, roles.created if is_new else None, roles.updated)
+        return self.replace(entity=self.entity.model_copy(update=filled), is_stamped=True)
 
     def parameters(self, marks: Placeholders) -> dict[str, Any]:
-        return {"Item": self.layout.to_item(self.stored())}
+        return {"Item": self.layout.to_item(self.stored_entity())}
 
-    def stored(self) -> E:
+    def stored_entity(self) -> E:
         """The entity as it will lie in the table: its version is one more than was seen."""
         version = self.layout.roles.version
         if version is None:
@@ -67,7 +67,7 @@ class Put(Write[E]):
         return self.entity.__dict__
 
     def outcome(self, attributes: Item | None) -> E:
-        return self.stored()
+        return self.stored_entity()
 
 
 def put(
@@ -81,8 +81,8 @@ def put(
     """Writes the entity, whatever was there; or under the conditions given."""
     check_entity(entity, "put")
     guard = Guard(
-        existing(if_exists),
-        absent(unless_exists),
+        if_exists_error(if_exists),
+        unless_exists_error(unless_exists),
         when,
         otherwise,
         seen_version(entity),

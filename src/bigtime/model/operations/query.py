@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
-from bigtime.model.operations.page import PATIENCE, Page, Position, Reading, Taken, check_number
+from bigtime.model.operations.page import PATIENCE, Page, PagedRead, Position, Taken, check_number
 from bigtime.model.schema import (
     MAIN,
     Condition,
     Index,
+    KeyRange,
     Layout,
     Placeholders,
     Reader,
-    Within,
     attr,
     check_condition,
     check_within,
     is_alone,
     key_of,
-    projected,
+    projected_names,
 )
 from bigtime.wire import Item, Request, Response, Steps
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 V = TypeVar("V", bound="View")
 
 
-class Query(Reading[T], Generic[T]):
+class Query(PagedRead[T], Generic[T]):
     """One query, page by page."""
 
     __slots__ = ("consistent", "filter", "newest_first", "within")
@@ -49,7 +49,7 @@ class Query(Reading[T], Generic[T]):
 
     def __init__(
         self,
-        within: Within[T],
+        within: KeyRange[T],
         *,
         newest_first: bool = False,
         limit: int | None = None,
@@ -110,7 +110,7 @@ def check_consistent(index: Index, *, consistent: bool) -> None:
 
 def check_filtered(layout: Layout, index: Index, attributes: set[str]) -> None:
     """What an index does not hold is missing to a filter; a local one fetches it."""
-    held = projected(layout.table, index)
+    held = projected_names(layout.table, index)
     if held is None or not index.is_global or attributes <= held:
         return
     lacking = ", ".join(sorted(attributes - held))
@@ -132,7 +132,7 @@ def check_no_key(index: Index, attributes: set[str]) -> None:
 
 @overload
 def query(
-    within: Within[T],
+    within: KeyRange[T],
     *,
     newest_first: bool = ...,
     limit: int | None = ...,
@@ -144,7 +144,7 @@ def query(
 ) -> Query[T]: ...
 @overload
 def query(
-    within: Within[Any],
+    within: KeyRange[Any],
     *,
     only: type[V],
     newest_first: bool = ...,
@@ -156,7 +156,7 @@ def query(
     patience: int = ...,
 ) -> Query[V]: ...
 def query(
-    within: Within[Any],
+    within: KeyRange[Any],
     *,
     newest_first: bool = False,
     limit: int | None = None,
@@ -173,23 +173,23 @@ def query(
     """
     check_within(within, "query")
     return Query(
-        viewed(within, only),
+        apply_view(within, only),
         newest_first=newest_first,
         limit=limit,
         after=after,
-        filter=filter if deleted else living(within.layout, within.index, filter),
+        filter=filter if deleted else exclude_deleted(within.layout, within.index, filter),
         consistent=consistent,
         patience=patience,
     )
 
 
-def viewed(within: Within[Any], view: type[View] | None) -> Within[Any]:
+def apply_view(within: KeyRange[Any], view: type[View] | None) -> KeyRange[Any]:
     return within if view is None else within.read_as(view.reader_in(within.index))
 
 
 @overload
 def all_of(
-    within: Within[T],
+    within: KeyRange[T],
     *,
     newest_first: bool = ...,
     filter: Condition | None = ...,
@@ -198,7 +198,7 @@ def all_of(
 ) -> Steps[list[T]]: ...
 @overload
 def all_of(
-    within: Within[Any],
+    within: KeyRange[Any],
     *,
     only: type[V],
     newest_first: bool = ...,
@@ -206,7 +206,7 @@ def all_of(
     consistent: bool = ...,
     deleted: bool = ...,
 ) -> Steps[list[V]]: ...
-def all_of(within: Within[Any], **asked: Any) -> Steps[list[Any]]:
+def all_of(within: KeyRange[Any], **asked: Any) -> Steps[list[Any]]:
     """All items within a stretch, however many requests that takes."""
     found: list[Any] = []
     position: Position | None = None
@@ -235,7 +235,7 @@ class Count(Op[int]):
         return self.made
 
     def request(self) -> Request:
-        return self.query.asking(self.parameters, self.most, None)
+        return self.query.page_request(self.parameters, self.most, None)
 
     def decode(self, response: Response) -> int:
         total: int = response["Count"]
@@ -246,7 +246,7 @@ class Count(Op[int]):
         total = self.decode(response)
         while (start := response.get("LastEvaluatedKey")) is not None and total != self.most:
             missing = None if self.most is None else self.most - total
-            response = yield self.query.asking(self.parameters, missing, start)
+            response = yield self.query.page_request(self.parameters, missing, start)
             total += self.decode(response)
         return total
 
@@ -267,17 +267,17 @@ class ReadCount(Op[int]):
 
     def __iter__(self) -> Steps[int]:
         if self.query.limit is not None:
-            taken = yield from self.query.taking(None, self.query.limit)
+            taken = yield from self.query.read_from(None, self.query.limit)
             return len(taken.found)
         total, taken = 0, Taken[Any](None)
         while not taken.ended:
-            taken = yield from self.query.taking(taken.last, None)
+            taken = yield from self.query.read_from(taken.last, None)
             total += len(taken.found)
         return total
 
 
 def count(
-    within: Within[Any],
+    within: KeyRange[Any],
     *,
     filter: Condition | None = None,
     consistent: bool = False,
@@ -302,12 +302,12 @@ def count(
     )
 
 
-def living(layout: Layout, index: Index, filter: Condition | None) -> Condition | None:
+def exclude_deleted(layout: Layout, index: Index, filter: Condition | None) -> Condition | None:
     """The filter, and that the item was not deleted softly."""
     name = layout.roles.deleted
     if name is None:
         return filter
-    held = projected(layout.table, index)
+    held = projected_names(layout.table, index)
     if held is not None and layout.names[name] not in held and index.is_global:
         raise DesignError(
             f"index {index.name} does not say which {layout.entity.__name__} was deleted; let it"
@@ -318,7 +318,7 @@ def living(layout: Layout, index: Index, filter: Condition | None) -> Condition 
 
 def is_told(layout: Layout, index: Index) -> bool:
     """Whether an attribute of the index says which entity an item is."""
-    attribute, held = layout.table.type_attribute, projected(layout.table, index)
+    attribute, held = layout.table.type_attribute, projected_names(layout.table, index)
     return attribute is not None and (held is None or attribute in held)
 
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import together
-from bigtime.model.operations.page import PATIENCE, Page, Position, Reading
+from bigtime.model.operations.page import PATIENCE, Page, PagedRead, Position
 from bigtime.model.operations.query import (
     both,
     check_consistent,
     check_filtered,
+    exclude_deleted,
     is_told,
-    living,
     of_kinds,
 )
 from bigtime.model.schema import (
@@ -51,7 +51,7 @@ E = TypeVar("E", bound="Entity")
 MAX_SEGMENTS = 1_000_000
 
 
-class Scan(Reading[T], Generic[T]):
+class Scan(PagedRead[T], Generic[T]):
     """One scan, or one segment of it, page by page."""
 
     __slots__ = ("consistent", "filter", "index", "layout", "reader", "segment", "segments")
@@ -134,7 +134,7 @@ def scan(
     """A page of all items of an entity in its table, or in an index that holds some of them."""
     layout = entity.layout
     where = key_in(layout, index or MAIN).index
-    sought = filter if deleted else living(layout, where, filter)
+    sought = filter if deleted else exclude_deleted(layout, where, filter)
     if is_told(layout, where) and len(layout.table.entities) > 1:
         sought = both(of_kinds(layout, (entity.__name__,)), sought)
     return Scan(

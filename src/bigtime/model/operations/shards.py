@@ -38,12 +38,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import random_bytes, together
 from bigtime.model.operations.page import Page, Position, place_in
-from bigtime.model.operations.query import Query, query, viewed
+from bigtime.model.operations.query import Query, apply_view, query
 from bigtime.model.schema import (
     Condition,
     Index,
+    KeyRange,
     Sharding,
-    Within,
     check_within,
     fingerprint,
     key_in,
@@ -74,7 +74,7 @@ class Shards(Generic[E]):
     field: str
     count: int
 
-    def at(self, shard: int) -> Within[E]:
+    def at(self, shard: int) -> KeyRange[E]:
         return self.entity.within(self.index, **{**self.fields, self.field: shard})
 
 
@@ -125,7 +125,7 @@ class Lane(Generic[T]):
         return self.delivered if self.waiting else self.read
 
     def fill(self, share: int) -> Steps[None]:
-        taken = yield from self.reading.taking(self.read, share)
+        taken = yield from self.reading.read_from(self.read, share)
         self.waiting.extend(taken.found)
         self.read = taken.last
         self.ended = taken.ended
@@ -165,13 +165,13 @@ def gather(
     only: type[View] | None = None,
 ) -> Steps[Page[Any]]:
     """A page of all shards together, in the order of their sort key."""
-    withins = [viewed(scattered.at(shard), only) for shard in range(scattered.count)]
+    withins = [apply_view(scattered.at(shard), only) for shard in range(scattered.count)]
     bound = withins[0].fingerprint("shards", scattered.count, newest_first)
     return (yield from in_order(withins, bound, limit, newest_first, after, filter))
 
 
 def merge(
-    *withins: Within[T],
+    *withins: KeyRange[T],
     limit: int,
     newest_first: bool = False,
     after: Position | None = None,
@@ -188,7 +188,7 @@ def merge(
 
 
 def in_order(
-    withins: Sequence[Within[T]],
+    withins: Sequence[KeyRange[T]],
     bound: str,
     limit: int,
     newest_first: bool,
@@ -202,13 +202,13 @@ def in_order(
     place = place_in(after, bound)
     starts = place["shards"] if place else [None] * len(readings)
     lanes = [Lane(reading, start) for reading, start in zip(readings, starts, strict=True)]
-    found = yield from merged(lanes, limit, newest_first=newest_first)
+    found = yield from merge_lanes(lanes, limit, newest_first=newest_first)
     if all(lane.ended and not lane.waiting for lane in lanes):
         return Page(found)
     return Page(found, Position(bound, {"shards": [lane.place for lane in lanes]}))
 
 
-def merged(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps[list[T]]:
+def merge_lanes(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps[list[T]]:
     """The first items of all lanes. It stops early when a lane's patience is used up."""
     index = lanes[0].reading.within.index
     first = max if newest_first else min

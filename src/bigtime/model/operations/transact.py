@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, TypeVar, overload
 
 from bigtime.model.errors import Conflict, DesignError
-from bigtime.model.operations.get import checked, found
+from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write
 from bigtime.model.schema import Entity, Key
@@ -64,14 +64,14 @@ class Transact(Op[tuple[Any, ...]]):
         # An endpoint that is not Amazon's may leave the reasons out.
         for write, reason in zip(self.writes, error.reasons, strict=False):
             if reason["Code"] == "ConditionalCheckFailed":
-                other = None if "Item" in reason else write.instead()
+                other = None if "Item" in reason else write.when_missing()
                 return Needless(write, other) if other else write.guard.error(reason.get("Item"))
         if any(reason["Code"] == "TransactionConflict" for reason in error.reasons):
             return Conflict()
         return error
 
-    def stamped(self, moment: datetime) -> Transact:
-        stamped = tuple(write.stamped(moment) for write in self.writes)
+    def with_times(self, moment: datetime) -> Transact:
+        stamped = tuple(write.with_times(moment) for write in self.writes)
         return Transact(stamped, self.token, asked=self.asked)
 
     def without(self, needless: Needless) -> Transact:
@@ -79,7 +79,7 @@ class Transact(Op[tuple[Any, ...]]):
         return Transact(tuple(writes), self.token, asked=self.asked)
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
-        transaction = yield from self.timed()
+        transaction = yield from self.fill_times()
         for write in transaction.writes:
             if write.layout.lister is not None:
                 yield from write.list_buckets()
@@ -89,7 +89,7 @@ class Transact(Op[tuple[Any, ...]]):
             except Needless as needless:
                 transaction = transaction.without(needless)
 
-    def timed(self) -> Steps[Transact]:
+    def fill_times(self) -> Steps[Transact]:
         """The transaction with the times that it writes."""
         if not any(write.needs_clock for write in self.writes):
             return self
@@ -98,7 +98,7 @@ class Transact(Op[tuple[Any, ...]]):
                 "a token is for a request that is the same each time, and these writes are told"
                 " the time by the store; say it yourself: transact(..., token=..., at=...)"
             )
-        return self.stamped((yield from now()))
+        return self.with_times((yield from now()))
 
 
 class Needless(Exception):
@@ -117,10 +117,10 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     then is the time to write, where they write one.
     """
     check_writes(writes)
-    kept = [write.kept() for write in writes]
-    others = joined(other for _, *others in kept for other in others)
+    kept = [write.with_invariants() for write in writes]
+    others = join_writes(other for _, *others in kept for other in others)
     made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
-    return made if at is None else made.stamped(at)
+    return made if at is None else made.with_times(at)
 
 
 def check_writes(writes: tuple[object, ...]) -> None:
@@ -142,18 +142,18 @@ def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any
         if place in seen:
             raise DesignError(
                 "a transaction has one action for each item, and here two are of"
-                f" {write.layout.located(item)} (what keeps a count or a marker is one too); make"
-                " them one, or run one by itself"
+                f" {write.layout.location_of(item)} (what keeps a count or a marker is one too);"
+                " make them one, or run one by itself"
             )
         seen.add(place)
 
 
-def joined(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
+def join_writes(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
     """DynamoDB takes one action per item, so those that add to one item are made one."""
     apart: list[Write[Any]] = []
     for write in writes:
         for place, other in enumerate(apart):
-            both = other.joined(write)
+            both = other.join(write)
             if both is not None:
                 apart[place] = both
                 break
@@ -173,7 +173,7 @@ class TransactGet(Op[tuple[Any, ...]]):
                 f"get_together() takes 1 to {MAX_ACTIONS} keys, not {len(keys)}; get_many() takes"
                 " any number, of no one moment"
             )
-        self.keys = tuple(checked(key, "get_together") for key in keys)
+        self.keys = tuple(check_key(key, "get_together") for key in keys)
         self.deleted = deleted
 
     @property
@@ -190,7 +190,9 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     def decode(self, response: Response) -> tuple[Any, ...]:
         items = dict(zip(self.apart, response["Responses"], strict=True))
-        return tuple(found(key, items[key.identity], deleted=self.deleted) for key in self.keys)
+        return tuple(
+            entity_from(key, items[key.identity], deleted=self.deleted) for key in self.keys
+        )
 
     def failure(self, error: Exception) -> Exception:
         if isinstance(error, TransactionCanceledException):

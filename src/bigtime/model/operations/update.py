@@ -39,7 +39,14 @@ from bigtime.model.operations.change import (
     read_changes,
 )
 from bigtime.model.operations.get import layout_of
-from bigtime.model.operations.write import ErrorLike, Fields, Guard, Targeted, Transition, existing
+from bigtime.model.operations.write import (
+    ErrorLike,
+    Fields,
+    Guard,
+    KeyedWrite,
+    Transition,
+    if_exists_error,
+)
 from bigtime.model.schema import (
     MAIN,
     Condition,
@@ -63,7 +70,7 @@ __all__ = [
     "Set",
     "Update",
     "add",
-    "altered",
+    "build_update",
     "update",
 ]
 
@@ -71,7 +78,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
 
 
-class Update(Targeted[T], Generic[T]):
+class Update(KeyedWrite[T], Generic[T]):
     """Changes to one item; it gives back the entity as it is then."""
 
     __slots__ = ("changes", "moment", "upsert")
@@ -101,14 +108,14 @@ class Update(Targeted[T], Generic[T]):
             isinstance(change, Stamp) for change in self.changes.values()
         )
 
-    def stamped(self, moment: datetime) -> Self:
+    def with_times(self, moment: datetime) -> Self:
         changes = {
-            path: change.at(self.layout.checked(path, moment))
+            path: change.at(self.layout.check_value(path, moment))
             if isinstance(change, Stamp)
             else change
             for path, change in self.changes.items()
         }
-        return self.but(changes=changes, moment=moment)
+        return self.replace(changes=changes, moment=moment)
 
     def outcome(self, attributes: Item | None) -> T:
         return self.layout.from_item(attributes) if attributes else None  # type: ignore[return-value]
@@ -161,7 +168,7 @@ class Update(Targeted[T], Generic[T]):
         """What an item has even if nobody sets it: its type, its key's fields, and defaults."""
         layout = self.layout
         for name, value in layout.type_item.items():
-            yield setting(marks, name, value)
+            yield set_clause(marks, name, value)
         for name, value in self.key.fields.items():
             if layout.names[name] not in self.key.item:
                 yield Set(value).clause(marks, name)
@@ -179,10 +186,10 @@ class Update(Targeted[T], Generic[T]):
             for name in sorted(own_attributes(self.layout, key)):
                 attributes[name] = made.get(name) or attributes.get(name)
         for name, value in attributes.items():
-            yield setting(marks, name, value) if value else ("REMOVE", marks.name(name))
+            yield set_clause(marks, name, value) if value else ("REMOVE", marks.name(name))
 
 
-def setting(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
+def set_clause(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
     return "SET", f"{marks.name(name)} = {marks.value(value)}"
 
 
@@ -203,11 +210,15 @@ def update(
     layout = layout_of(target, "update")
     changes = read_changes(layout, paths, fields)
     guard = Guard(
-        None if upsert else existing(if_exists), None, when, otherwise, hidden=layout.deleted_name
+        None if upsert else if_exists_error(if_exists),
+        None,
+        when,
+        otherwise,
+        hidden=layout.deleted_name,
     )
     if upsert:
         check_readable(layout, changes)
-    made: Update[E] = altered(target, changes, guard, upsert=upsert)
+    made: Update[E] = build_update(target, changes, guard, upsert=upsert)
     return made
 
 
@@ -219,7 +230,7 @@ def add(
     return update(key, *changes, if_exists=if_exists, upsert=upsert)
 
 
-def altered(
+def build_update(
     target: Key[Any] | Entity,
     changes: Mapping[Path, FieldChange],
     guard: Guard,
@@ -233,9 +244,11 @@ def altered(
     changes = {**changes, **role_changes(layout, upsert=upsert)}
     needed = unknown_fields(layout, key.fields, changes, upsert=upsert)
     if not isinstance(target, Entity):
-        return kind(key, changes, guard, needed=needed | kept_fields(key, changes), upsert=upsert)
+        return kind(
+            key, changes, guard, needed=needed | invariant_fields(key, changes), upsert=upsert
+        )
     made = kind(key, changes, guard, seen=target, upsert=upsert)
-    return made.watching([layout.roles.version] if layout.roles.version else needed)
+    return made.guarded_by([layout.roles.version] if layout.roles.version else needed)
 
 
 def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
@@ -253,7 +266,7 @@ def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldCha
 
 def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
     """An item that an upsert makes must be one that can be read."""
-    told = {*layout.keys[MAIN].fields, *fields_in(changes), *layout.roles.named().values()}
+    told = {*layout.keys[MAIN].fields, *fields_in(changes), *layout.roles.field_names().values()}
     missing = layout.needed_fields() - told
     if missing:
         raise DesignError(
@@ -315,7 +328,7 @@ def unknown_fields(
     return frozenset(name for one in fed for name in one.fed_by) - {*known, *told}
 
 
-def kept_fields(key: Key[Any], changes: Mapping[Path, FieldChange]) -> frozenset[str]:
+def invariant_fields(key: Key[Any], changes: Mapping[Path, FieldChange]) -> frozenset[str]:
     """Fields that some invariant goes by, when the changes touch it."""
     keeper = key.entity.layout.keeper
     return keeper.fields(fields_in(changes)) - {*key.fields} if keeper else frozenset()

@@ -86,14 +86,14 @@ class Guard:
     def error(self, old: Item | None) -> Exception:
         """What a failed condition means, given the item that it met."""
         if self.unless_exists and old is not None:
-            return raised(self.unless_exists)
+            return make_error(self.unless_exists)
         if self.if_exists and (old is None or self.hidden in old):
-            return raised(self.if_exists)
+            return make_error(self.if_exists)
         if any(not same((old or {}).get(name), value) for name, value in self.seen.items()):
-            return raised(self.overtaken)
-        return raised(self.otherwise)
+            return make_error(self.overtaken)
+        return make_error(self.otherwise)
 
-    def seeing(
+    def with_seen(
         self, seen: Mapping[str, AttributeValue | None], overtaken: ErrorLike = Conflict
     ) -> Guard:
         return replace(self, seen={**self.seen, **seen}, overtaken=overtaken)
@@ -120,7 +120,7 @@ def check_error(given: object) -> None:
         )
 
 
-def raised(error: ErrorLike) -> Exception:
+def make_error(error: ErrorLike) -> Exception:
     return error() if isinstance(error, type) else error
 
 
@@ -167,7 +167,7 @@ class Write(Op[T], Generic[T]):
     def outcome(self, attributes: Item | None) -> T:
         """What the caller gets, from the attributes that came back."""
 
-    def stamped(self, moment: datetime) -> Self:
+    def with_times(self, moment: datetime) -> Self:
         """The same write with its times filled in."""
         return self
 
@@ -175,21 +175,21 @@ class Write(Op[T], Generic[T]):
     def needs_clock(self) -> bool:
         return False
 
-    def but(self, **changed: Any) -> Self:
+    def replace(self, **changed: Any) -> Self:
         """The same write with something changed."""
         twin = copy(self)
         for name, value in changed.items():
             setattr(twin, name, value)
         return twin
 
-    def watching(self, names: Iterable[str]) -> Self:
+    def guarded_by(self, names: Iterable[str]) -> Self:
         """The same write, refused if these fields have changed since they were seen."""
         return self
 
-    def kept(self) -> tuple[Write[Any], ...]:
+    def with_invariants(self) -> tuple[Write[Any], ...]:
         """This write, and those that must happen with it so that invariants hold."""
         keeper = self.layout.keeper
-        return (self,) if keeper is None or self.trusted else keeper.kept(self)
+        return (self,) if keeper is None or self.trusted else keeper.expand(self)
 
     def listed_fields(self) -> Fields | None:
         """The fields of the item as it will be, where it may come to lie in another bucket."""
@@ -202,11 +202,11 @@ class Write(Op[T], Generic[T]):
         if lister is not None and fields is not None:
             yield from lister.list_buckets((fields,))
 
-    def joined(self, other: Write[Any]) -> Write[Any] | None:
+    def join(self, other: Write[Any]) -> Write[Any] | None:
         """One write that does what both do, where there is one."""
         return None
 
-    def instead(self) -> Write[Any] | None:
+    def when_missing(self) -> Write[Any] | None:
         """What a transaction does where there is no item for this write, if it can do without."""
         return None
 
@@ -223,7 +223,7 @@ class Write(Op[T], Generic[T]):
         return {**action, **marks.parameters()}
 
     def request(self) -> Request:
-        write, *others = kept = self.kept()
+        write, *others = kept = self.with_invariants()
         if others:
             return self.together(kept).request()
         return Request(write.operation, {**write.action(), **write.returning})
@@ -247,12 +247,12 @@ class Write(Op[T], Generic[T]):
         yield
 
     def __iter__(self) -> Steps[T]:
-        write, *others = kept = self.kept()
+        write, *others = kept = self.with_invariants()
         if others:
             told, *_ = yield from self.together(kept)
             return (yield from self.after_transaction(told))
         if write.needs_clock:
-            write = write.stamped((yield from now()))
+            write = write.with_times((yield from now()))
         if write.layout.lister is not None:
             yield from write.list_buckets()
         done: T = yield from Op.__iter__(write)
@@ -263,7 +263,7 @@ class Overtaken(Conflict):
     """What was read first changed before the write."""
 
 
-class Targeted(Write[T], Generic[T]):
+class KeyedWrite(Write[T], Generic[T]):
     """A write on an item that is there: known by its key, or seen whole.
 
     `needed` are fields that have to be read before the write can be made. `item` is the item as
@@ -291,14 +291,14 @@ class Targeted(Write[T], Generic[T]):
         """The fields as far as they are known."""
         return {**(self.seen.__dict__ if self.seen else {}), **self.key.fields}
 
-    def watching(self, names: Iterable[str]) -> Self:
+    def guarded_by(self, names: Iterable[str]) -> Self:
         watched = [name for name in names if name not in self.key.fields]
         if self.seen is None or not watched:
             return self
         item = self.layout.to_item(self.seen) if self.item is None else self.item
         stored = sorted(self.layout.names[name] for name in watched)
         seen = {name: item.get(name) for name in stored}
-        return self.but(guard=self.guard.seeing(seen, self.guard.overtaken))
+        return self.replace(guard=self.guard.with_seen(seen, self.guard.overtaken))
 
     def action(self) -> dict[str, Any]:
         if self.needed:
@@ -308,8 +308,8 @@ class Targeted(Write[T], Generic[T]):
             )
         return super().action()
 
-    def kept(self) -> tuple[Write[Any], ...]:
-        return (self,) if self.needed else super().kept()
+    def with_invariants(self) -> tuple[Write[Any], ...]:
+        return (self,) if self.needed else super().with_invariants()
 
     def request(self) -> Request:
         return self.reading() if self.needed else super().request()
@@ -341,14 +341,14 @@ class Targeted(Write[T], Generic[T]):
         seen = None if item is None else self.layout.from_item(item)
         stored = (self.layout.names[name] for name in sorted(self.needed))
         unchanged = {name: (item or {}).get(name) for name in stored}
-        guard = self.guard.seeing(unchanged, Overtaken)
-        return self.but(seen=seen, item=item or {}, needed=frozenset(), guard=guard)
+        guard = self.guard.with_seen(unchanged, Overtaken)
+        return self.replace(seen=seen, item=item or {}, needed=frozenset(), guard=guard)
 
 
-def existing(if_exists: ErrorLike | bool | None) -> ErrorLike | None:
+def if_exists_error(if_exists: ErrorLike | bool | None) -> ErrorLike | None:
     """`True` is short for the kit's own error."""
     return ItemMissing if if_exists is True else if_exists or None
 
 
-def absent(unless_exists: ErrorLike | bool | None) -> ErrorLike | None:
+def unless_exists_error(unless_exists: ErrorLike | bool | None) -> ErrorLike | None:
     return ItemExists if unless_exists is True else unless_exists or None

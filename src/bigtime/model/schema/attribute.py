@@ -61,7 +61,7 @@ __all__ = [
     "may_be_none",
     "read_when_absent",
     "stored_form",
-    "unwrapped",
+    "unwrap",
     "write_any",
     "write_decimal",
 ]
@@ -84,7 +84,7 @@ class Forms:
         self.models: dict[type[BaseModel], Stored] = {}
 
     def of(self, annotation: Any) -> Stored:
-        kind, marks = unwrapped(annotation)
+        kind, marks = unwrap(annotation)
         form = marked_form(marks) or self.plain(kind)
         if form.is_set and may_be_none(annotation):
             raise DesignError(
@@ -128,7 +128,7 @@ class Forms:
     def container(self, kind: Any, origin: type) -> Stored:
         inner = get_args(kind)
         if issubclass(origin, Mapping):
-            if inner and unwrapped(inner[0])[0] is not str:
+            if inner and unwrap(inner[0])[0] is not str:
                 raise DesignError(f"{kind!r}: a stored map has text for its keys")
             return map_form(self.of(inner[1] if inner else Any))
         if issubclass(origin, AbstractSet):
@@ -174,7 +174,7 @@ class Forms:
 # What an annotation says
 
 
-def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type behind Annotated, NewType, aliases and Optional, and what it was annotated with."""
     marks: tuple[Any, ...] = ()
     while True:
@@ -204,7 +204,7 @@ def may_be_none(annotation: Any) -> bool:
 
 def python_type(annotation: Any) -> type:
     """The class of a type's values."""
-    kind = unwrapped(annotation)[0]
+    kind = unwrap(annotation)[0]
     if get_origin(kind) is Literal:
         return common_type(get_args(kind), kind)
     found: type = get_origin(kind) or kind

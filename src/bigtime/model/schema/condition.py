@@ -56,9 +56,9 @@ class Placeholders:
     def step(self, step: Step) -> str:
         return f"[{step}]" if isinstance(step, int) else f".{self.mark(step)}"
 
-    def stored(self, path: Path, value: Any) -> str:
+    def stored_value(self, path: Path, value: Any) -> str:
         """A value in the stored form of the field that the path leads to."""
-        return self.value(self.layout.written(path, value))
+        return self.value(self.layout.stored_value(path, value))
 
     def operand(self, path: Path, value: Any, operator: str = "=") -> str:
         """What a path is compared with: another one, or a value as its type has it."""
@@ -67,8 +67,8 @@ class Placeholders:
         if value is None:
             raise DesignError(f"{path!r} is compared with None; ask missing() or exists()")
         if operator in ("=", "<>"):
-            return self.stored(path, self.layout.checked(path, value))
-        return self.stored(path, self.layout.bound(path, value, up=operator in ("<", ">=")))
+            return self.stored_value(path, self.layout.check_value(path, value))
+        return self.stored_value(path, self.layout.bound(path, value, up=operator in ("<", ">=")))
 
     def between(self, path: Path, low: Any, high: Any) -> str:
         first, last = self.operand(path, low, ">="), self.operand(path, high, "<=")

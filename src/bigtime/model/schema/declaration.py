@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bigtime.model.errors import DesignError
-from bigtime.model.schema.attribute import check_names, field_annotation, may_be_none, unwrapped
+from bigtime.model.schema.attribute import check_names, field_annotation, may_be_none, unwrap
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import Layout, Roles
 from bigtime.model.schema.neighbours import check_neighbours, continued_by
@@ -105,12 +105,12 @@ OWN_NAMES = ("keys", "layout", "key", "key_of", "own_key", "within")
 
 def check_roles(layout: Layout) -> None:
     entity = layout.entity
-    for role, name in layout.roles.named().items():
+    for role, name in layout.roles.field_names().items():
         if name not in layout.names:
             raise DesignError(f"{entity.__name__}: {role}={name!r} is not one of its fields")
         wanted = int if role == "version" else datetime
         annotation = field_annotation(entity, name)
-        if unwrapped(annotation)[0] is not wanted:
+        if unwrap(annotation)[0] is not wanted:
             raise DesignError(
                 f"{entity.__name__}.{name}: {role} must be of type {wanted.__name__}; declare it"
                 f" as `{name}: {wanted.__name__} | None = None`"
@@ -138,7 +138,7 @@ def check_reserved(layout: Layout) -> None:
 
 def check_unchanging(layout: Layout) -> None:
     """The fields that operations fill by themselves cannot be in a key that never changes."""
-    for role, name in changing(layout.roles):
+    for role, name in update_roles(layout.roles):
         if name in layout.keys[MAIN].fields:
             raise DesignError(
                 f"{layout.entity.__name__}: {role}={name!r} changes with every write, and the main"
@@ -188,5 +188,5 @@ def check_kept_out(layout: Layout) -> None:
             )
 
 
-def changing(roles: Roles) -> Iterator[tuple[str, str]]:
-    return ((role, name) for role, name in roles.named().items() if role != "created")
+def update_roles(roles: Roles) -> Iterator[tuple[str, str]]:
+    return ((role, name) for role, name in roles.field_names().items() if role != "created")

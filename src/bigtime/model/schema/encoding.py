@@ -38,9 +38,9 @@ from bigtime.model.schema.language import (
     ANY_CHARACTER,
     Characters,
     Language,
+    fixed_width,
     one_of,
-    repeated,
-    shaped,
+    repetition_of,
 )
 
 Role: TypeAlias = Literal["partition", "sort"]
@@ -143,11 +143,11 @@ ESCAPED: Final[Mapping[Role, re.Pattern[str]]] = {
 }
 DOLLAR: Final = Characters((("$", "$"),))
 TEXTS: Final[Mapping[Role, Language]] = {
-    "partition": repeated(
+    "partition": repetition_of(
         (Characters((("\0", '"'), ("%", "\ud7ff"), ("\ue000", "\U0010ffff"))),),
         (DOLLAR, Characters((("2", "2"),)), Characters((("3", "4"),))),
     ),
-    "sort": repeated(
+    "sort": repetition_of(
         (Characters((("%", "\ud7ff"), ("\ue000", "\U0010ffff"))),),
         (DOLLAR, Characters((("0", "1"),)), UPPER_HEX),
         (DOLLAR, Characters((("2", "2"),)), Characters((("0", "4"),))),
@@ -160,9 +160,9 @@ def text_encoding(kind: type[str], format: str | None, place: KeyPlace) -> Encod
     without_format(kind, format)
     make: Callable[[str], Any] = (lambda text: text) if kind is str else kind
     if not place.followed:
-        return Encoding(as_text, make, repeated((ANY_CHARACTER,)), textual=True)
+        return Encoding(as_text, make, repetition_of((ANY_CHARACTER,)), textual=True)
     return Encoding(
-        escaping(ESCAPED[place.role]),
+        escape_encoder(ESCAPED[place.role]),
         lambda text: make(ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)),
         TEXTS[place.role],
         ordered=place.role == "sort",
@@ -189,7 +189,7 @@ def check_whole(value: str) -> None:
         ) from None
 
 
-def escaping(escaped: re.Pattern[str]) -> Callable[[Any], str]:
+def escape_encoder(escaped: re.Pattern[str]) -> Callable[[Any], str]:
     find, replace = escaped.search, escaped.sub
 
     def encode(value: Any) -> str:
@@ -213,12 +213,12 @@ def int_encoding(kind: type[int], format: str | None, place: KeyPlace) -> Encodi
             "pad it, as in {n:08}, or give up its order with {n:plain}",
         )
     if format in (None, "plain"):
-        language = one_of(["", "-"]) + shaped("9") + repeated((DIGIT,))
+        language = one_of(["", "-"]) + fixed_width("9") + repetition_of((DIGIT,))
         return Encoding(plain, lambda text: kind(int(text)), language, ordered=False)
     if not re.fullmatch("0[1-9][0-9]?", f"{format}"):
         raise unknown_format(kind, f"{format}", "pad it, as in {n:08}, or write {n:plain}")
     width = int(f"{format}")
-    return Encoding(padded(width), lambda text: kind(int(text)), shaped("9" * width))
+    return Encoding(pad_encoder(width), lambda text: kind(int(text)), fixed_width("9" * width))
 
 
 def as_int(value: Any) -> int:
@@ -231,7 +231,7 @@ def plain(value: Any) -> str:
     return int.__repr__(as_int(value))
 
 
-def padded(width: int) -> Callable[[Any], str]:
+def pad_encoder(width: int) -> Callable[[Any], str]:
     limit = 10**width
 
     def encode(value: Any) -> str:
@@ -279,7 +279,7 @@ def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
         # Quicker than the isoformat of the whole, which goes on to write the time zone.
         return f"{date.isoformat(moment)}T{moment.time().isoformat(timespec)}Z"
 
-    return Encoding(encode, datetime.fromisoformat, shaped(shape))
+    return Encoding(encode, datetime.fromisoformat, fixed_width(shape))
 
 
 def moments_of(
@@ -294,7 +294,7 @@ def moments_of(
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
     bucket = Bucket(name, lambda value: decode(encode(value)), longest, timedelta.resolution)
-    return Encoding(encode, decode, shaped(shape), bucket=bucket)
+    return Encoding(encode, decode, fixed_width(shape), bucket=bucket)
 
 
 def hour_text(moment: datetime) -> str:
@@ -328,11 +328,13 @@ MOMENTS: Final[Mapping[str | None, Encoding]] = {
 }
 MONTH: Final = Bucket("month", lambda value: day(value).replace(day=1), LONGEST_MONTH, DAY)
 DATES: Final[Mapping[str | None, Encoding]] = {
-    None: Encoding(lambda value: day(value).isoformat(), date.fromisoformat, shaped("9999-19-39")),
+    None: Encoding(
+        lambda value: day(value).isoformat(), date.fromisoformat, fixed_width("9999-19-39")
+    ),
     "month": Encoding(
         lambda value: month_text(day(value)),
         date.fromisoformat,
-        shaped("9999-19-01"),
+        fixed_width("9999-19-01"),
         bucket=MONTH,
     ),
 }
@@ -344,7 +346,7 @@ DATES: Final[Mapping[str | None, Encoding]] = {
 def uuid_encoding(kind: type[UUID], format: str | None, place: KeyPlace) -> Encoding:
     without_format(kind, format)
     shape = "-".join("h" * digits for digits in (8, 4, 4, 4, 12))
-    return Encoding(uuid_text, UUID, shaped(shape, h=HEX))
+    return Encoding(uuid_text, UUID, fixed_width(shape, h=HEX))
 
 
 def uuid_text(value: Any) -> str:
@@ -359,7 +361,7 @@ def ksuid_encoding(kind: type[Ksuid], format: str | None, place: KeyPlace) -> En
     def encode(value: Any) -> str:
         return str.__str__(value if isinstance(value, Ksuid) else kind(as_text(value)))
 
-    return Encoding(encode, kind, shaped("b" * LENGTH, b=BASE_62))
+    return Encoding(encode, kind, fixed_width("b" * LENGTH, b=BASE_62))
 
 
 # Choices

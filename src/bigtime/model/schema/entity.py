@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bigtime.model.errors import DesignError
 from bigtime.model.schema.declaration import lay_out
-from bigtime.model.schema.key_range import Within, key_in, within
+from bigtime.model.schema.key_range import KeyRange, key_in, within
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
@@ -102,7 +102,7 @@ class Entity(BaseModel):
         return Key(cls, cls.layout.key_fields(values, named))
 
     @classmethod
-    def within(cls, index: str, /, **fields: Any) -> Within[Self]:
+    def within(cls, index: str, /, **fields: Any) -> KeyRange[Self]:
         """The entity's items in one partition of an index, or a stretch of it; `main` is the table.
 
         The partition's fields take values. Those of the sort key take them from the left, and
@@ -142,7 +142,7 @@ def check_declared(entity: type[Entity], table: object) -> None:
 
 def check_abstract(entity: type[Entity], roles: Roles) -> None:
     """Without a table, a class is only something for others to inherit from."""
-    for role in roles.named():
+    for role in roles.field_names():
         raise DesignError(
             f"{entity.__name__} has no table, so nothing would heed its {role}; say it where the"
             " table is"

@@ -96,7 +96,7 @@ class KeyCondition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Within(Generic[T]):
+class KeyRange(Generic[T]):
     """A stretch of one partition, and how its items are read.
 
     `dropped` are values of the last key attribute that the stretch takes in but does not mean.
@@ -108,7 +108,7 @@ class Within(Generic[T]):
     conditions: tuple[KeyCondition, ...]
     dropped: tuple[AttributeValue, ...] = ()
 
-    def read_as(self, reader: Reader[U]) -> Within[U]:
+    def read_as(self, reader: Reader[U]) -> KeyRange[U]:
         return replace(self, reader=reader)  # type: ignore[arg-type, return-value]
 
     def read(self, item: Item) -> T | None:
@@ -132,7 +132,7 @@ class Within(Generic[T]):
 
 
 def check_within(given: object, function: str) -> None:
-    if not isinstance(given, Within):
+    if not isinstance(given, KeyRange):
         raise DesignError(
             f"{function}() takes a stretch of a partition, not {given!r}; make one, as in"
             " Brand.within('main', brand='APPLE')"
@@ -143,23 +143,23 @@ def fingerprint(*facts: Any) -> str:
     return sha256(to_json(facts)).hexdigest()[:32]
 
 
-def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
+def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> KeyRange[T]:
     """The stretch that these fields describe, or an error that says what else it takes."""
     if all(type(value) is str for value in given.values()):
-        return remembered(layout, reader, index, tuple(given.items()))
-    return made(layout, reader, index, given)
+        return build_cached(layout, reader, index, tuple(given.items()))
+    return build(layout, reader, index, given)
 
 
 @lru_cache(maxsize=1024)
-def remembered(
+def build_cached(
     layout: Layout, reader: Reader[T], index: str, given: tuple[tuple[str, str], ...]
-) -> Within[T]:
+) -> KeyRange[T]:
     """The same few partitions are asked again and again. Of other types, equals may differ."""
-    return made(layout, reader, index, dict(given))
+    return build(layout, reader, index, dict(given))
 
 
-def made(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> Within[T]:
-    question = Question(layout, index, given)
+def build(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> KeyRange[T]:
+    question = KeyRangeBuilder(layout, index, given)
     question.check_names()
     try:
         question.fit()
@@ -167,23 +167,23 @@ def made(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
         sort, dropped = question.stretch()
     except ValueRefused as error:
         raise ValueRefused(f"{question}: {error}") from None
-    return Within(layout, question.key.index, reader, (*partition, *sort), dropped)
+    return KeyRange(layout, question.key.index, reader, (*partition, *sort), dropped)
 
 
 def whole_partition(
     layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
-) -> Within[T]:
+) -> KeyRange[T]:
     """The whole partition, whoever else has items in it."""
-    question = Question(layout, index, given)
+    question = KeyRangeBuilder(layout, index, given)
     question.check_names(question.key.hash_fields)
     try:
         question.fit()
-        return Within(layout, question.key.index, reader, question.partition())
+        return KeyRange(layout, question.key.index, reader, question.partition())
     except ValueRefused as error:
         raise ValueRefused(f"{question}: {error}") from None
 
 
-class Question:
+class KeyRangeBuilder:
     """What was asked of an index, on its way to conditions."""
 
     __slots__ = ("asked", "given", "index", "key", "layout")
@@ -211,9 +211,9 @@ class Question:
                 raise ValueRefused(f"{self}: {name} is None, and no key is made of that")
         missing = [name for name in self.key.hash_fields if name not in self.given]
         if missing:
-            raise DesignError(self.lacking(missing))
+            raise DesignError(self.missing_message(missing))
 
-    def lacking(self, missing: list[str]) -> str:
+    def missing_message(self, missing: list[str]) -> str:
         texts = ", ".join(repr(part.template.text) for part in self.key.hash)
         said = f"{self} also needs {', '.join(missing)}: its partition key is {texts}"
         if self.key.bucketed.issuperset(missing):
@@ -222,20 +222,20 @@ class Question:
 
     def fit(self) -> None:
         """Every value as the type of its field has it, so that one asks for what was stored."""
-        self.given = {name: self.fitted(name, value) for name, value in self.given.items()}
+        self.given = {name: self.fit_value(name, value) for name, value in self.given.items()}
 
-    def fitted(self, name: str, value: Any) -> Any:
+    def fit_value(self, name: str, value: Any) -> Any:
         if isinstance(value, Comparison):
             # A beginning need not be a value of the field, and is taken as it is.
             if value.operator == "begins_with":
                 return value
-            return self.bounded(name, value)
+            return self.fit_bounds(name, value)
         # A moment says which bucket, even if the field could not have been at it.
         if name in self.key.bucketed and isinstance(value, date):
             return value
-        return self.layout.checked(name, value)
+        return self.layout.check_value(name, value)
 
-    def bounded(self, name: str, comparison: Comparison) -> Comparison:
+    def fit_bounds(self, name: str, comparison: Comparison) -> Comparison:
         first, *rest = comparison.operands
         low = self.layout.bound(name, first, up=comparison.operator in CEILINGS)
         high = [self.layout.bound(name, one, up=False) for one in rest]
@@ -281,7 +281,7 @@ class Question:
         conditions: list[KeyCondition] = []
         used = {*self.key.hash_fields}
         for part in self.key.range:
-            leading, compared = self.leading(part)
+            leading, compared = self.leading_values(part)
             used |= {*leading, *([compared] if compared else [])}
             condition, dropped = self.condition(part, leading, compared)
             if condition is not None:
@@ -292,7 +292,7 @@ class Question:
         self.check_used(used)
         return conditions, ()
 
-    def leading(self, part: KeyPart) -> tuple[dict[str, Any], str | None]:
+    def leading_values(self, part: KeyPart) -> tuple[dict[str, Any], str | None]:
         """The values given for the first fields of a key, and the field that is compared."""
         values: dict[str, Any] = {}
         for name in part.template.fields:

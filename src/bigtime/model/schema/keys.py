@@ -215,7 +215,7 @@ class EntityKey:
         return item
 
 
-def told_by(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
+def fields_in_key(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
     """The fields that key attributes tell; None when they are not of these templates."""
     told: dict[str, Any] = {}
     for part in parts:
@@ -240,7 +240,7 @@ class KeyDeclaration:
     forms: Mapping[str, Stored]
     continued: frozenset[tuple[str, str]] = frozenset()
 
-    def compiled(self) -> dict[str, EntityKey]:
+    def compile(self) -> dict[str, EntityKey]:
         return {name: self.key(name, *texts) for name, texts in self.keys.declared.items()}
 
     def key(

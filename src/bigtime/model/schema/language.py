@@ -102,7 +102,7 @@ def literal(text: str) -> Language:
     return one_of([text])
 
 
-def shaped(shape: str, **classes: Characters) -> Language:
+def fixed_width(shape: str, **classes: Characters) -> Language:
     """Texts of one width: a letter may name a class, a digit is the greatest in its place."""
     digits = {digit: Characters((("0", digit),)) for digit in "0123456789"}
     stands_for = digits | classes
@@ -110,20 +110,20 @@ def shaped(shape: str, **classes: Characters) -> Language:
     return Language((Piece((tuple(word),)),))
 
 
-def repeated(*words: Word) -> Language:
+def repetition_of(*words: Word) -> Language:
     return Language((Piece(words, repeated=True),))
 
 
 def disjoint(a: Language, b: Language) -> bool:
-    return shared(a, b) is None
+    return common_text(a, b) is None
 
 
 def has_prefix_of(prefix: str, language: Language) -> str | None:
     """A shortest text of the language that begins with `prefix`."""
-    return shared(literal(prefix) + repeated((ANY_CHARACTER,)), language)
+    return common_text(literal(prefix) + repetition_of((ANY_CHARACTER,)), language)
 
 
-def shared(a: Language, b: Language) -> str | None:
+def common_text(a: Language, b: Language) -> str | None:
     """A shortest text of both languages."""
     start = ((0, 0, 0), (0, 0, 0))
     reached = {start}

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from pydantic import ValidationError
 
 from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
-from bigtime.model.schema.attribute import field_annotation, unwrapped
+from bigtime.model.schema.attribute import field_annotation, unwrap
 from bigtime.model.schema.forms import key_forms, stored_forms
 from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
 from bigtime.model.schema.path import Path, Place, Step, follow, split
-from bigtime.model.schema.secret import Secret, secret_fields, veiled
+from bigtime.model.schema.secret import Secret, hide, secret_fields
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
 from bigtime.wire import AttributeValue, Item, Steps
@@ -38,7 +38,7 @@ class Roles:
     version: str | None = None
     deleted: str | None = None
 
-    def named(self) -> dict[str, str]:
+    def field_names(self) -> dict[str, str]:
         pairs = ((role, getattr(self, role)) for role in ROLES)
         return {role: name for role, name in pairs if name is not None}
 
@@ -52,7 +52,7 @@ class Keeper(Protocol):
     def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
         """The fields that invariants go by which such changes touch; None touches all."""
 
-    def kept(self, write: Any) -> tuple[Any, ...]:
+    def expand(self, write: Any) -> tuple[Any, ...]:
         """The write, and those that must happen together with it."""
 
     def transaction(self, writes: tuple[Any, ...]) -> Any:
@@ -122,7 +122,7 @@ class Layout:
         declared = KeyDeclaration(
             self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
         )
-        self.keys = declared.compiled()
+        self.keys = declared.compile()
         self.forms = {**self.declared_forms, **key_forms(self)}
         self.hidden = frozenset(hidden_attributes(self))
         self._writers = [
@@ -200,26 +200,26 @@ class Layout:
         return self.names[self.roles.deleted] if self.roles.deleted else None
 
     def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
-        return ItemMismatch(f"{self.located(item)}: {self.faults(item, error)}", item)
+        return ItemMismatch(f"{self.location_of(item)}: {self.faults(item, error)}", item)
 
     def faults(self, item: Item, error: Exception) -> str:
         if isinstance(error, ValidationError):
-            return spoken(error)
-        return str(error) if isinstance(error, DomainError) else self.mistyped(item)
+            return describe_error(error)
+        return str(error) if isinstance(error, DomainError) else self.type_fault(item)
 
-    def located(self, item: Item) -> str:
+    def location_of(self, item: Item) -> str:
         keys = {
             attribute.name: item.get(attribute.name) for attribute in self.table.main.attributes
         }
-        return f"{self.entity.__name__} at {self.shown(keys)}"
+        return f"{self.entity.__name__} at {self.visible(keys)}"
 
-    def shown(self, item: Mapping[str, Any]) -> dict[str, Any]:
+    def visible(self, item: Mapping[str, Any]) -> dict[str, Any]:
         """Attributes for people to see, without what is secret."""
-        return veiled(item, self.hidden)
+        return hide(item, self.hidden)
 
     def shown_fields(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Fields for people to see, without what is secret."""
-        return veiled({name: repr(value) for name, value in fields.items()}, self.secrets)
+        return hide({name: repr(value) for name, value in fields.items()}, self.secrets)
 
     def refusal(self, path: Path, error: Exception) -> ValueRefused:
         """Why a value cannot be stored; of a secret, only that it cannot."""
@@ -227,7 +227,7 @@ class Layout:
         said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
         return ValueRefused(f"{self.entity.__name__}.{path} {said}")
 
-    def mistyped(self, item: Item) -> str:
+    def type_fault(self, item: Item) -> str:
         """The field that cannot be read, and why."""
         for name, stored in self.names.items():
             form = self.forms[name]
@@ -266,9 +266,9 @@ class Layout:
                 f"{self.entity.__name__} has no field {name!r}; it has {', '.join(self.names)}"
             )
 
-    def checked(self, path: Path, value: Any) -> Any:
+    def check_value(self, path: Path, value: Any) -> Any:
         """A value as the type of its field has it; refused if it does not fit."""
-        return self.fitted(self.place(path).form, path, value)
+        return self.fit(self.place(path).form, path, value)
 
     def bound(self, path: Path, value: Any, *, up: bool) -> Any:
         """What a place is compared with, as its type has it; a number may be any other.
@@ -278,10 +278,10 @@ class Layout:
         form = self.place(path).form
         if form.tag == "N" and is_number(value):
             return value
-        fitted = self.fitted(form, path, value)
+        fitted = self.fit(form, path, value)
         if not (isinstance(fitted, datetime) and isinstance(value, datetime)) or fitted == value:
             return fitted
-        unit = unit_in(unwrapped(form.annotation)[1])
+        unit = unit_in(unwrap(form.annotation)[1])
         if unit is None:
             raise ValueRefused(
                 f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
@@ -297,24 +297,24 @@ class Layout:
 
     def checked_part(self, path: Path, value: Any) -> Any:
         """A value as an element of a list or set has it."""
-        return self.fitted(self.place(path).form.element or ANY, path, value)
+        return self.fit(self.place(path).form.element or ANY, path, value)
 
-    def fitted(self, form: Stored, path: Path, value: Any) -> Any:
+    def fit(self, form: Stored, path: Path, value: Any) -> Any:
         try:
             return form.check(value)
         except ValidationError as error:
-            raise ValueRefused(f"{self.entity.__name__}.{path}: {spoken(error)}") from None
+            raise ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}") from None
 
-    def written(self, path: Path, value: Any) -> AttributeValue:
+    def stored_value(self, path: Path, value: Any) -> AttributeValue:
         """A value in the stored form of its field."""
         try:
             return self.place(path).form.write(value)
         except (ValueError, TypeError, AttributeError) as error:
             raise self.refusal(path, error) from None
 
-    def filled(self, moment: datetime, *roles: str | None) -> dict[str, Any]:
+    def role_values(self, moment: datetime, *roles: str | None) -> dict[str, Any]:
         """The fields of these roles, at a moment."""
-        return {name: self.checked(name, moment) for name in roles if name is not None}
+        return {name: self.check_value(name, moment) for name in roles if name is not None}
 
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the main key from an application's arguments."""
@@ -322,7 +322,7 @@ class Layout:
         fields = {**dict(zip(names, values, strict=False)), **named}
         if named or len(values) != len(names):
             self.check_key_fields(names, len(values), named)
-        return {name: self.fitted(self.forms[name], name, value) for name, value in fields.items()}
+        return {name: self.fit(self.forms[name], name, value) for name, value in fields.items()}
 
     def check_key_fields(
         self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
@@ -349,11 +349,11 @@ class Layout:
                 told = part.parse(item[part.attribute.name])
                 vague = {name for name in part.template.lossy if name in fields}
                 fields.update((name, value) for name, value in told.items() if name not in vague)
-            return {name: self.checked(name, value) for name, value in fields.items()}
+            return {name: self.check_value(name, value) for name, value in fields.items()}
         except (KeyError, ValueError, DomainError) as error:
             is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
             said = "its key cannot be read" if is_secret else error
-            raise ItemMismatch(f"{self.located(item)}: {said}", item) from None
+            raise ItemMismatch(f"{self.location_of(item)}: {said}", item) from None
 
     def defaults(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """What the other fields are when nothing but these is told; not those that are None."""
@@ -382,7 +382,7 @@ class Layout:
         )
 
 
-def spoken(error: ValidationError) -> str:
+def describe_error(error: ValidationError) -> str:
     """Where and what is wrong, without the value: it may be a secret."""
     faults = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
     return "; ".join(f"{where}: {what}" if where else what for where, what in faults)

@@ -28,7 +28,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from bigtime.model.errors import DesignError
-from bigtime.model.schema.language import ANY_CHARACTER, repeated, shared
+from bigtime.model.schema.language import ANY_CHARACTER, common_text, repetition_of
 from bigtime.model.schema.parts import Field, language_of
 from bigtime.model.schema.table import MAIN
 
@@ -63,7 +63,7 @@ def continued_by(layout: Layout, layouts: Sequence[Layout]) -> frozenset[tuple[s
 
 def continues(longer: Template, shorter: Template) -> bool:
     """Whether a template goes on where the other ends with a field."""
-    ours, theirs = parting(shorter, longer)
+    ours, theirs = first_difference(shorter, longer)
     return ours is None and theirs is not None and isinstance(shorter.parts[-1], Field)
 
 
@@ -137,7 +137,7 @@ def lossy(parts: Sequence[KeyPart]) -> tuple[str, ...]:
 def check_collision(layout: Layout, other: Layout) -> None:
     examples = []
     for mine, theirs in zip(layout.keys[MAIN].parts, other.keys[MAIN].parts, strict=True):
-        example = shared(mine.template.language, theirs.template.language)
+        example = common_text(mine.template.language, theirs.template.language)
         if example is None:
             return
         native = mine.attribute.type != "S"
@@ -172,23 +172,23 @@ def check_strays(layout: Layout, other: Layout, index: str) -> None:
 
 def share_partitions(one: EntityKey, other: EntityKey) -> bool:
     return all(
-        shared(mine.template.language, theirs.template.language) is not None
+        common_text(mine.template.language, theirs.template.language) is not None
         for mine, theirs in zip(one.hash, other.hash, strict=True)
     )
 
 
 def strays(one: Template, other: Template) -> bool:
-    here, there = parting(one, other)
+    here, there = first_difference(one, other)
     if isinstance(here, Field) == isinstance(there, Field):
         return False
     field, fielded, plain = (here, one, other) if isinstance(here, Field) else (there, other, one)
     if fielded.parts[0] is not field:
         return True
-    values = language_of(fielded.parts[:2]) + repeated((ANY_CHARACTER,))
-    return shared(values, plain.language) is not None
+    values = language_of(fielded.parts[:2]) + repetition_of((ANY_CHARACTER,))
+    return common_text(values, plain.language) is not None
 
 
-def parting(one: Template, other: Template) -> tuple[Token, Token]:
+def first_difference(one: Template, other: Template) -> tuple[Token, Token]:
     """Where two shapes begin to differ; fields are alike whatever they hold."""
     for here, there in zip_longest(tokens(one), tokens(other)):
         if isinstance(here, Field) and isinstance(there, Field):

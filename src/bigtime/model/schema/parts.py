@@ -17,7 +17,7 @@ from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.annotation import native_type
 from bigtime.model.schema.bounds import successor
 from bigtime.model.schema.encoding import Encoding, KeyPlace, Role, TemplateError, encoding_for
-from bigtime.model.schema.language import ANY_CHARACTER, Language, literal, repeated
+from bigtime.model.schema.language import ANY_CHARACTER, Language, literal, repetition_of
 from bigtime.model.schema.secret import is_secret
 from bigtime.model.schema.table import KeyType
 
@@ -72,14 +72,14 @@ def native_part(text: str, fields: Mapping[str, Any], type: KeyType) -> Field:
         ).at(repr(text), text)
     if name not in fields:
         raise unknown_field(name, fields).at(repr(text), text)
-    return Field(name, Encoding(no_text, no_text, repeated((ANY_CHARACTER,))), None, None)
+    return Field(name, Encoding(no_text, no_text, repetition_of((ANY_CHARACTER,))), None, None)
 
 
 def no_text(value: Any) -> NoReturn:
     raise ValueError("is stored as it is, not as text")
 
 
-def compiled(
+def compile_parts(
     text: str, fields: Mapping[str, Any], role: Role, *, continued: bool
 ) -> tuple[Part, ...]:
     pieces = list(PIECES.finditer(text))

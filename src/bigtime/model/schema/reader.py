@@ -60,7 +60,7 @@ def reader_of(
     decoders = {layout: decoder(layout, deleted=deleted) for layout in layouts}
     return Reader(
         tuple(layout.entity.__name__ for layout in layouts),
-        recognising(layouts[0].table, decoders, name),
+        make_recogniser(layouts[0].table, decoders, name),
         fetches=bool(lacking),
     )
 
@@ -76,7 +76,7 @@ def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
     return living
 
 
-def recognising(
+def make_recogniser(
     table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
 ) -> Decode[T | None]:
     """Decodes an item as the entity that it is; None when it is none of these."""
@@ -100,7 +100,7 @@ def recognising(
 def layout_in(table: Table) -> Callable[[Item], Layout | None]:
     """Tells which entity of the table an item is."""
     layouts = (entity.layout for entity in table.entities)
-    return recognising(table, {layout: always(layout) for layout in layouts})
+    return make_recogniser(table, {layout: always(layout) for layout in layouts})
 
 
 def always(layout: Layout) -> Callable[[Item], Layout]:
@@ -132,7 +132,7 @@ def hidden_in(table: Table) -> frozenset[str]:
     return frozenset(name for entity in table.entities for name in entity.layout.hidden)
 
 
-def projected(table: Table, index: Index) -> frozenset[str] | None:
+def projected_names(table: Table, index: Index) -> frozenset[str] | None:
     """The stored names that an index holds; None when it holds them all."""
     if index.projection == "ALL":
         return None
@@ -141,7 +141,7 @@ def projected(table: Table, index: Index) -> frozenset[str] | None:
 
 
 def is_whole(layout: Layout, index: Index) -> bool:
-    held = projected(layout.table, index)
+    held = projected_names(layout.table, index)
     return held is None or held.issuperset(layout.names.values())
 
 

@@ -25,7 +25,7 @@ class Secret:
 SecretText = Annotated[str, Secret]
 
 
-def veiled(named: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
+def hide(named: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
     """Names and what they are, for people to see, without what is hidden."""
     return {name: HIDDEN if name in hidden else value for name, value in named.items()}
 

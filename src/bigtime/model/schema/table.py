@@ -142,10 +142,10 @@ class Table:
         )
         check_indexes(self.name, self.indexes)
         check_naming(self.name, self.naming)
-        self.indexes = tuple(self.placed(index) for index in self.indexes)
+        self.indexes = tuple(self.with_partition_key(index) for index in self.indexes)
         check_table(self)
 
-    def placed(self, index: Index) -> Index:
+    def with_partition_key(self, index: Index) -> Index:
         """The index with the table's partition key, if it is a local one."""
         if index.is_global:
             return index

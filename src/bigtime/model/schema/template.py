@@ -60,7 +60,7 @@ from bigtime.model.schema.parts import (
     Field,
     Part,
     bare_field,
-    compiled,
+    compile_parts,
     fields_of,
     language_of,
     native_part,
@@ -122,7 +122,7 @@ class Template:
         self.continued = continued
         self.type: KeyType = type or natural_type(text, fields)
         if self.type == "S":
-            self.parts: tuple[Part, ...] = compiled(text, fields, role, continued=continued)
+            self.parts: tuple[Part, ...] = compile_parts(text, fields, role, continued=continued)
         else:
             self.parts = (native_part(text, fields, self.type),)
         fields_here = fields_of(self.parts)
@@ -160,7 +160,7 @@ class Template:
     def parse(self, text: str) -> dict[str, Any]:
         """The fields of a key; of a field in a bucket, the bucket's start."""
         try:
-            values = self.decoded(text)
+            values = self.decode(text)
             matches = self.encode(values) == text
         except ValueError:
             matches = False
@@ -168,7 +168,7 @@ class Template:
             raise KeyMismatch(f"{text!r} is no key of the template {self.text!r}")
         return values
 
-    def decoded(self, text: str) -> dict[str, Any]:
+    def decode(self, text: str) -> dict[str, Any]:
         """The fields, if the text is a key at all: `parse` writes them again to be sure."""
         values: dict[str, Any] = {}
         start = 0
@@ -188,9 +188,9 @@ class Template:
 
     def prefix(self, values: Mapping[str, Any]) -> str:
         """How the keys of these values of the leading fields begin; the key, when all are given."""
-        return self.leading(values)[0]
+        return self.leading_text(values)[0]
 
-    def leading(self, values: Mapping[str, Any]) -> tuple[str, Field | None]:
+    def leading_text(self, values: Mapping[str, Any]) -> tuple[str, Field | None]:
         """The beginning of the keys of these values, and the first field that is not given."""
         check_leading(self, values)
         text = ""
@@ -226,7 +226,7 @@ class Template:
 
         `alone` says that no other entity has keys in the partition.
         """
-        prefix, field = self.leading(values)
+        prefix, field = self.leading_text(values)
         guard = "" if alone and not values else prefix
         inside = SortBounds(guard or None, successor(guard), high_inclusive=False)
         if operator is None:
@@ -237,9 +237,9 @@ class Template:
         keys = [prefix + field.text(operand, self.text) for operand in operands]
         if keys[0] > keys[-1]:
             raise ValueRefused(f"field {field.name!r}: between takes the lower value first")
-        return self.compared(field, operator, keys, inside)
+        return self.comparison_bounds(field, operator, keys, inside)
 
-    def compared(
+    def comparison_bounds(
         self, field: Field, operator: Operator, keys: Sequence[str], inside: SortBounds
     ) -> SortBounds:
         """The table of rule 4."""

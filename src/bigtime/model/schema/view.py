@@ -24,12 +24,12 @@ from typing import Any, ClassVar, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bigtime.model.errors import DesignError, DomainError
-from bigtime.model.schema.attribute import field_annotation, unwrapped
+from bigtime.model.schema.attribute import field_annotation, unwrap
 from bigtime.model.schema.entity import Entity, check_known
-from bigtime.model.schema.key_range import Within, key_in, within
+from bigtime.model.schema.key_range import KeyRange, key_in, within
 from bigtime.model.schema.keys import KeyPart
 from bigtime.model.schema.layout import Layout
-from bigtime.model.schema.reader import Reader, projected, recognising
+from bigtime.model.schema.reader import Reader, make_recogniser, projected_names
 from bigtime.model.schema.secret import hide_secrets
 from bigtime.model.schema.table import MAIN, Index
 from bigtime.wire import Item
@@ -71,7 +71,7 @@ class View(BaseModel):
             cls.reader_in(of.layout.table.index(index))
 
     @classmethod
-    def within(cls, **fields: Any) -> Within[Self]:
+    def within(cls, **fields: Any) -> KeyRange[Self]:
         """A stretch of the view's index, as `Entity.within` describes it."""
         entity, index = cls.view_of.entity, cls.view_of.index
         if index is None:
@@ -104,7 +104,7 @@ def check_fields(view: type[View], layout: Layout) -> None:
         in_key = (
             view.view_of.index is not None and name in key_in(layout, view.view_of.index).fields
         )
-        if ours != theirs and not (in_key and unwrapped(ours) == unwrapped(theirs)):
+        if ours != theirs and not (in_key and unwrap(ours) == unwrap(theirs)):
             raise DesignError(
                 f"{view.__name__}.{name} is declared as {ours}, and in {layout.entity.__name__} as"
                 f" {theirs}; declare it the same"
@@ -134,11 +134,11 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
 
     keys = (one.name for one in (*layout.table.main.attributes, *index.attributes))
     told = [layout.table.type_attribute] if layout.table.type_attribute else []
-    held = projected(layout.table, index)
+    held = projected_names(layout.table, index)
     wanted = dict.fromkeys([*keys, *told, *(attribute for attribute, _ in sources.values())])
     return Reader(
         (layout.entity.__name__,),
-        recognising(layout.table, {layout: decode}, index.name),
+        make_recogniser(layout.table, {layout: decode}, index.name),
         tuple(name for name in wanted if held is None or name in held),
     )
 
@@ -146,19 +146,19 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
 def source_of(view: type[View], layout: Layout, index: Index, name: str) -> tuple[str, Source]:
     """The attribute that a field is read from, and how."""
     stored, form = layout.names[name], layout.forms[name]
-    held = projected(layout.table, index)
+    held = projected_names(layout.table, index)
     if held is None or stored in held:
         reading = form.reading
         return stored, lambda item: reading(item[stored]) if stored in item else None
     for key in (layout.keys[MAIN], key_in(layout, index.name)):
         for part in key.parts:
             if name in part.template.fields and name not in part.template.lossy:
-                return part.attribute.name, parsed(part, name)
+                return part.attribute.name, parse_source(part, name)
     raise DesignError(
         f"{view.__name__}.{name}: index {index.name} projects neither {stored!r} nor a key that"
         f" tells it; it projects {', '.join(sorted(held))}"
     )
 
 
-def parsed(part: KeyPart, name: str) -> Source:
+def parse_source(part: KeyPart, name: str) -> Source:
     return lambda item: part.parse(item[part.attribute.name])[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bigtime.model import System
 from bigtime.systems.accounts import account
 from bigtime.systems.accounts.account import (
-    change_password, linking, new_account, regaining, verify_password, view_account,
+    change_password, link_write, new_account, prepare_password_reset, verify_password, view_account,
 )
 from bigtime.systems.accounts.demo import DEMO, ROLES, drawn_passwords, login_of
 from bigtime.systems.accounts.design import ACCOUNTS, LOGIN, Account, Identity, Login, Role
@@ -22,5 +22,6 @@ __all__ = [
     "InvalidTenantId", "InvalidUsername", "Login", "LoginTaken", "MailboxNotEnough", "OtherTenant",
     "PasswordChanged", "PasswordTooLong", "PasswordTooShort", "Role", "UnknownLogin",
     "WrongCredentials", "a_new_password", "change_password", "check_new", "drawn_passwords",
-    "linking", "login_of", "new_account", "regaining", "verify_password", "view_account",
+    "link_write", "login_of", "new_account", "prepare_password_reset", "verify_password",
+    "view_account",
 ]

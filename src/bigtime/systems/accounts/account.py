@@ -53,7 +53,7 @@ def sign_up(
 @pattern("Verify Password", index="Main table")
 def verify_password(login: Login, password: str) -> Steps[Identity]:
     """As much work for a login that nobody has; a hash of other parameters is made anew."""
-    account = yield from verified(login, password)
+    account = yield from account_with_password(login, password)
     if is_outdated(account.password_hash):
         yield from rehash(account, password)
     return account.identity
@@ -67,7 +67,7 @@ def change_password(login: Login, password: str, new_password: str) -> Steps[Ide
     password can be told from what was let in with the new one, whatever happens next.
     """
     check_new(new_password)
-    account = yield from verified(login, password)
+    account = yield from account_with_password(login, password)
     later = account.identity.password_version + 1
     changed = yield from replace_hash(account, new_password, password_version=later)
     return changed.identity
@@ -106,14 +106,14 @@ def new_account(
     check_new(password)
     return Account(
         login=login,
-        password_hash=(yield from freshly_hashed(password)),
+        password_hash=(yield from hash_with_new_salt(password)),
         username=username,
         roles=set(roles),
         tenant_id=tenant_id,
     )
 
 
-def linking(login: str, tenant_id: str) -> Write[Account]:
+def link_write(login: str, tenant_id: str) -> Write[Account]:
     """That an account is a tenant's, for whoever decides it together with something else."""
     free = attr("tenant_id").missing() | (attr("tenant_id") == tenant_id)
     return update(
@@ -125,7 +125,9 @@ def linking(login: str, tenant_id: str) -> Write[Account]:
     )
 
 
-def regaining(login: str, password: str, tenant_id: str) -> Steps[tuple[Identity, Write[Account]]]:
+def prepare_password_reset(
+    login: str, password: str, tenant_id: str
+) -> Steps[tuple[Identity, Write[Account]]]:
     """A new password for whoever has shown that the login is their mailbox, and a tenant's account.
 
     For whoever decides it together with something else. Whoever signed up with the address and
@@ -139,7 +141,7 @@ def regaining(login: str, password: str, tenant_id: str) -> Steps[tuple[Identity
     if account.tenant_id not in (None, tenant_id):
         raise OtherTenant
     changed: dict[str, Any] = {
-        "password_hash": (yield from freshly_hashed(password)),
+        "password_hash": (yield from hash_with_new_salt(password)),
         "password_version": account.identity.password_version + 1,
         "tenant_id": tenant_id,
     }
@@ -153,7 +155,7 @@ def regaining(login: str, password: str, tenant_id: str) -> Steps[tuple[Identity
     return account.model_copy(update=changed).identity, write
 
 
-def verified(login: str, password: str) -> Steps[Account]:
+def account_with_password(login: str, password: str) -> Steps[Account]:
     """The account whose password this is; the same error, and the same work, if there is none."""
     account = yield from account_of(login)
     password_hash = NOBODY if account is None else account.password_hash
@@ -183,7 +185,7 @@ def replace_hash(account: Account, password: str, **changed: Any) -> Steps[Accou
     return (
         yield from update(
             account.own_key(),
-            password_hash=(yield from freshly_hashed(password)),
+            password_hash=(yield from hash_with_new_salt(password)),
             **changed,
             if_exists=PasswordChanged,
             when=attr("password_hash") == account.password_hash,
@@ -192,6 +194,6 @@ def replace_hash(account: Account, password: str, **changed: Any) -> Steps[Accou
     )
 
 
-def freshly_hashed(password: str) -> Steps[str]:
+def hash_with_new_salt(password: str) -> Steps[str]:
     salt = yield from random_bytes(SALT_BYTES)
     return hash_password(password, salt)

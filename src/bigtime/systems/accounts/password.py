@@ -49,17 +49,17 @@ def check_new(password: str) -> None:
     """Refuses what may not become a password."""
     if len(password) > MOST_CHARACTERS:
         raise PasswordTooLong
-    if len(composed(password)) < LEAST_CHARACTERS:
+    if len(normalize_password(password)) < LEAST_CHARACTERS:
         raise PasswordTooShort
 
 
-def composed(password: str) -> str:
+def normalize_password(password: str) -> str:
     return normalize("NFKC", password)
 
 
 def secret_of(password: str) -> bytes:
     """What is hashed; of what is too long to be a password, only enough to see that it is."""
-    return composed(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
+    return normalize_password(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
 
 
 def hash_password(password: str, salt: bytes, cost: Cost = CURRENT) -> str:
@@ -88,14 +88,14 @@ def is_outdated(password_hash: str) -> bool:
     return Cost(made.memory_cost, made.time_cost, made.parallelism) != CURRENT
 
 
-def encoded(zeros: int) -> str:
+def encode_zeros(zeros: int) -> str:
     return b64encode(bytes(zeros)).decode().rstrip("=")
 
 
 NOBODY = (
     f"$argon2id$v={ARGON2_VERSION}"
     f"$m={CURRENT.memory_kib},t={CURRENT.passes},p={CURRENT.lanes}"
-    f"${encoded(SALT_BYTES)}${encoded(HASH_BYTES)}"
+    f"${encode_zeros(SALT_BYTES)}${encode_zeros(HASH_BYTES)}"
 )
 """A hash of no password."""
 

@@ -19,7 +19,7 @@ from bigtime.systems.cart.line import (
     set_count, set_price,
 )
 from bigtime.systems.cart.purchases import (
-    Prepared, complete_purchase, opening, prepare, purchase, purchasing,
+    Prepared, complete_purchase, open_write, prepare, purchase, purchase_writes,
 )
 from bigtime.systems.cart.view import (
     PAGE, count_products, view_carts, view_carts_of_day, view_products, view_purchase,
@@ -33,7 +33,7 @@ __all__ = [
     "InvalidCount", "InvalidLine", "InvalidOrderId", "InvalidPrice", "InvalidSku", "ItemSku",
     "NotPurchasedByMoving", "Noting", "OrderWithoutPurchase", "Prepared", "PurchaseWithoutOrder",
     "PurchasedStays", "Purchases", "Status", "UnknownLine", "complete_purchase", "count_products",
-    "move_line", "opening", "order_id_of", "prepare", "purchase", "purchasing", "put_back",
+    "move_line", "open_write", "order_id_of", "prepare", "purchase", "purchase_writes", "put_back",
     "put_in_cart", "put_in_cart_noting", "remove_line", "set_count", "set_price", "view_carts",
     "view_carts_of_day", "view_products", "view_purchase",
 ]

@@ -167,7 +167,7 @@ class CartLine(Entity, table=CART):
         """What a line is called by, within its account."""
         return sort_key(self.own_key())
 
-    def but(self, **changed: Any) -> CartLine:
+    def replace(self, **changed: Any) -> CartLine:
         """The same line with something changed, and checked as a new one is."""
         return CartLine(**{**self.__dict__, **changed})
 

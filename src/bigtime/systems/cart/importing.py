@@ -80,7 +80,7 @@ def import_rows(
     for number, row in enumerate(rows, 1):
         try:
             line = line_of(row, known)
-            yield from imported(line, report)
+            yield from import_line(line, report)
         except DomainError as error:
             report.refused.append(Refusal(number, str(error)))
             continue
@@ -90,7 +90,7 @@ def import_rows(
     return report
 
 
-def imported(line: CartLine, report: Report) -> Steps[None]:
+def import_line(line: CartLine, report: Report) -> Steps[None]:
     """Writes a line that is not there; one that is stays as it is."""
     if (yield from get(line.own_key(), consistent=True)) is not None:
         report.unchanged.append(line)

@@ -62,21 +62,21 @@ def put_in_cart(
 ) -> Steps[CartLine]:
     """Adding again adds to Count, at the price of the day."""
     line = yield from new_line(account_id, item_sku, price, count)
-    return (yield from until_seen(lambda: entered(line)))
+    return (yield from until_seen(lambda: enter_line(line)))
 
 
 @pattern("Update Count of Product", index="Main table", takes="AccountID, ItemSKU, Count")
 def set_count(account_id: AccountId, item_sku: ItemSku, count: Count) -> Steps[CartLine]:
     """Of the product that is in the cart."""
     count = count_of(count)
-    return (yield from until_seen(lambda: changed(account_id, item_sku, count=count)))
+    return (yield from until_seen(lambda: change_line(account_id, item_sku, count=count)))
 
 
 @pattern("Update Price of Product", index="Main table", takes="AccountID, ItemSKU, Price")
 def set_price(account_id: AccountId, item_sku: ItemSku, price: Price) -> Steps[CartLine]:
     """Of the product that is in the cart, where it costs something else by now."""
     price = price_of(price)
-    return (yield from until_seen(lambda: changed(account_id, item_sku, price=price)))
+    return (yield from until_seen(lambda: change_line(account_id, item_sku, price=price)))
 
 
 @pattern(
@@ -94,7 +94,7 @@ def move_line(account_id: AccountId, sk: str, status: Status) -> Steps[CartLine]
     target = Status(status)
     if target is Status.PURCHASED:
         raise NotPurchasedByMoving
-    return (yield from until_seen(lambda: moved(account_id, sk, target)))
+    return (yield from until_seen(lambda: move_to_status(account_id, sk, target)))
 
 
 @pattern("Remove Product", index="Main table", takes="AccountID, SK", sample={"sk": SAMPLE_SK})
@@ -104,14 +104,14 @@ def remove_line(account_id: AccountId, sk: str) -> Steps[CartLine]:
     It gives the line as it was, for `put_back`.
     """
     check_open(line_key(account_id, sk).fields["status"])
-    return (yield from until_seen(lambda: removed(account_id, sk)))
+    return (yield from until_seen(lambda: take_line(account_id, sk)))
 
 
 @pattern("Put Product back", index="Main table", takes="Line")
 def put_back(line: CartLine) -> Steps[CartLine]:
     """A line that was removed, as it was; twice is as good as once."""
     check_open(line.status)
-    return (yield from until_seen(lambda: brought_back(line)))
+    return (yield from until_seen(lambda: put_line_back(line)))
 
 
 # How
@@ -157,7 +157,7 @@ def entered_noting(line: CartLine, noting: Noting) -> Steps[CartLine]:
         entering: Write[Any] = create(line, unless_exists=CartChanged)
     else:
         there = yield from get(marker.line, missing=CartChanged, consistent=True)
-        line = there.but(count=count_of(there.count + line.count), price=line.price)
+        line = there.replace(count=count_of(there.count + line.count), price=line.price)
         entering = update(
             there.own_key(),
             count=line.count,
@@ -170,7 +170,7 @@ def entered_noting(line: CartLine, noting: Noting) -> Steps[CartLine]:
     return line
 
 
-def entered(line: CartLine) -> Steps[CartLine]:
+def enter_line(line: CartLine) -> Steps[CartLine]:
     """A line that is new in the cart, or more of the one that is there."""
     marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
     if marker is None:
@@ -190,16 +190,16 @@ def more_of(marker: LineMarker, line: CartLine) -> Write[CartLine]:
     )
 
 
-def changed(account_id: str, item_sku: str, **fields: Any) -> Steps[CartLine]:
+def change_line(account_id: str, item_sku: str, **fields: Any) -> Steps[CartLine]:
     marker = yield from get(
         LineMarker.key(account_id, item_sku), missing=UnknownLine, consistent=True
     )
     return (yield from update(marker.line, if_exists=CartChanged, **fields))
 
 
-def removed(account_id: str, sk: str) -> Steps[CartLine]:
+def take_line(account_id: str, sk: str) -> Steps[CartLine]:
     line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
-    yield from leaving(line)
+    yield from remove_write(line)
     return line
 
 
@@ -207,7 +207,7 @@ class BackAlready(Conflict):
     """Somebody has put the same line back."""
 
 
-def brought_back(line: CartLine) -> Steps[CartLine]:
+def put_line_back(line: CartLine) -> Steps[CartLine]:
     there = yield from get(line.own_key(), consistent=True)
     if there is not None:
         return there
@@ -217,40 +217,40 @@ def brought_back(line: CartLine) -> Steps[CartLine]:
         raise InCartAgain from None
 
 
-def moved(account_id: str, sk: str, status: Status) -> Steps[CartLine]:
+def move_to_status(account_id: str, sk: str, status: Status) -> Steps[CartLine]:
     line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
     check_open(line.status)
     if line.status is status:
         return line
-    there = line.but(status=status, entered_at=(yield from now()))
+    there = line.replace(status=status, entered_at=(yield from now()))
     if status is Status.ACTIVE:
-        return (yield from activated(line, there))
-    return (yield from saved(line, there))
+        return (yield from activate_line(line, there))
+    return (yield from save_for_later(line, there))
 
 
 class SameInstant(Conflict):
     """The same product was saved in the same millisecond."""
 
 
-def saved(line: CartLine, there: CartLine) -> Steps[CartLine]:
+def save_for_later(line: CartLine, there: CartLine) -> Steps[CartLine]:
     while True:
         try:
-            yield from transact(leaving(line), create(there, unless_exists=SameInstant))
+            yield from transact(remove_write(line), create(there, unless_exists=SameInstant))
             return there
         except SameInstant:
-            there = there.but(entered_at=there.entered_at + INSTANT)
+            there = there.replace(entered_at=there.entered_at + INSTANT)
 
 
-def activated(line: CartLine, there: CartLine) -> Steps[CartLine]:
+def activate_line(line: CartLine, there: CartLine) -> Steps[CartLine]:
     marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
     if marker is None:
-        yield from transact(leaving(line), create(there, unless_exists=CartChanged))
+        yield from transact(remove_write(line), create(there, unless_exists=CartChanged))
         return there
-    yield from transact(leaving(line), more_of(marker, line))
+    yield from transact(remove_write(line), more_of(marker, line))
     return (yield from get(marker.line, missing=UnknownLine, consistent=True))
 
 
-def leaving(line: CartLine) -> Write[Any]:
+def remove_write(line: CartLine) -> Write[Any]:
     """Deletes a line that is as it was seen; its marker goes with it."""
     return delete(line, if_exists=CartChanged, when=as_seen(line), otherwise=CartChanged)
 

@@ -17,7 +17,8 @@ be asked for again: it then tells what it has bought, and buys nothing.
    stays; if there is less, or it is gone, it was bought all the same.
 
 Others may join a purchase to writes of their own, such as those of an order: `prepare` it, and put
-into their transaction what `purchasing` gives, or for a larger one `opening`, and `complete` that.
+into their transaction what `purchase_writes` gives, or for a larger one `open_write`, and
+`complete` that.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ from bigtime.systems.cart.design import (
     order_id_of,
 )
 from bigtime.systems.cart.errors import CartChanged, CartTooLarge, EmptyCart
-from bigtime.systems.cart.line import INSTANT, as_seen, leaving, until_seen
-from bigtime.systems.cart.view import purchased, view_purchase
+from bigtime.systems.cart.line import INSTANT, as_seen, remove_write, until_seen
+from bigtime.systems.cart.view import purchased_range, view_purchase
 from bigtime.wire import Steps
 
 MOST_AT_ONCE = 33
@@ -81,7 +82,7 @@ class Prepared:
 @pattern("Purchase Cart", index="Main table", takes="AccountID, OrderId")
 def purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLine]]:
     """Assigns one OrderId; again, it gives the same lines."""
-    bought = yield from until_seen(lambda: begun(account_id, order_id))
+    bought = yield from until_seen(lambda: begin_purchase(account_id, order_id))
     if not bought:
         yield from complete_purchase(account_id)
         bought = yield from view_purchase(account_id, order_id)
@@ -92,7 +93,7 @@ def purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLine]]:
 def complete_purchase(account_id: AccountId) -> Steps[Purchases | None]:
     """Goes on with what somebody began and did not end; gives the account's last purchase."""
     while True:
-        last = yield from until_seen(lambda: gone_on(account_id))
+        last = yield from until_seen(lambda: continue_purchase(account_id))
         if last is None or not last.is_open:
             return last
 
@@ -117,29 +118,29 @@ def prepare(account_id: AccountId, order_id: OrderId) -> Steps[Prepared]:
     return Prepared(account_id, order_id, at, lines, before, has_begun)
 
 
-def purchasing(prepared: Prepared) -> tuple[Write[Any], ...]:
+def purchase_writes(prepared: Prepared) -> tuple[Write[Any], ...]:
     """The writes of a purchase: three actions for each line, and one for all."""
-    moves = [move for line in prepared.lines for move in moving_all(line, prepared)]
-    return (*moves, recording(prepared))
+    moves = [move for line in prepared.lines for move in whole_move_writes(line, prepared)]
+    return (*moves, record_write(prepared))
 
 
-def opening(prepared: Prepared) -> Write[Any]:
+def open_write(prepared: Prepared) -> Write[Any]:
     """The write that begins a purchase of many lines; `complete_purchase` does the rest."""
-    return recording(prepared, buying=[as_bought(line) for line in prepared.lines])
+    return record_write(prepared, buying=[as_bought(line) for line in prepared.lines])
 
 
 # How
 
 
-def begun(account_id: str, order_id: OrderId) -> Steps[list[CartLine]]:
+def begin_purchase(account_id: str, order_id: OrderId) -> Steps[list[CartLine]]:
     """The lines of a small purchase. A large one is only begun, and gives none."""
     prepared = yield from prepare(account_id, order_id)
     if prepared.has_begun:
         return []
     if len(prepared.lines) > MOST_AT_ONCE:
-        yield from opening(prepared)
+        yield from open_write(prepared)
         return []
-    yield from transact(*purchasing(prepared))
+    yield from transact(*purchase_writes(prepared))
     return [as_purchased(line, prepared) for line in prepared.lines]
 
 
@@ -150,7 +151,7 @@ def check_size(lines: Sequence[CartLine]) -> None:
         raise CartTooLarge
 
 
-def gone_on(account_id: str) -> Steps[Purchases | None]:
+def continue_purchase(account_id: str) -> Steps[Purchases | None]:
     """The last purchase as it was seen; if it was open, some of its lines have moved since."""
     last = yield from get(Purchases.key(account_id), consistent=True)
     if last is not None and last.is_open:
@@ -163,7 +164,7 @@ def time_after(before: Purchases | None, moment: datetime) -> datetime:
     return moment if before is None else max(moment, before.begun_at + INSTANT)
 
 
-def recording(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[Any]:
+def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[Any]:
     """Writes this purchase over the one before it."""
     return put(
         Purchases(
@@ -176,13 +177,13 @@ def recording(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[Any
     )
 
 
-def moving_all(line: CartLine, prepared: Prepared) -> Iterator[Write[Any]]:
-    yield leaving(line)
+def whole_move_writes(line: CartLine, prepared: Prepared) -> Iterator[Write[Any]]:
+    yield remove_write(line)
     yield create(as_purchased(line, prepared), unless_exists=CartChanged)
 
 
 def as_purchased(line: CartLine, prepared: Prepared) -> CartLine:
-    return line.but(status=Status.PURCHASED, entered_at=prepared.at, order_id=prepared.order_id)
+    return line.replace(status=Status.PURCHASED, entered_at=prepared.at, order_id=prepared.order_id)
 
 
 def as_bought(line: CartLine) -> Bought:
@@ -196,15 +197,17 @@ def as_bought(line: CartLine) -> Bought:
 
 def move_chunk(last: Purchases) -> Steps[None]:
     """Moves some lines of an open purchase, and closes it with the last of them."""
-    there = yield from all_of(purchased(last.account_id, last.begun_at), consistent=True)
+    there = yield from all_of(purchased_range(last.account_id, last.begun_at), consistent=True)
     moved = {line.item_sku for line in there if line.order_id == last.order_id}
     left = [one for one in last.buying if one.item_sku not in moved]
     chunk = left[:MOST_AT_ONCE]
     active = yield from lines_of(last.account_id, chunk)
     moves = [
-        write for one, line in zip(chunk, active, strict=True) for write in moving(last, one, line)
+        write
+        for one, line in zip(chunk, active, strict=True)
+        for write in move_writes(last, one, line)
     ]
-    yield from transact(*moves, holding(last) if left[MOST_AT_ONCE:] else closing(last))
+    yield from transact(*moves, unchanged_check(last) if left[MOST_AT_ONCE:] else close_write(last))
 
 
 def lines_of(account_id: str, bought: Iterable[Bought]) -> Steps[list[CartLine | None]]:
@@ -217,10 +220,10 @@ def lines_of(account_id: str, bought: Iterable[Bought]) -> Steps[list[CartLine |
     return [found.get(key.fields["sku"]) for key in keys]
 
 
-def moving(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[Write[Any]]:
+def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[Write[Any]]:
     """The writes that make a purchased line; one that came later to the cart is none of it."""
     if line is not None and line.entered_at <= last.begun_at:
-        yield leaving(line) if line.count <= bought.count else reducing(line, bought.count)
+        yield remove_write(line) if line.count <= bought.count else reduce_write(line, bought.count)
     there = CartLine(
         account_id=last.account_id,
         status=Status.PURCHASED,
@@ -231,7 +234,7 @@ def moving(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[W
     yield create(there, unless_exists=CartChanged)
 
 
-def reducing(line: CartLine, count: int) -> Write[Any]:
+def reduce_write(line: CartLine, count: int) -> Write[Any]:
     return update(
         line.own_key(),
         count=Add(-count),
@@ -241,10 +244,10 @@ def reducing(line: CartLine, count: int) -> Write[Any]:
     )
 
 
-def holding(last: Purchases) -> Write[Any]:
+def unchanged_check(last: Purchases) -> Write[Any]:
     still = attr("version") == last.version
     return check(last.own_key(), if_exists=CartChanged, when=still, otherwise=CartChanged)
 
 
-def closing(last: Purchases) -> Write[Any]:
+def close_write(last: Purchases) -> Write[Any]:
     return put(last.model_copy(update={"buying": []}))

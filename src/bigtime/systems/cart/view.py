@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from bigtime.model import (
+    KeyRange,
     Page,
     Position,
-    Within,
     all_of,
     at_least,
     attr,
@@ -92,19 +92,19 @@ def view_purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLi
     """All lines of an order have one time, at or after that of its id."""
     account_id, order_id = ACCOUNT(account_id), order_id_of(order_id)
     ours = attr("order_id") == order_id
-    since = purchased(account_id, at_least(order_id.at))
+    since = purchased_range(account_id, at_least(order_id.at))
     position: Position | None = None
     while True:
         page = yield from query(since, limit=1, filter=ours, after=position, consistent=True)
         if page:
-            together = purchased(account_id, page.items[0].entered_at)
+            together = purchased_range(account_id, page.items[0].entered_at)
             return (yield from all_of(together, filter=ours, consistent=True))
         position = page.position
         if position is None:
             return []
 
 
-def purchased(account_id: str, entered_at: Any) -> Within[CartLine]:
+def purchased_range(account_id: str, entered_at: Any) -> KeyRange[CartLine]:
     return CartLine.within(
         "main", account_id=account_id, status=Status.PURCHASED, entered_at=entered_at
     )

@@ -34,7 +34,7 @@ from bigtime.systems.catalog.errors import (
 )
 from bigtime.systems.catalog.trending import (
     TRIES, find_trending, get_high_discount_deals, get_highly_engaged_deals,
-    get_trending_by_category, moving, place_of, places_of, ranked, record_engagement,
+    get_trending_by_category, rank_writes, place_of, places_of, with_engagement, record_engagement,
     start_trending, stop_trending,
 )
 from bigtime.systems.catalog.users import create_user, get_user_by_id, put_user, update_user
@@ -75,8 +75,8 @@ __all__ = [
     "get_deals_by_category", "get_high_discount_deals", "get_highly_engaged_deals",
     "get_recent_deals_by_brand", "get_trending_by_category", "get_user_activities",
     "get_user_activities_after", "get_user_by_id", "get_user_notifications", "get_user_watches",
-    "get_watches_by_type", "moving", "place_of", "places_of", "put_brand", "put_deal", "put_user",
-    "ranked", "record_activity", "record_engagement", "start_trending", "stop_trending", "unwatch",
-    "update_brand", "update_deal", "update_user", "watch_brand", "watch_brand_in_category",
-    "watch_category",
+    "get_watches_by_type", "place_of", "places_of", "put_brand", "put_deal", "put_user",
+    "rank_writes", "record_activity", "record_engagement", "start_trending", "stop_trending",
+    "unwatch", "update_brand", "update_deal", "update_user", "watch_brand",
+    "watch_brand_in_category", "watch_category", "with_engagement",
 ]

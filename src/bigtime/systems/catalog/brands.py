@@ -5,7 +5,7 @@ from __future__ import annotations
 from bigtime.model import create, get, pattern, put, update
 from bigtime.systems.catalog.design import Brand
 from bigtime.systems.catalog.errors import BrandExists, UnknownBrand
-from bigtime.systems.catalog.values import BrandId, told
+from bigtime.systems.catalog.values import BrandId, given_fields
 from bigtime.wire import Steps
 
 
@@ -39,5 +39,5 @@ def update_brand(
 
     Deals and watches keep the name that they were made with.
     """
-    changed = told(brand_name=brand_name, description=description, logo_url=logo_url)
+    changed = given_fields(brand_name=brand_name, description=description, logo_url=logo_url)
     return (yield from update(Brand.key(brand_id), if_exists=UnknownBrand, **changed))

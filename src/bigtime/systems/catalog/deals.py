@@ -20,7 +20,15 @@ from bigtime.model import (
 )
 from bigtime.systems.catalog.design import PAGE, Deal, DealStatus
 from bigtime.systems.catalog.errors import DealExists, DealMoved, UnknownDeal
-from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, Moment, Name, Price, told
+from bigtime.systems.catalog.values import (
+    BrandId,
+    CategoryId,
+    DealId,
+    Moment,
+    Name,
+    Price,
+    given_fields,
+)
 from bigtime.wire import Steps
 
 
@@ -114,7 +122,7 @@ def update_deal(
     category_name: str | None = None,
 ) -> Steps[Deal]:
     """Change what a deal says of itself."""
-    changed = told(
+    changed = given_fields(
         title=title,
         description=description,
         price=price,

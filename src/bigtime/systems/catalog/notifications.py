@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Protocol
 
-from bigtime.model import Change, Position, Within, get_many, put_many, query, reaction
+from bigtime.model import Change, KeyRange, Position, get_many, put_many, query, reaction
 from bigtime.systems.catalog.activities import DEAL_NOTIFICATION
 from bigtime.systems.catalog.design import DEALS, Deal, UserActivity, UserWatch
 from bigtime.systems.catalog.watches import (
@@ -54,13 +54,13 @@ class Watcher(Protocol):
 @reaction(DEALS)
 def notify_watchers(change: Change[Any]) -> Steps[None]:
     """Tells everyone who watches the brand of a new deal, its category, or both, once."""
-    deal = appeared(change)
+    deal = deal_to_announce(change)
     if deal is not None:
         yield from notify_each(BrandWatcher.within(brand_id=deal.brand_id), deal)
         yield from notify_each(CategoryWatcher.within(category_id=deal.category_id), deal)
 
 
-def appeared(change: Change[Any]) -> Deal | None:
+def deal_to_announce(change: Change[Any]) -> Deal | None:
     """The deal that can be browsed now, and could not be before."""
     deal = change.of(Deal)
     if deal is None or deal.after is None or not deal.after.is_listed:
@@ -71,7 +71,7 @@ def appeared(change: Change[Any]) -> Deal | None:
 
 
 def notify_each(
-    watchers: Within[BrandWatcher] | Within[CategoryWatcher], deal: Deal
+    watchers: KeyRange[BrandWatcher] | KeyRange[CategoryWatcher], deal: Deal
 ) -> Steps[None]:
     position: Position | None = None
     while True:

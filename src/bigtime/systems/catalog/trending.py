@@ -154,7 +154,9 @@ def record_engagement(
     not_negative(clicks)
     for _ in range(TRIES):
         try:
-            return (yield from moved(trending, trending.views + views, trending.clicks + clicks))
+            return (
+                yield from move_to_score(trending, trending.views + views, trending.clicks + clicks)
+            )
         except (EngagementMoved, Conflict):
             trending = yield from find_trending(trending.category_id, trending.deal_id)
     raise EngagementMoved
@@ -210,22 +212,22 @@ def as_seen(place: TrendingDeal) -> Condition:
     )
 
 
-def moved(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
+def move_to_score(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
     """The deal at the place of its new score, if it still is as it was seen."""
-    after = ranked(seen, views=views, clicks=clicks)
+    after = with_engagement(seen, views=views, clicks=clicks)
     # With a token, an answer that was lost on the way is asked for again, and counts once.
     token = (yield from random_bytes(16)).hex()
-    yield from transact(*moving(seen, after), token=token)
+    yield from transact(*rank_writes(seen, after), token=token)
     return after
 
 
-def ranked(seen: TrendingDeal, *, views: int, clicks: int) -> TrendingDeal:
+def with_engagement(seen: TrendingDeal, *, views: int, clicks: int) -> TrendingDeal:
     """The same deal with such engagement, and at the place of that."""
     rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
     return seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
 
 
-def moving(seen: TrendingDeal, after: TrendingDeal) -> tuple[Write[Any], ...]:
+def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[Write[Any], ...]:
     """The writes that give a deal another place, for whoever joins them to writes of their own.
 
     EngagementMoved is what they raise if it is not as it was seen.

@@ -7,7 +7,7 @@ from datetime import datetime
 from bigtime.model import create, get, pattern, put, update
 from bigtime.systems.catalog.design import User
 from bigtime.systems.catalog.errors import UnknownUser, UserExists
-from bigtime.systems.catalog.values import UserId, told
+from bigtime.systems.catalog.values import UserId, given_fields
 from bigtime.wire import Steps
 
 
@@ -39,5 +39,7 @@ def update_user(
     last_login: datetime | None = None,
 ) -> Steps[User]:
     """Change a user's names or e-mail address, or when they were last here."""
-    changed = told(username=username, email=email, display_name=display_name, last_login=last_login)
+    changed = given_fields(
+        username=username, email=email, display_name=display_name, last_login=last_login
+    )
     return (yield from update(User.key(user_id), if_exists=UnknownUser, **changed))

@@ -158,7 +158,7 @@ Percentage = Annotated[Exact, AfterValidator(less_than_all)]
 Count = Annotated[int, AfterValidator(not_negative)]
 
 
-def told(**fields: Any) -> dict[str, Any]:
+def given_fields(**fields: Any) -> dict[str, Any]:
     """The fields that are to change; there must be one."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:

@@ -20,7 +20,7 @@ from bigtime.systems.deals.categories import (
 from bigtime.systems.deals.day_lists import category_days, latest
 from bigtime.systems.deals.deals import (
     FACTS, create_deal, fetch_brand_deals, fetch_deal, fetch_deals, new_deal, rewrite_deal,
-    rewriting, update_deal,
+    facts_write, update_deal,
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
@@ -58,7 +58,8 @@ from bigtime.systems.deals.values import (
     MOST_DESCRIPTION, MOST_EMAIL, MOST_LINK, MOST_NAME, MOST_TITLE, DealId, GivenBrand,
     GivenBrandKey, GivenCategory, GivenDescription, GivenEmail, GivenLink, GivenName, GivenPrice,
     GivenTitle, MessageId, Username, brand_key, category_key, checked_description, checked_email,
-    checked_link, checked_price, checked_title, deal_id_of, message_id_of, person_name, told,
+    checked_link, checked_price, checked_title, deal_id_of, message_id_of, person_name,
+    given_fields,
 )
 from bigtime.systems.deals.watchers import send_brand_deal_message, send_category_deal_message
 from bigtime.systems.deals.watches import (
@@ -109,17 +110,16 @@ __all__ = [
     "WrongCategory", "all_days", "brand_key", "category_days", "category_key",
     "checked_description", "checked_email", "checked_link", "checked_price", "checked_title",
     "choosing_for_category", "choosing_for_page", "copy_of", "count_unread_messages",
-    "create_brand", "create_categories", "create_deal", "create_user", "deal_id_of",
+    "create_brand", "create_categories", "create_deal", "create_user", "deal_id_of", "facts_write",
     "fetch_all_brands", "fetch_all_categories", "fetch_brand", "fetch_brand_deals",
     "fetch_brand_interest", "fetch_brand_interests", "fetch_category", "fetch_category_interest",
     "fetch_category_interests", "fetch_deal", "fetch_deals", "fetch_editors_choice",
-    "fetch_front_page", "fetch_message", "interests_in_both", "latest", "like_brand",
-    "like_category", "make_brand", "mark_message_as_read", "mark_messages_as_read", "message_id_of",
-    "new_deal", "new_user", "person_name", "read_user", "refresh_category_deals",
-    "refresh_deals_cache", "refresh_page_deals", "rewrite_deal", "rewriting",
-    "send_brand_deal_message", "send_category_deal_message", "send_hot_deal_message",
-    "set_category_deals", "set_editors_choice_deals", "set_front_page_deals", "told",
-    "unlike_brand", "unlike_category", "unwatch_brand", "unwatch_category", "update_deal",
-    "update_user", "view_hot_deal_progress", "view_messages", "view_unread_messages", "watch_brand",
-    "watch_category",
+    "fetch_front_page", "fetch_message", "given_fields", "interests_in_both", "latest",
+    "like_brand", "like_category", "make_brand", "mark_message_as_read", "mark_messages_as_read",
+    "message_id_of", "new_deal", "new_user", "person_name", "read_user", "refresh_category_deals",
+    "refresh_deals_cache", "refresh_page_deals", "rewrite_deal", "send_brand_deal_message",
+    "send_category_deal_message", "send_hot_deal_message", "set_category_deals",
+    "set_editors_choice_deals", "set_front_page_deals", "unlike_brand", "unlike_category",
+    "unwatch_brand", "unwatch_category", "update_deal", "update_user", "view_hot_deal_progress",
+    "view_messages", "view_unread_messages", "watch_brand", "watch_category",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from bigtime.model import Add, Write, create, get, pattern, transact
 from bigtime.systems.deals.design import BRANDS, Brand
 from bigtime.systems.deals.errors import BrandExists, TooManyBrands, UnknownBrand
-from bigtime.systems.deals.values import BrandName, GivenBrand, GivenLink, brand_key, told
+from bigtime.systems.deals.values import BrandName, GivenBrand, GivenLink, brand_key, given_fields
 from bigtime.wire import Steps, TransactionCanceledException
 
 
@@ -21,7 +21,9 @@ def make_brand(name: str, *also: Write[Any], logo: str | None = None) -> Steps[B
     """Makes a brand, and in the same transaction whatever else is to be written."""
     try:
         brand, *_ = yield from transact(
-            create(Brand(brand=name, name=name, **told(logo=logo)), unless_exists=BrandExists),
+            create(
+                Brand(brand=name, name=name, **given_fields(logo=logo)), unless_exists=BrandExists
+            ),
             BRANDS.update(brands=Add({name})),
             *also,
         )

@@ -44,7 +44,7 @@ from bigtime.systems.deals.values import (
     GivenPrice,
     GivenTitle,
     deal_id_of,
-    told,
+    given_fields,
 )
 from bigtime.wire import Steps
 
@@ -88,7 +88,7 @@ def new_deal(
     description: GivenDescription | None = None,
 ) -> Steps[Deal]:
     """A deal that is not stored yet, for whoever stores it together with something else."""
-    facts = told(
+    facts = given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
     brand, category = yield from together(
@@ -139,7 +139,7 @@ def update_deal(
     Two editors who change the price of one deal at once do not end with a discount that neither
     meant: the later one is told.
     """
-    changes = told(
+    changes = given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
     key = Deal.key(deal_id_of(deal_id))
@@ -171,13 +171,13 @@ def rewrite_deal(
     """Editor; what is not told goes, but brand, category and time stay."""
     key = Deal.key(deal_id_of(deal_id))
     seen = yield from get(key, missing=UnknownDeal, consistent=True)
-    facts = told(
+    facts = given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
-    return (yield from rewriting(seen, facts))
+    return (yield from facts_write(seen, facts))
 
 
-def rewriting(seen: Deal, facts: Mapping[str, Any]) -> Write[Deal]:
+def facts_write(seen: Deal, facts: Mapping[str, Any]) -> Write[Deal]:
     """The write that gives a deal other facts, if it still has those that were seen."""
     changes = {**dict.fromkeys(FACTS), **facts}
     check_discount(seen.model_copy(update=changes))

@@ -90,7 +90,7 @@ CATEGORIES_BY_WEIGHT: Final = popularity(len(CATEGORIES))
 
 
 @dataclass(slots=True)
-class Kept:
+class Counts:
     """What is remembered of all that is made."""
 
     recent: list[Deal] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Kept:
         if len(featured) < FEATURED:
             featured.append(deal)
 
-    def counted(self, interest: Entity) -> Entity:
+    def count(self, interest: Entity) -> Entity:
         match interest:
             case BrandLike(brand=name) | BrandWatch(brand=name):
                 self.tally[type(interest), name] += 1
@@ -115,12 +115,12 @@ class Kept:
 
 def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
     """All of it, as it was at a moment."""
-    size, kept = SIZES[scale], Kept()
+    size, kept = SIZES[scale], Counts()
     for deal in deals(size, random, until):
         kept.keep(deal)
         yield deal
     for number in range(size.users):
-        yield from map(kept.counted, user(number, random, until, kept.recent))
+        yield from map(kept.count, user(number, random, until, kept.recent))
     yield from brands(until, kept)
     yield from categories(kept)
     yield from pages(kept)
@@ -201,14 +201,14 @@ def kind_of(deal: Deal, brands: list[str], categories: list[str]) -> MessageKind
 
 
 def some_brands(count: int, random: Random) -> list[str]:
-    return drawn(ALL_BRANDS, BRANDS_BY_WEIGHT, count, random)
+    return draw(ALL_BRANDS, BRANDS_BY_WEIGHT, count, random)
 
 
 def some_categories(count: int, random: Random) -> list[str]:
-    return drawn(CATEGORIES, CATEGORIES_BY_WEIGHT, count, random)
+    return draw(CATEGORIES, CATEGORIES_BY_WEIGHT, count, random)
 
 
-def drawn(names: tuple[str, ...], weights: list[float], count: int, random: Random) -> list[str]:
+def draw(names: tuple[str, ...], weights: list[float], count: int, random: Random) -> list[str]:
     """So many different ones, the popular ones more often."""
     found: dict[str, None] = {}
     while len(found) < count:
@@ -219,7 +219,7 @@ def drawn(names: tuple[str, ...], weights: list[float], count: int, random: Rand
 # What holds the counts, and what is featured
 
 
-def brands(until: datetime, kept: Kept) -> Iterator[Entity]:
+def brands(until: datetime, kept: Counts) -> Iterator[Entity]:
     for name in ALL_BRANDS:
         key = brand_key(name)
         yield Brand(
@@ -233,7 +233,7 @@ def brands(until: datetime, kept: Kept) -> Iterator[Entity]:
     yield Brands(brands=set(ALL_BRANDS))
 
 
-def categories(kept: Kept) -> Iterator[Category]:
+def categories(kept: Counts) -> Iterator[Category]:
     for name in CATEGORIES:
         key = category_key(name)
         yield Category(
@@ -245,7 +245,7 @@ def categories(kept: Kept) -> Iterator[Category]:
         )
 
 
-def pages(kept: Kept) -> Iterator[Entity]:
+def pages(kept: Counts) -> Iterator[Entity]:
     here_and_there = kept.recent[:: len(kept.recent) // FEATURED]
     yield FrontPage(featured_deals=[copy_of(one) for one in here_and_there[:FEATURED]])
     yield EditorsChoice(featured_deals=[copy_of(one) for one in kept.recent[3:30:5]])

@@ -102,7 +102,7 @@ def refresh_page_deals(page_name: PageName) -> Steps[FrontPage | EditorsChoice]:
     page = PAGES[PageName(page_name)]
     stored: FrontPage | EditorsChoice = yield from page.get(consistent=True)
     if stored.featured_deals:
-        featured = yield from copied(
+        featured = yield from copies_of(
             [featured_deal.deal_id for featured_deal in stored.featured_deals]
         )
         stored = yield from page.update(
@@ -118,7 +118,9 @@ def refresh_category_deals(category_name: CategoryName) -> Steps[Category]:
     stored = yield from get(key, missing=UnknownCategory, consistent=True)
     if not stored.featured_deals:
         return stored
-    featured = yield from copied([featured_deal.deal_id for featured_deal in stored.featured_deals])
+    featured = yield from copies_of(
+        [featured_deal.deal_id for featured_deal in stored.featured_deals]
+    )
     return (
         yield from update(
             key,
@@ -166,7 +168,7 @@ def choosing_for_category(
 def copies(deal_ids: Sequence[DealId], limits: Limits) -> Steps[list[FeaturedDeal]]:
     """Copies of the deals that an editor has chosen."""
     check_choice(deal_ids, limits)
-    return (yield from copied(deal_ids))
+    return (yield from copies_of(deal_ids))
 
 
 def check_choice(deal_ids: Sequence[DealId], limits: Limits) -> None:
@@ -188,13 +190,15 @@ def check_category(category: Category, featured: Sequence[FeaturedDeal]) -> None
             )
 
 
-def copied(deal_ids: Sequence[DealId]) -> Steps[list[FeaturedDeal]]:
+def copies_of(deal_ids: Sequence[DealId]) -> Steps[list[FeaturedDeal]]:
     keys = [Deal.key(deal_id_of(one)) for one in deal_ids]
     deals = yield from get_many(keys, consistent=True)
-    return [copy_of(known(deal, deal_id)) for deal, deal_id in zip(deals, deal_ids, strict=True)]
+    return [
+        copy_of(require_deal(deal, deal_id)) for deal, deal_id in zip(deals, deal_ids, strict=True)
+    ]
 
 
-def known(deal: Deal | None, deal_id: DealId) -> Deal:
+def require_deal(deal: Deal | None, deal_id: DealId) -> Deal:
     if deal is None:
         raise UnknownDeal(f"There is no deal {deal_id}; take it out.")
     return deal

@@ -64,11 +64,11 @@ def fetch_front_page(
     """Front page item; day partitions for up to 25 deals."""
     is_first = last_deal_id_seen is None and after is None
     walk = latest(all_days(), last_deal_id_seen, after=after)
-    deals = copied(otherwise=walk) if is_first else walk
+    deals = first_page(otherwise=walk) if is_first else walk
     return (yield from together(FRONT_PAGE.get(), deals))
 
 
-def copied(*, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
+def first_page(*, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
     """The first page from a copy, or as it is found otherwise."""
     cached = yield from any_copy()
     return (yield from otherwise) if cached is None else cached

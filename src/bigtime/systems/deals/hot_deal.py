@@ -112,11 +112,11 @@ def tell_segment(
             segments=of,
         )
         yield from deliver(deal, MessageKind.HOT, [user.username for user in page])
-        segment = yield from put(moved(segment, page))
+        segment = yield from put(advance(segment, page))
     return segment
 
 
-def moved(segment: HotDealSegment, page: Page[User]) -> HotDealSegment:
+def advance(segment: HotDealSegment, page: Page[User]) -> HotDealSegment:
     """A segment after one more page of users."""
     position = page.position
     return segment.model_copy(

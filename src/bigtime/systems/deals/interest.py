@@ -54,7 +54,7 @@ def fetch_brand_interests(
 ) -> Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
     interests = yield from interests_at(brand_keys(brand_names, username))
-    return told_by_name(brand_names, interests)
+    return interests_by_name(brand_names, interests)
 
 
 @pattern("Fetch User's Interest in several Categories", index="Main table")
@@ -63,7 +63,7 @@ def fetch_category_interests(
 ) -> Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
     interests = yield from interests_at(category_keys(category_names, username))
-    return told_by_name(category_names, interests)
+    return interests_by_name(category_names, interests)
 
 
 def interests_in_both(
@@ -73,7 +73,7 @@ def interests_in_both(
     keys = brand_keys(brand_names, username) + category_keys(category_names, username)
     interests = yield from interests_at(keys)
     brands, categories = interests[: len(brand_names)], interests[len(brand_names) :]
-    return told_by_name(brand_names, brands), told_by_name(category_names, categories)
+    return interests_by_name(brand_names, brands), interests_by_name(category_names, categories)
 
 
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
@@ -95,7 +95,7 @@ def interests_at(keys: list[Pair]) -> Steps[list[Interest]]:
     return list(map(Interest, told[::2], told[1::2]))
 
 
-def told_by_name(names: Sequence[str], interests: Sequence[Interest]) -> dict[str, Interest]:
+def interests_by_name(names: Sequence[str], interests: Sequence[Interest]) -> dict[str, Interest]:
     """Those that there are."""
     named = zip(names, interests, strict=True)
     return {name: one for name, one in named if one.liked or one.watched}

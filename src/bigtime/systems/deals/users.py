@@ -5,7 +5,7 @@ from __future__ import annotations
 from bigtime.model import create, get, pattern, update
 from bigtime.systems.deals.design import User
 from bigtime.systems.deals.errors import UnknownUser, UsernameTaken
-from bigtime.systems.deals.values import GivenEmail, GivenName, Username, told
+from bigtime.systems.deals.values import GivenEmail, GivenName, Username, given_fields
 from bigtime.wire import Steps
 
 
@@ -32,7 +32,7 @@ def update_user(
 
     What is not told stays.
     """
-    changes = told(name=name, email=email)
+    changes = given_fields(name=name, email=email)
     if not changes:
         return (yield from read_user(username))
     return (yield from update(User.key(username), if_exists=UnknownUser, **changes))
@@ -40,4 +40,6 @@ def update_user(
 
 def new_user(username: str, *, name: str | None = None, email: str | None = None) -> User:
     """A user that is not stored yet, for whoever stores it together with something else."""
-    return User(username=username, **told(name=username if name is None else name, email=email))
+    return User(
+        username=username, **given_fields(name=username if name is None else name, email=email)
+    )

@@ -132,8 +132,8 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def told(**fields: Any) -> dict[str, Any]:
-    """Those fields that were told, each of them checked."""
+def given_fields(**fields: Any) -> dict[str, Any]:
+    """The fields that are not None, each checked."""
     return {name: CHECKS[name](value) for name, value in fields.items() if value is not None}
 
 
@@ -148,8 +148,8 @@ message_id_of = ksuid_or(UnknownMessage)
 # Types
 
 
-def named(spell: Callable[[str], str]) -> BeforeValidator:
-    """Spells text; what is none, pydantic refuses itself."""
+def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
+    """A validator that spells text, and leaves other values for pydantic to refuse."""
 
     def spelled(value: Any) -> Any:
         return spell(value) if isinstance(value, str) else value
@@ -157,9 +157,9 @@ def named(spell: Callable[[str], str]) -> BeforeValidator:
     return BeforeValidator(spelled)
 
 
-BrandName = Annotated[str, Field(max_length=MOST_NAME), named(brand_key)]
-CategoryName = Annotated[str, Field(max_length=MOST_NAME), named(category_key)]
-Username = Annotated[str, Field(max_length=MOST_USERNAME), named(username_key)]
+BrandName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(brand_key)]
+CategoryName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(category_key)]
+Username = Annotated[str, Field(max_length=MOST_USERNAME), spelled_by(username_key)]
 ShownName = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 Title = Annotated[str, Field(min_length=1, max_length=MOST_TITLE)]
 Description = Annotated[str, Field(max_length=MOST_DESCRIPTION)]
@@ -180,14 +180,14 @@ def brand_shown(text: str) -> str:
     return text
 
 
-GivenBrand = Annotated[ShownName, named(brand_shown)]
-GivenBrandKey = Annotated[ShownName, named(brand_key)]
-GivenCategory = Annotated[ShownName, named(category_key)]
-GivenName = Annotated[ShownName, named(person_name)]
-GivenTitle = Annotated[Title, named(checked_title)]
-GivenDescription = Annotated[Description, named(checked_description)]
-GivenLink = Annotated[Link, Field(examples=["https://shop.example/lamp"]), named(checked_link)]
-GivenEmail = Annotated[Email, Field(examples=["alex@example.com"]), named(checked_email)]
+GivenBrand = Annotated[ShownName, spelled_by(brand_shown)]
+GivenBrandKey = Annotated[ShownName, spelled_by(brand_key)]
+GivenCategory = Annotated[ShownName, spelled_by(category_key)]
+GivenName = Annotated[ShownName, spelled_by(person_name)]
+GivenTitle = Annotated[Title, spelled_by(checked_title)]
+GivenDescription = Annotated[Description, spelled_by(checked_description)]
+GivenLink = Annotated[Link, Field(examples=["https://shop.example/lamp"]), spelled_by(checked_link)]
+GivenEmail = Annotated[Email, Field(examples=["alex@example.com"]), spelled_by(checked_email)]
 GivenPrice = Annotated[
     Price,
     BeforeValidator(checked_price),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bigtime.model import Within, get, pattern, query
+from bigtime.model import KeyRange, get, pattern, query
 from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
 from bigtime.systems.deals.design import BrandWatch, CategoryWatch, Deal, MessageKind
 from bigtime.systems.deals.errors import UnknownDeal
@@ -48,7 +48,7 @@ def tell_category_watchers(
 
 
 def tell_each(
-    watches: Within[BrandWatch] | Within[CategoryWatch],
+    watches: KeyRange[BrandWatch] | KeyRange[CategoryWatch],
     deal: Deal,
     kind: MessageKind,
     page_size: int,

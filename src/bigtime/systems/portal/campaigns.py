@@ -40,8 +40,8 @@ from bigtime.systems.portal.history import (
     Overtaken,
     but,
     check_seen,
-    created,
-    edited,
+    create_record,
+    edit_change,
 )
 from bigtime.systems.portal.offers import (
     Offer,
@@ -162,7 +162,7 @@ def list_upcoming_campaigns(
 ) -> Steps[Page[Offer]]:
     """active ones that start after today, the next one first, paged"""
     day = yield from today(zone)
-    return (yield from offer_page((yield from upcoming(day, limit, after)), day))
+    return (yield from offer_page((yield from upcoming_page(day, limit, after)), day))
 
 
 @pattern("List Expired Campaigns", index="CampaignActiveIndex, products")
@@ -171,7 +171,7 @@ def list_expired_campaigns(
 ) -> Steps[Page[Offer]]:
     """active ones that ended before today, filtered by end date; newest first, paged"""
     day = yield from today(zone)
-    return (yield from offer_page((yield from expired(day, limit, after)), day))
+    return (yield from offer_page((yield from expired_page(day, limit, after)), day))
 
 
 @pattern("List Next and Last Campaigns", index="CampaignActiveIndex, products")
@@ -184,13 +184,13 @@ def list_next_and_last_campaigns(
     nearly always be needed.
     """
     day = yield from today(zone)
-    coming = yield from upcoming(day, limit)
-    over = yield from expired(day, min(2 * limit, MOST_ON_A_PAGE))
+    coming = yield from upcoming_page(day, limit)
+    over = yield from expired_page(day, min(2 * limit, MOST_ON_A_PAGE))
     offers = yield from offers_of([*coming, *over.items[:limit]], day)
     return offers[: len(coming)], offers[len(coming) :]
 
 
-def upcoming(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
+def upcoming_page(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
     return activity_page(
         Campaign,
         "CampaignActiveIndex",
@@ -201,7 +201,7 @@ def upcoming(day: date, limit: int, after: Position | None = None) -> Steps[Page
     )
 
 
-def expired(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
+def expired_page(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
     return activity_page(
         Campaign,
         "CampaignActiveIndex",
@@ -277,7 +277,7 @@ def create_campaign(
     for _ in range(TRIES):
         affordable = yield from affordable_product(campaign)
         try:
-            return (yield from created(campaign, taken=CampaignExists, checks=(affordable,)))
+            return (yield from create_record(campaign, taken=CampaignExists, checks=(affordable,)))
         except Overtaken:
             continue
     raise Conflict
@@ -312,7 +312,7 @@ def edit_campaign(
 ) -> Steps[Campaign]:
     def decide(campaign: Campaign) -> Steps[Change | None]:
         check_seen(campaign, seen)
-        change = edited(campaign, changes, CHANGEABLE, CampaignDeleted)
+        change = edit_change(campaign, changes, CHANGEABLE, CampaignDeleted)
         if change is None:
             return None
         after = but(campaign, change.fields)

@@ -77,21 +77,21 @@ def entry_hash(item: Item) -> str:
 
 
 def digest(attributes: Mapping[str, AttributeValue]) -> str:
-    spelled = {name: spelling(value) for name, value in attributes.items()}
+    spelled = {name: canonical_value(value) for name, value in attributes.items()}
     text = json.dumps(spelled, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def spelling(value: AttributeValue) -> AttributeValue:
+def canonical_value(value: AttributeValue) -> AttributeValue:
     """One attribute, in the one way that it is hashed and compared."""
     ((tag, content),) = value.items()
     match tag:
         case "N":
             return {tag: number_text(content)}
         case "L":
-            return {tag: [spelling(one) for one in content]}
+            return {tag: [canonical_value(one) for one in content]}
         case "M":
-            return {tag: {name: spelling(one) for name, one in content.items()}}
+            return {tag: {name: canonical_value(one) for name, one in content.items()}}
         case "NS":
             return {tag: sorted(map(number_text, content))}
         case "SS" | "BS":
@@ -164,10 +164,10 @@ def next_entry(
         previous_hash=NOTHING_BEFORE if last is None else last.hash,
         hash="",
     )
-    return sealed(entry)
+    return seal(entry)
 
 
-def sealed(entry: AuditEntry) -> AuditEntry:
+def seal(entry: AuditEntry) -> AuditEntry:
     item = entry.layout.to_item(entry)
     content = content_hash(item)
     item["contentHash"] = {"S": content}

@@ -70,18 +70,18 @@ def redeem_code(
     purpose: Purpose, tenant_id: TenantId, code: str, *, pepper: bytes = b""
 ) -> Steps[None]:
     """once; a wrong one counts as a try"""
-    sent = yield from tried(purpose, tenant_id, code, pepper)
-    yield from using(sent, (yield from now()))
+    sent = yield from try_code(purpose, tenant_id, code, pepper)
+    yield from use_write(sent, (yield from now()))
 
 
-def tried(purpose: Purpose, tenant_id: str, code: str, pepper: bytes) -> Steps[OneTimeCode]:
+def try_code(purpose: Purpose, tenant_id: str, code: str, pepper: bytes) -> Steps[OneTimeCode]:
     """Counts a try, and gives back what was sent if the code is that."""
     key = OneTimeCode.key(purpose, checked_tenant_id(tenant_id))
     for _ in range(TRIES):
         sent = yield from get(key, consistent=True, missing=UnknownCode)
         check_usable(sent, (yield from now()))
         try:
-            yield from counting(sent)
+            yield from count_try_write(sent)
         except Overtaken:
             continue
         given = hash_of(purpose, sent.id, code, sent.salt, pepper)
@@ -100,7 +100,7 @@ def check_usable(sent: OneTimeCode, moment: datetime) -> None:
         raise CodeSpent
 
 
-def counting(sent: OneTimeCode) -> Write[OneTimeCode]:
+def count_try_write(sent: OneTimeCode) -> Write[OneTimeCode]:
     """One try more, of this very code, if there is one left."""
     left = (attr("tries") < MOST_TRIES) & attr("used_at").missing()
     return update(
@@ -112,7 +112,7 @@ def counting(sent: OneTimeCode) -> Write[OneTimeCode]:
     )
 
 
-def using(sent: OneTimeCode, moment: datetime) -> Write[OneTimeCode]:
+def use_write(sent: OneTimeCode, moment: datetime) -> Write[OneTimeCode]:
     """Marks a code as used, if it is not, and if no other was sent meanwhile."""
     return update(
         sent.own_key(),

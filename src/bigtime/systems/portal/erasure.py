@@ -31,7 +31,7 @@ def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> Steps
     def decide(tenant: Tenant) -> Steps[Change | None]:
         if tenant.active:
             raise AnonymiseForbidden
-        return None if is_anonymous(tenant) else anonymised(tenant, why)
+        return None if is_anonymous(tenant) else anonymise_change(tenant, why)
         yield
 
     tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).run(decide)
@@ -43,7 +43,7 @@ def is_anonymous(tenant: Tenant) -> bool:
     return tenant.email.endswith(ERASED)
 
 
-def anonymised(tenant: Tenant, reason: str) -> Change:
+def anonymise_change(tenant: Tenant, reason: str) -> Change:
     return Change(
         {
             "email": f"{tenant.id}{ERASED}",
@@ -62,8 +62,8 @@ def erase_contents(tenant: Tenant) -> Steps[None]:
     entries = yield from all_of(chain, consistent=True)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
     told = [entry for entry in entries if entry.sequence < last and entry.salt is not None]
-    yield from together(*map(erasing, told))
+    yield from together(*map(erase_entry, told))
 
 
-def erasing(entry: AuditEntry) -> Steps[AuditEntry]:
+def erase_entry(entry: AuditEntry) -> Steps[AuditEntry]:
     return (yield from update(entry.own_key(), before=None, after=None, reason=None, salt=None))

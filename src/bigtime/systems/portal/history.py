@@ -121,12 +121,12 @@ class Changing(Generic[R]):
                 return record
             last = yield from last_entry(TABLES[type(record)], record.id)
             try:
-                return (yield from self.written(record, last, change, actor))
+                return (yield from self.write(record, last, change, actor))
             except Overtaken:
                 continue
         raise Conflict
 
-    def written(self, record: R, last: Link | None, change: Change, actor: str) -> Steps[R]:
+    def write(self, record: R, last: Link | None, change: Change, actor: str) -> Steps[R]:
         moment = checked_moment((yield from now()))
         salt = yield from random_bytes(SALT_BYTES)
         stamps = {"date_last_updated": moment, "last_updated_by": actor}
@@ -147,9 +147,9 @@ class Changing(Generic[R]):
             update(
                 record,
                 if_exists=self.missing,
-                when=unchanged(record),
+                when=is_unchanged(record),
                 otherwise=Overtaken,
-                **{**differing(record, after), **stamps},
+                **{**differing_fields(record, after), **stamps},
             ),
             create(entry, unless_exists=Overtaken),
             *change.checks,
@@ -159,7 +159,7 @@ class Changing(Generic[R]):
         return after
 
 
-def created(
+def create_record(
     record: R, *, taken: type[DomainError] = IdTaken, checks: tuple[Write[Any], ...] = ()
 ) -> Steps[R]:
     """Makes a record and begins its chain."""
@@ -195,7 +195,7 @@ def but(record: R, fields: Mapping[str, Any]) -> R:
     return type(record)(**{**record.__dict__, **fields})
 
 
-def differing(record: Record, other: Record) -> dict[str, Any]:
+def differing_fields(record: Record, other: Record) -> dict[str, Any]:
     return {
         name: getattr(other, name)
         for name in type(record).model_fields
@@ -203,7 +203,7 @@ def differing(record: Record, other: Record) -> dict[str, Any]:
     }
 
 
-def unchanged(record: Record) -> Condition:
+def is_unchanged(record: Record) -> Condition:
     """That every field is as it was read; the key cannot change."""
     key = {*record.own_key().fields}
     names = [name for name in type(record).model_fields if name not in key]
@@ -243,13 +243,13 @@ def edit(
 
     def decide(record: R) -> Steps[Change | None]:
         check_seen(record, seen)
-        return edited(record, changes, changeable, deleted)
+        return edit_change(record, changes, changeable, deleted)
         yield
 
     return (yield from Changing(key, by, missing).run(decide))
 
 
-def edited(
+def edit_change(
     record: R, changes: Mapping[str, Any], changeable: frozenset[str], deleted: type[DomainError]
 ) -> Change | None:
     """What an editor's changes make of a record: its field `active` deletes and restores it."""
@@ -264,7 +264,7 @@ def edited(
         return None
     if not record.active and not after.active:
         raise deleted
-    return Change(differing(record, after), edit_of(record, after))
+    return Change(differing_fields(record, after), edit_of(record, after))
 
 
 def edit_of(record: Record, after: Record) -> Action:

@@ -46,7 +46,7 @@ def rounded_discount(price: Decimal, percentage: Decimal) -> Decimal:
     return (price * (WHOLE - percentage) / WHOLE).quantize(CENT, ROUND_HALF_UP)
 
 
-def discounted(price: Decimal, percentage: Decimal) -> Decimal:
+def discounted_price(price: Decimal, percentage: Decimal) -> Decimal:
     """What is paid; a cent at least, should the price have dropped since the campaign was made."""
     return max(CENT, rounded_discount(price, percentage))
 
@@ -55,7 +55,7 @@ def offer_of(campaign: Campaign, product: Product | None, day: date) -> Offer:
     valid = is_valid(campaign, day)
     if product is None or not product.active:
         return Offer(campaign, UNAVAILABLE, None, None, valid)
-    price = discounted(product.price, campaign.discount_percentage)
+    price = discounted_price(product.price, campaign.discount_percentage)
     return Offer(campaign, product.name, product.price, price, valid)
 
 

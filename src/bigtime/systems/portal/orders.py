@@ -57,8 +57,8 @@ from bigtime.systems.portal.errors import (
     UnknownProduct,
     UnknownTenant,
 )
-from bigtime.systems.portal.history import TRIES, Overtaken, created, unchanged
-from bigtime.systems.portal.offers import discounted, is_valid, today
+from bigtime.systems.portal.history import TRIES, Overtaken, create_record, is_unchanged
+from bigtime.systems.portal.offers import discounted_price, is_valid, today
 from bigtime.systems.portal.paging import IS_ACTIVE, PAGE, checked_size
 from bigtime.systems.portal.values import (
     AskedCode,
@@ -118,11 +118,11 @@ def place_order(
         made = yield from made_before(tenant_id, order_id)
         if made is not None:
             return made
-        quote = yield from quoted(lines, campaign_code, zone)
+        quote = yield from make_quote(lines, campaign_code, zone)
         if total is not None and total != quote.total:
             raise TotalMoved
         try:
-            return (yield from ordered(tenant_id, quote, order_id, along))
+            return (yield from try_order(tenant_id, quote, order_id, along))
         except Overtaken:
             continue
         except IdTaken:
@@ -141,7 +141,7 @@ def quote_order(
     zone: tzinfo = UTC,
 ) -> Steps[Quote]:
     """what an order would cost at this moment, by the same rules"""
-    return (yield from quoted(checked_lines(products), campaign_code, zone))
+    return (yield from make_quote(checked_lines(products), campaign_code, zone))
 
 
 @pattern("Get Order", index="Main table")
@@ -186,18 +186,18 @@ def made_before(tenant_id: str, order_id: str | None) -> Steps[Order | None]:
     return (yield from get(Order.key(tenant_id, order_id), consistent=True))
 
 
-def quoted(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> Steps[Quote]:
+def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> Steps[Quote]:
     """What it would be, from what products and campaign are now."""
     asked = None if code is None else asked_campaign_code(code)
     products = yield from available(lines)
     campaign = None
     if asked is not None:
-        campaign = yield from running(asked, (yield from today(zone)), products)
+        campaign = yield from valid_campaign(asked, (yield from today(zone)), products)
     items = [item_of(product, lines[product.id], campaign) for product in products.values()]
     return Quote(products, items, campaign)
 
 
-def ordered(
+def try_order(
     tenant_id: str, quote: Quote, order_id: str | None, along: Along | None
 ) -> Steps[Order]:
     """One attempt, from what the tenant is now, and what products and campaign were just now."""
@@ -216,7 +216,7 @@ def ordered(
     )
     others = (yield from along(order, tenant)) if along else ()
     checks = still_so(tenant, quote.products, quote.campaign)
-    return (yield from created(order, checks=(*checks, *others)))
+    return (yield from create_record(order, checks=(*checks, *others)))
 
 
 def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:
@@ -230,7 +230,7 @@ def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:
     return products
 
 
-def running(code: str, day: date, products: Mapping[str, Product]) -> Steps[Campaign]:
+def valid_campaign(code: str, day: date, products: Mapping[str, Product]) -> Steps[Campaign]:
     """A campaign that holds today, for one of the products."""
     campaign = yield from get(Campaign.key(code), consistent=True, missing=UnknownCampaign)
     if not is_valid(campaign, day):
@@ -243,7 +243,7 @@ def running(code: str, day: date, products: Mapping[str, Product]) -> Steps[Camp
 def item_of(product: Product, quantity: int, campaign: Campaign | None) -> OrderItem:
     price = product.price
     if campaign is not None and campaign.product_id == product.id:
-        price = discounted(price, campaign.discount_percentage)
+        price = discounted_price(price, campaign.discount_percentage)
     return OrderItem(
         product_id=product.id, product_name=product.name, quantity=quantity, unit_price=price
     )
@@ -255,7 +255,7 @@ def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> CampaignSna
         **campaign.__dict__,
         is_valid=True,
         original_price=price,
-        discounted_price=discounted(price, campaign.discount_percentage),
+        discounted_price=discounted_price(price, campaign.discount_percentage),
     )
 
 
@@ -269,7 +269,10 @@ def still_so(
         check(tenant.own_key(), if_exists=Overtaken, when=may_order, otherwise=Overtaken),
         *(
             check(
-                record.own_key(), if_exists=Overtaken, when=unchanged(record), otherwise=Overtaken
+                record.own_key(),
+                if_exists=Overtaken,
+                when=is_unchanged(record),
+                otherwise=Overtaken,
             )
             for record in records
         ),

@@ -20,7 +20,7 @@ from bigtime.model import (
 )
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.errors import ProductDeleted, UnknownProduct
-from bigtime.systems.portal.history import created, edit
+from bigtime.systems.portal.history import create_record, edit
 from bigtime.systems.portal.paging import PAGE, Counts, activity_page, checked_size
 from bigtime.systems.portal.values import (
     Active,
@@ -129,7 +129,7 @@ def create_product(
         date_last_updated=moment,
         last_updated_by=by,
     )
-    return (yield from created(product))
+    return (yield from create_record(product))
 
 
 @pattern("Update Product", index="Main table", sample={"changes": {"price": Decimal("249.99")}})

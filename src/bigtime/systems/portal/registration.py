@@ -10,7 +10,7 @@ from typing import Any
 
 from bigtime.model import Write, now, pattern
 from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.codes import tried, using
+from bigtime.systems.portal.codes import try_code, use_write
 from bigtime.systems.portal.design import Purpose, Tenant
 from bigtime.systems.portal.errors import UnknownTenant
 from bigtime.systems.portal.history import Change, Changing
@@ -22,11 +22,11 @@ from bigtime.wire import Steps
 @pattern("Validate Tenant with One-time Code", index="Main table", sample={"code": "123456"})
 def validate_tenant(tenant_id: TenantId, code: str, *, pepper: bytes = b"") -> Steps[Tenant]:
     """UNVALIDATED to VALIDATED; the code is used up in the same transaction"""
-    sent = yield from tried(Purpose.VALIDATE, tenant_id, code, pepper)
-    used = using(sent, (yield from now()))
+    sent = yield from try_code(Purpose.VALIDATE, tenant_id, code, pepper)
+    used = use_write(sent, (yield from now()))
 
     def decide(tenant: Tenant) -> Steps[Change | None]:
-        return replace(moved_on(tenant, Status.VALIDATED), checks=(used,))
+        return replace(status_change(tenant, Status.VALIDATED), checks=(used,))
         yield
 
     return (yield from Changing(Tenant.key(tenant_id), tenant_id, UnknownTenant).run(decide))
@@ -49,13 +49,13 @@ def register_tenant(
     given = {name: value for name, value in told.items() if value is not None}
 
     def decide(tenant: Tenant) -> Steps[Change | None]:
-        change = moved_on(tenant, Status.REGISTERED)
+        change = status_change(tenant, Status.REGISTERED)
         return replace(change, fields={**change.fields, **given}, checks=along)
         yield
 
     return (yield from Changing(Tenant.key(tenant_id), tenant_id, UnknownTenant).run(decide))
 
 
-def moved_on(tenant: Tenant, target: Status) -> Change:
+def status_change(tenant: Tenant, target: Status) -> Change:
     """A move that a tenant makes itself; out of suspension only an admin helps."""
     return system_move(orderly(tenant), target)

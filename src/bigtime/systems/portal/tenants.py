@@ -21,7 +21,7 @@ from bigtime.model import (
 )
 from bigtime.systems.portal.design import Tenant
 from bigtime.systems.portal.errors import TenantDeleted, UnknownTenant
-from bigtime.systems.portal.history import created, edit
+from bigtime.systems.portal.history import create_record, edit
 from bigtime.systems.portal.paging import (
     IS_ACTIVE,
     PAGE,
@@ -148,16 +148,16 @@ def list_tenants_to_remind(
     The day moves on while somebody reads; so a page is cut where it begins, and a cursor holds.
     """
     start = checked_moment(since or (yield from now()) - REMINDED)
-    page = yield from unvalidated(checked_size(limit), after)
+    page = yield from unvalidated_page(checked_size(limit), after)
     fresh = [one for one in page if one.date_created >= start]
     if page.position is None or len(fresh) < len(page):
         return Page(fresh)
-    following = yield from unvalidated(1, page.position)
+    following = yield from unvalidated_page(1, page.position)
     is_last = any(one.date_created < start for one in following)
     return Page(fresh, None if is_last else page.position)
 
 
-def unvalidated(limit: int, after: Position | None) -> Op[Page[Tenant]]:
+def unvalidated_page(limit: int, after: Position | None) -> Op[Page[Tenant]]:
     """Those that are active, newest first."""
     return query(
         Tenant.within("TenantStatusIndex", status=Status.UNVALIDATED),
@@ -229,7 +229,7 @@ def new_tenant(by: str, **fields: Any) -> Steps[Tenant]:
         date_last_updated=moment,
         last_updated_by=by,
     )
-    return (yield from created(tenant))
+    return (yield from create_record(tenant))
 
 
 @pattern(

@@ -21,9 +21,9 @@ from bigtime.systems.portal.chain import (
     CONTENT,
     NOTHING_BEFORE,
     OWN_HASH,
+    canonical_value,
     content_hash,
     entry_hash,
-    spelling,
     without_key,
 )
 from bigtime.systems.portal.design import (
@@ -100,13 +100,13 @@ def verify_chains(place: Place | None = None, *, limit: int = PAGE) -> Steps[Ver
     """One page: some records with their chains, or some entries with their records."""
     here = place or Place()
     table, audited, prefix = STAGES[here.stage]
-    response = yield scanning(table, here.last, limit)
+    response = yield scan_request(table, here.last, limit)
     items: list[Item] = response["Items"]
     if audited is None:
-        found = yield from together(*(straying(one) for one in chains_in(items)))
+        found = yield from together(*(check_stray_chain(one) for one in chains_in(items)))
     else:
         records = [item for item in items if text_in(item, "PK").startswith(prefix)]
-        found = yield from together(*(checking(table, audited, record) for record in records))
+        found = yield from together(*(check_record(table, audited, record) for record in records))
     broken = [one for several in found for one in several]
     return Verified(broken, len(items), after(here, response.get("LastEvaluatedKey")))
 
@@ -120,11 +120,11 @@ def after(here: Place, last: Item | None) -> Place | None:
 # A record and its chain
 
 
-def checking(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
+def check_record(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
     """What is wrong with a record and its chain; of a product, also with that of its prices."""
     broken = yield from against_chain(table, audited, item)
     if audited is Audited.PRODUCTS:
-        prices = yield from walked(f"{Audited.PRICES}#{text_in(item, 'id')}")
+        prices = yield from walk_chain(f"{Audited.PRICES}#{text_in(item, 'id')}")
         broken += prices.found()
     return broken
 
@@ -132,7 +132,7 @@ def checking(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
 def against_chain(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
     chain = f"{audited}#{text_in(item, 'id')}"
     for _ in range(TRIES):
-        walk = yield from walked(chain)
+        walk = yield from walk_chain(chain)
         if same_state(item, walk.state):
             return walk.found()
         record, following = yield from at_one_moment(table, item, chain, walk.sequence + 1)
@@ -154,7 +154,7 @@ def unlike(walk: Walk) -> Broken:
 
 
 def same_state(item: Item, state: AttributeValue | None) -> bool:
-    return state is not None and spelling({"M": without_key(item)}) == spelling(state)
+    return state is not None and canonical_value({"M": without_key(item)}) == canonical_value(state)
 
 
 @dataclass(slots=True)
@@ -170,7 +170,7 @@ class Walk:
     broken: list[Broken] = field(default_factory=list)
 
     def see(self, item: Item) -> None:
-        sequence = self.numbered(item)
+        sequence = self.number_of(item)
         if sequence is None:
             return
         for what in self.faults(item):
@@ -183,7 +183,7 @@ class Walk:
         self.hash = text_in(item, OWN_HASH)
         self.state = item.get("after")
 
-    def numbered(self, item: Item) -> int | None:
+    def number_of(self, item: Item) -> int | None:
         """The entry's number. One that is none, or has been seen, was put there by somebody."""
         text = text_in(item, "SK")
         digits = len(text) == SEQUENCE_DIGITS and text.isascii() and text.isdigit()
@@ -210,7 +210,7 @@ class Walk:
         before = item.get("before")
         if before is None or self.state is None:
             return True
-        return spelling(before) == spelling(self.state)
+        return canonical_value(before) == canonical_value(self.state)
 
     def found(self) -> list[Broken]:
         unsaid = (one for one in self.erased if one > self.anonymised)
@@ -222,12 +222,12 @@ def is_erased(item: Item) -> bool:
     return CONTENT.isdisjoint(item)
 
 
-def walked(chain: str) -> Steps[Walk]:
+def walk_chain(chain: str) -> Steps[Walk]:
     """A chain, read to its end."""
     walk = Walk(chain)
     last: Item | None = None
     while True:
-        response = yield reading(chain, last)
+        response = yield chain_request(chain, last)
         for item in response["Items"]:
             walk.see(item)
         last = response.get("LastEvaluatedKey")
@@ -248,7 +248,7 @@ def chains_in(items: list[Item]) -> list[Item]:
     return list(chains.values())
 
 
-def straying(item: Item) -> Steps[list[Broken]]:
+def check_stray_chain(item: Item) -> Steps[list[Broken]]:
     """What is wrong with a chain that no record leads to."""
     chain, sequence = text_in(item, "PK"), text_in(item, "SK")
     number = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
@@ -284,12 +284,12 @@ def metadata(partition: str) -> Item:
 # Requests
 
 
-def scanning(table: str, last: Item | None, limit: int) -> Request:
+def scan_request(table: str, last: Item | None, limit: int) -> Request:
     params = {"TableName": table, "ConsistentRead": True, "Limit": limit}
-    return Request("Scan", params | starting(last))
+    return Request("Scan", params | start_parameters(last))
 
 
-def reading(chain: str, last: Item | None) -> Request:
+def chain_request(chain: str, last: Item | None) -> Request:
     params: dict[str, Any] = {
         "TableName": AUDIT.name,
         "KeyConditionExpression": "#pk = :pk",
@@ -297,10 +297,10 @@ def reading(chain: str, last: Item | None) -> Request:
         "ExpressionAttributeValues": {":pk": {"S": chain}},
         "ConsistentRead": True,
     }
-    return Request("Query", params | starting(last))
+    return Request("Query", params | start_parameters(last))
 
 
-def starting(last: Item | None) -> dict[str, Any]:
+def start_parameters(last: Item | None) -> dict[str, Any]:
     return {} if last is None else {"ExclusiveStartKey": last}
 
 

@@ -19,7 +19,7 @@ from bigtime.systems.shop.errors import (
     UnknownOrder, UsernameTaken,
 )
 from bigtime.systems.shop.order import (
-    Ordered, WholeOrder, new_order, order_id_for, save_order, saving, update_order_status,
+    Ordered, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,
     view_order, view_order_of,
 )
 
@@ -33,6 +33,6 @@ __all__ = [
     "OrderItem", "OrderMovedOn", "OrderStatus", "Ordered", "StatusOutOfOrder", "TooManyAddresses",
     "TooManyItems", "UnknownAddress", "UnknownCustomer", "UnknownOrder", "UsernameTaken",
     "WholeOrder", "adding_address", "create_customer", "new_order", "order_id_for", "order_id_of",
-    "remove_address", "save_address", "save_order", "saving", "update_order_status",
+    "remove_address", "save_address", "save_order", "save_writes", "update_order_status",
     "view_customer", "view_order", "view_order_of",
 ]

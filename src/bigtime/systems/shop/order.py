@@ -5,7 +5,7 @@ customer and a key, a KSUID that the customer's page was given before anything w
 a page that is sent again orders nothing again. Saving an order that is there, the same items at
 the same prices, gives that order.
 
-`saving` are an order's writes as operations, for whoever puts them into a transaction of their
+`save_writes` are an order's writes as operations, for whoever puts them into a transaction of their
 own, beside writes of other tables.
 """
 
@@ -120,7 +120,7 @@ def new_order(
     return WholeOrder(order, tuple(sorted(items, key=lambda one: one.item_id)))
 
 
-def saving(whole: WholeOrder) -> tuple[Write[Any], ...]:
+def save_writes(whole: WholeOrder) -> tuple[Write[Any], ...]:
     """The writes of an order: itself and each item, all of them new, or else OrderExists."""
     entities = (whole.order, *whole.items)
     return tuple(create(entity, unless_exists=OrderExists) for entity in entities)
@@ -138,7 +138,7 @@ def save_order(
     whole = new_order(username, order_id, wanted, ship_to=ship_to)
     yield from get(Customer.key(username), missing=UnknownCustomer, consistent=True)
     try:
-        yield from transact(*saving(whole))
+        yield from transact(*save_writes(whole))
     except OrderExists:
         return (yield from saved_before(whole))
     return whole.order

@@ -344,13 +344,13 @@ async def record_engagement(
         """To record it twice is to count it twice: the answer is noted as it is done."""
         for _ in range(catalog.TRIES):
             seen = yield from read_trending(category_id, deal_id)
-            after = catalog.ranked(
+            after = catalog.with_engagement(
                 seen, views=seen.views + body.views, clicks=seen.clicks + body.clicks
             )
             change = yield from change_of_place(caller, after, "engagement")
             noted = noting(after) if noting else ()
             token = None if noting else (yield from random_bytes(16)).hex()
-            writes = (*catalog.moving(seen, after), create(change), *noted)
+            writes = (*catalog.rank_writes(seen, after), create(change), *noted)
             with suppress(catalog.EngagementMoved, Conflict):
                 yield from transact(*writes, token=token)
                 return after

@@ -20,7 +20,15 @@ from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, get
 from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots
-from bigtime.systems.deals import FACTS, Deal, UnknownDeal, deal_id_of, fetch_deal, rewriting, told
+from bigtime.systems.deals import (
+    FACTS,
+    Deal,
+    UnknownDeal,
+    deal_id_of,
+    facts_write,
+    fetch_deal,
+    given_fields,
+)
 from bigtime.web.desk.deal_form import (
     ChangedDeal,
     DealChanged,
@@ -61,7 +69,7 @@ async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
     deal = await context.store.run(fetch_deal(deal_id_of(deal_id)))
     if form.value is not None:
         try:
-            rewriting(deal, facts_of(form.value))
+            facts_write(deal, facts_of(form.value))
         except DomainError as error:
             refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
@@ -114,7 +122,7 @@ def differences(deal: Deal, facts: Mapping[str, Any]) -> list[Difference]:
 
 
 def facts_of(form: ChangedDeal) -> Mapping[str, Any]:
-    return told(**form.model_dump(include=set(FACTS)))
+    return given_fields(**form.model_dump(include=set(FACTS)))
 
 
 def mark_of(deal: Deal) -> str:
