@@ -20,7 +20,6 @@ from typing import Final
 
 from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
 from bigtime.systems.deals.categories import CATEGORIES
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.demo_words import (
     BRANDS,
     FINISHES,
@@ -45,6 +44,7 @@ from bigtime.systems.deals.design import (
     User,
 )
 from bigtime.systems.deals.featured import copy_of
+from bigtime.systems.deals.notifications import message_for
 from bigtime.systems.deals.values import brand_key, category_key
 
 

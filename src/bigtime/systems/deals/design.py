@@ -235,7 +235,7 @@ class MessageKind(StrEnum):
     BRAND = "brand"
     CATEGORY = "category"
     WATCHED = "watched"
-    """They watch the brand, the category or both, where that is one message."""
+    """They watch the brand, the category or both: one message for all of these."""
 
 
 class Message(Entity, table=BIG_TIME_DEALS):
