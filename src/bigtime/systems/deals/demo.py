@@ -188,8 +188,8 @@ def user(number: int, random: Random, until: datetime, recent: list[Deal]) -> It
     yield from (BrandWatch(brand=name, username=username) for name in watched)
     yield from (CategoryWatch(category=name, username=username) for name in watched_too)
     for place in range(MESSAGES[digit]):
-        told = recent[(number * 7 + place * 13) % len(recent)]
-        message = message_for(told, kind_of(told, watched, watched_too), username)
+        deal = recent[(number * 7 + place * 13) % len(recent)]
+        message = message_for(deal, kind_of(deal, watched, watched_too), username)
         yield message.model_copy(update={"unread": random.random() < 0.6})
 
 
