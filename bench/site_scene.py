@@ -24,12 +24,11 @@ from bigtime.site.priced_cart import view_cart
 from bigtime.store import Store
 from bigtime.systems.accounts.demo import login_of
 from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.design import PAGE, Deal, MessageKind
 from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.systems.deals.likes import like_brand
-from bigtime.systems.deals.watches import watch_brand
+from bigtime.systems.deals.interests import like_brand, watch_brand
+from bigtime.systems.deals.notifications import message_for
 from bigtime.systems.shop.design import Address
 
 SHOPPER: Final = "shopper"

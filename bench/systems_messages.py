@@ -32,8 +32,8 @@ from bigtime.systems.catalog.design import Brand as CatalogBrand
 from bigtime.systems.catalog.design import User as CatalogUser
 from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.watches import brand_watch
-from bigtime.systems.deals.announcement import announce_deal
 from bigtime.systems.deals.design import Brand, BrandWatch, Category, User
+from bigtime.systems.deals.notifications import announce_deal
 
 BYTES_A_USER: Final = 15_000  # with a watch, four messages, and the stream's record of each
 ITEMS_A_USER: Final = 2

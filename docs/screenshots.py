@@ -45,7 +45,7 @@ from bigtime.systems.cart.view import view_products
 from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.hot_deal import send_hot_deal_message
-from bigtime.systems.deals.watches import watch_category
+from bigtime.systems.deals.interests import watch_category
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker

@@ -23,9 +23,9 @@ def owed(deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]) -> 
     everybody."""
     brands = yield from all_of(BrandWatch.within("main", brand=brand_key(BRAND)))
     categories = yield from all_of(CategoryWatch.within("main", category=category_key(CATEGORY)))
-    watching = [(brand.username, MessageKind.BRAND) for brand in brands]
-    watching += [(category.username, MessageKind.CATEGORY) for category in categories]
-    told = {(username, deal, kind) for deal in deals for username, kind in watching}
+    watchers = {brand.username for brand in brands}
+    watchers |= {category.username for category in categories}
+    told = {(username, deal, MessageKind.WATCHED) for deal in deals for username in watchers}
     return told | {(username, deal, MessageKind.HOT) for deal in hot for username in everybody}
 
 

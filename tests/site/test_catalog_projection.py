@@ -21,10 +21,9 @@ from bigtime.systems.catalog.users import get_user_by_id, update_user
 from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.deals import create_deal, update_deal
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Brand, Deal, User
-from bigtime.systems.deals.likes import like_brand
+from bigtime.systems.deals.interests import like_brand, watch_brand
 from bigtime.systems.deals.users import create_user
 from bigtime.systems.deals.users import update_user as update_deals_user
-from bigtime.systems.deals.watches import watch_brand
 from bigtime.wire import Response, Steps
 from tests.store.places import START
 from tests.web.cart.scene import Scene, deal

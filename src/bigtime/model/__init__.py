@@ -25,10 +25,10 @@ from bigtime.model.reaction import Reaction, reaction
 from bigtime.model.record import Change, decode, key_of_item
 from bigtime.model.schema import (
     DELIMITER, MAIN, PAYLOAD_BYTES, Attribute, Condition, Entity, EntityKey, EpochSeconds, Field,
-    Index, Key, KeyPart, Keys, Ksuid, Layout, Millis, Seconds, Secret, SecretText, Sharding,
-    SortBounds, Table, Template, View, KeyRange, at_least, at_most, attr, begins_with, between,
-    binary, camel_case, field_annotation, global_index, hidden_in, ksuid_or, layout_in, less_than,
-    local_index, more_than, number, pascal_case, sharded, snake_case, fields_in_key, unwrap, hide,
+    Index, Key, KeyPart, KeyRange, Keys, Ksuid, Layout, Millis, Seconds, Secret, SecretText,
+    Sharding, SortBounds, Table, Template, View, at_least, at_most, attr, begins_with, between,
+    binary, camel_case, field_annotation, fields_in_key, global_index, hidden_in, hide, ksuid_or,
+    layout_in, less_than, local_index, more_than, number, pascal_case, sharded, snake_case, unwrap,
     when,
 )
 from bigtime.model.system import UNTIL, Demo, Scale, System, check_kind

@@ -53,8 +53,8 @@ class Reaction:
 
     def may_concern(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of the entities named, or does not say of which it is."""
-        told = record["dynamodb"]
-        image = told.get("NewImage") or told.get("OldImage") or {}
+        data = record["dynamodb"]
+        image = data.get("NewImage") or data.get("OldImage") or {}
         named = image.get(self.table.type_attribute)
         return not self.kinds or named is None or named.get("S") in self.kinds
 

@@ -51,8 +51,8 @@ class Change(Generic[E]):
 
 def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
     """The change that a record tells, of an item in one of these tables."""
-    told = record["dynamodb"]
-    keys, old, new = told["Keys"], told.get("OldImage"), told.get("NewImage")
+    data = record["dynamodb"]
+    keys, old, new = data["Keys"], data.get("OldImage"), data.get("NewImage")
     layout = layout_of(keys, new or old, possible(record, keys, tables))
     return Change(
         kind=record["eventName"].lower(),
@@ -60,8 +60,8 @@ def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
         key=layout.entity.key_of(new or old or keys),
         before=layout.from_item(old) if old else None,
         after=layout.from_item(new) if new else None,
-        sequence=told["SequenceNumber"],
-        at=moment(told["ApproximateCreationDateTime"]),
+        sequence=data["SequenceNumber"],
+        at=moment(data["ApproximateCreationDateTime"]),
         by_service=(record.get("userIdentity") or {}).get("PrincipalId") == SERVICE,
     )
 
@@ -94,5 +94,5 @@ def layout_of(keys: Item, image: Item | None, tables: Iterable[Table]) -> Layout
     return layouts[0]
 
 
-def moment(told: float | datetime) -> datetime:
-    return told if isinstance(told, datetime) else datetime.fromtimestamp(told, UTC)
+def moment(timestamp: float | datetime) -> datetime:
+    return timestamp if isinstance(timestamp, datetime) else datetime.fromtimestamp(timestamp, UTC)

@@ -31,10 +31,15 @@ from bigtime.systems.deals.errors import (
 )
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.hot_deal import send_hot_deal_message, view_hot_deal_progress
-from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand
+from bigtime.systems.deals.interests import (
+    like_brand,
+    like_category,
+    unlike_brand,
+    watch_brand,
+    watch_category,
+)
 from bigtime.systems.deals.messages import mark_message_as_read, view_messages
 from bigtime.systems.deals.users import create_user, read_user, update_user
-from bigtime.systems.deals.watches import watch_brand, watch_category
 from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.deals.scene import LINK, dump, open_site

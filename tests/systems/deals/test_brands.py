@@ -15,7 +15,7 @@ from bigtime.systems.deals.categories import (
 )
 from bigtime.systems.deals.design import Brands
 from bigtime.systems.deals.errors import BrandExists, TooManyBrands, UnknownBrand, UnknownCategory
-from bigtime.systems.deals.likes import like_category
+from bigtime.systems.deals.interests import like_category
 from tests.store.places import Place
 from tests.systems.deals.scene import dump, raw
 

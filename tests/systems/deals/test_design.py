@@ -6,7 +6,7 @@ from bigtime.advisor import explain, open_findings
 from bigtime.model import Ksuid
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.deals import fetch_deal
-from bigtime.systems.deals.likes import like_brand
+from bigtime.systems.deals.interests import like_brand
 from tests.store.places import START
 
 

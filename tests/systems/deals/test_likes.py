@@ -20,15 +20,16 @@ from bigtime.systems.deals.errors import (
     UnknownBrand,
     UnknownCategory,
 )
-from bigtime.systems.deals.interest import (
+from bigtime.systems.deals.interests import (
     Interest,
     fetch_brand_interest,
     fetch_brand_interests,
     fetch_category_interest,
     fetch_category_interests,
-)
-from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand, unlike_category
-from bigtime.systems.deals.watches import (
+    like_brand,
+    like_category,
+    unlike_brand,
+    unlike_category,
     unwatch_brand,
     unwatch_category,
     watch_brand,

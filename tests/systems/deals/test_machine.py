@@ -23,7 +23,16 @@ from bigtime.systems.deals.deals import create_deal, fetch_brand_deals
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal, Message
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.hot_deal import send_hot_deal_message
-from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand, unlike_category
+from bigtime.systems.deals.interests import (
+    like_brand,
+    like_category,
+    unlike_brand,
+    unlike_category,
+    unwatch_brand,
+    unwatch_category,
+    watch_brand,
+    watch_category,
+)
 from bigtime.systems.deals.messages import (
     count_unread_messages,
     mark_message_as_read,
@@ -31,12 +40,6 @@ from bigtime.systems.deals.messages import (
     view_unread_messages,
 )
 from bigtime.systems.deals.users import create_user
-from bigtime.systems.deals.watches import (
-    unwatch_brand,
-    unwatch_category,
-    watch_brand,
-    watch_category,
-)
 from bigtime.wire import Steps
 
 Press: TypeAlias = Callable[[str, str], Steps[None]]

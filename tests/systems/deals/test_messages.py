@@ -8,7 +8,6 @@ import pytest
 
 from bigtime.model import Ksuid, load_many, verify
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.design import Message, MessageKind
 from bigtime.systems.deals.errors import TooManyMessages, UnknownMessage
 from bigtime.systems.deals.messages import (
@@ -19,6 +18,7 @@ from bigtime.systems.deals.messages import (
     view_messages,
     view_unread_messages,
 )
+from bigtime.systems.deals.notifications import message_for
 from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, dump, raw
 

@@ -13,7 +13,7 @@ from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_editors_choice_deals, set_front_page_deals
-from bigtime.systems.deals.likes import like_brand, like_category
+from bigtime.systems.deals.interests import like_brand, like_category
 from tests.web.api_v1.calling import Caller
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal

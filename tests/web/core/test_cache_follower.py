@@ -29,9 +29,9 @@ from bigtime.site.cache_tags import (
 from bigtime.store import AsyncStore, Exchange, Store
 from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal, MessageKind
-from bigtime.systems.deals.likes import like_brand
+from bigtime.systems.deals.interests import like_brand
+from bigtime.systems.deals.notifications import message_for
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.cache_follower import invalidate_writes

@@ -13,7 +13,6 @@ from httpx import Response
 from bigtime.model import load_many
 from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.deals import update_deal
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.design import Deal, MessageKind
 from bigtime.systems.deals.featured import (
     set_category_deals,
@@ -21,8 +20,8 @@ from bigtime.systems.deals.featured import (
     set_front_page_deals,
 )
 from bigtime.systems.deals.front_page import refresh_deals_cache
-from bigtime.systems.deals.likes import like_brand, like_category
-from bigtime.systems.deals.watches import watch_brand
+from bigtime.systems.deals.interests import like_brand, like_category, watch_brand
+from bigtime.systems.deals.notifications import message_for
 from bigtime.web.pages.hot_pages import HOT
 from bigtime.web.pages.page import slot
 from tests.web.browsing import Browser, Web, titles, words

@@ -9,9 +9,14 @@ from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.design import Brands
-from bigtime.systems.deals.interest import Interest, fetch_brand_interest, fetch_category_interest
-from bigtime.systems.deals.likes import like_brand, like_category
-from bigtime.systems.deals.watches import watch_brand
+from bigtime.systems.deals.interests import (
+    Interest,
+    fetch_brand_interest,
+    fetch_category_interest,
+    like_brand,
+    like_category,
+    watch_brand,
+)
 from bigtime.web.shop import interest as interest_pages
 from bigtime.wire import Request, Response
 from tests.web.browsing import Browser, Reader, Web, words

@@ -109,8 +109,8 @@ class Unique(Invariant, Generic[E]):
 
     def find(self, *values: Any) -> Steps[E | None]:
         """Whose value it is, by way of the marker; two reads."""
-        told = {self.called[name]: value for name, value in zip(self.names, values, strict=True)}
-        marker = yield from get(self.marker.key(**told))
+        fields = {self.called[name]: value for name, value in zip(self.names, values, strict=True)}
+        marker = yield from get(self.marker.key(**fields))
         if marker is None:
             return None
         owner = yield from get(self.owner_key(marker))

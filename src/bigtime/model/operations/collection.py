@@ -143,13 +143,13 @@ def narrow(within: KeyRange[T], layouts: tuple[Layout, ...]) -> KeyRange[T]:
 
 def span_in(within: KeyRange[Any], key: EntityKey) -> SortBounds | None:
     """Where an entity lies in a partition; None when it is never there."""
-    told = fields_in_key(
+    fields = fields_in_key(
         key.hash, {condition.attribute: condition.operands[0] for condition in within.conditions}
     )
-    if told is None:
+    if fields is None:
         return None
     vague = {name for part in key.hash for name in part.template.lossy}
-    exact = {name: value for name, value in told.items() if name not in vague}
+    exact = {name: value for name, value in fields.items() if name not in vague}
     return key.range[0].span(exact)
 
 

@@ -59,7 +59,7 @@ class Delete(KeyedWrite[E | None]):
     def outcome(self, attributes: Item | None) -> Any:
         return self.layout.from_item(attributes) if attributes else None
 
-    def after_transaction(self, told: Any) -> Steps[Any]:
+    def after_transaction(self, result: Any) -> Steps[Any]:
         return self.seen
         yield
 
@@ -74,7 +74,7 @@ class SoftDelete(Update[E | None]):
 
     returning = {"ReturnValues": "ALL_OLD"}
 
-    def after_transaction(self, told: Any) -> Steps[Any]:
+    def after_transaction(self, result: Any) -> Steps[Any]:
         return self.seen
         yield
 

@@ -120,7 +120,7 @@ class Update(KeyedWrite[T], Generic[T]):
     def outcome(self, attributes: Item | None) -> T:
         return self.layout.from_item(attributes) if attributes else None  # type: ignore[return-value]
 
-    def after_transaction(self, told: T) -> Steps[T]:
+    def after_transaction(self, result: T) -> Steps[T]:
         response = yield self.reading()
         if "Item" not in response:
             raise ItemMissing()
@@ -238,7 +238,7 @@ def build_update(
     upsert: bool = False,
     kind: type[Update[Any]] = Update,
 ) -> Any:
-    """An update with what its entity's roles add, and told what it has to read."""
+    """An update with the changes of its entity's roles, and the fields that it has to read."""
     key = target.own_key() if isinstance(target, Entity) else target
     layout = key.entity.layout
     changes = {**changes, **role_changes(layout, upsert=upsert)}
@@ -252,7 +252,7 @@ def build_update(
 
 
 def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
-    """What every update of an entity changes."""
+    """The changes that every update of an entity makes."""
     roles = layout.roles
     changes: dict[Path, FieldChange] = {}
     if roles.version:

@@ -4,7 +4,7 @@ A failed condition raises the error named beside it. Where an operation has two 
 there, and must be in some state), the item as it was tells which one failed. An item that was
 deleted softly counts as missing where one must be there, and as there where none may be.
 
-Some writes depend on fields that nobody has told them: an index key is made of them, or an
+Some writes depend on fields that they were not given: an index key is made of them, or an
 invariant. These read the item first, write under the condition that those fields are still the
 same, and try again when somebody was faster. Inside a transaction nothing can be read first, so
 there such a write needs the entity.
@@ -84,7 +84,7 @@ class Guard:
         return every(given) if given else None
 
     def error(self, old: Item | None) -> Exception:
-        """What a failed condition means, given the item that it met."""
+        """The error to raise for a failed condition, given the item that it met."""
         if self.unless_exists and old is not None:
             return make_error(self.unless_exists)
         if self.if_exists and (old is None or self.hidden in old):
@@ -112,7 +112,7 @@ def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
 
 
 def check_error(given: object) -> None:
-    """What is to be raised when a condition fails; nothing at all is fine."""
+    """Refuses a value that cannot be raised when a condition fails; None is fine."""
     kind = given if isinstance(given, type) else type(given)
     if given is not None and not issubclass(kind, Exception):
         raise DesignError(
@@ -161,11 +161,11 @@ class Write(Op[T], Generic[T]):
 
     @abstractmethod
     def transition(self) -> Transition:
-        """What it makes of the item, for those who keep invariants."""
+        """The change that this write makes to its item, for invariants."""
 
     @abstractmethod
     def outcome(self, attributes: Item | None) -> T:
-        """What the caller gets, from the attributes that came back."""
+        """The result for the caller, from the attributes that came back."""
 
     def with_times(self, moment: datetime) -> Self:
         """The same write with its times filled in."""
@@ -203,11 +203,11 @@ class Write(Op[T], Generic[T]):
             yield from lister.list_buckets((fields,))
 
     def join(self, other: Write[Any]) -> Write[Any] | None:
-        """One write that does what both do, where there is one."""
+        """A single write that does what both do; None if there is none."""
         return None
 
     def when_missing(self) -> Write[Any] | None:
-        """What a transaction does where there is no item for this write, if it can do without."""
+        """The write that a transaction runs in its place if the item is missing; None: it fails."""
         return None
 
     def action(self) -> dict[str, Any]:
@@ -241,16 +241,16 @@ class Write(Op[T], Generic[T]):
     def decode(self, response: Response) -> T:
         return self.outcome(response.get("Attributes"))
 
-    def after_transaction(self, told: T) -> Steps[T]:
-        """What the caller gets when the write was in a transaction, which tells little."""
-        return told
+    def after_transaction(self, result: T) -> Steps[T]:
+        """The result for the caller after a transaction, which returns no attributes."""
+        return result
         yield
 
     def __iter__(self) -> Steps[T]:
         write, *others = kept = self.with_invariants()
         if others:
-            told, *_ = yield from self.together(kept)
-            return (yield from self.after_transaction(told))
+            result, *_ = yield from self.together(kept)
+            return (yield from self.after_transaction(result))
         if write.needs_clock:
             write = write.with_times((yield from now()))
         if write.layout.lister is not None:

@@ -50,7 +50,7 @@ SENT: Mapping[Operator, str] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """How the last field of a question compares; a plain value means equality."""
+    """How the last field of a key range compares; a plain value means equality."""
 
     operator: Operator
     operands: tuple[Any, ...]
@@ -154,7 +154,7 @@ def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, An
 def build_cached(
     layout: Layout, reader: Reader[T], index: str, given: tuple[tuple[str, str], ...]
 ) -> KeyRange[T]:
-    """The same few partitions are asked again and again. Of other types, equals may differ."""
+    """Caches ranges of text fields alone: equal values of other types may encode differently."""
     return build(layout, reader, index, dict(given))
 
 
@@ -173,7 +173,7 @@ def build(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any
 def whole_partition(
     layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
 ) -> KeyRange[T]:
-    """The whole partition, whoever else has items in it."""
+    """The whole partition, with the items of all its entities."""
     question = KeyRangeBuilder(layout, index, given)
     question.check_names(question.key.hash_fields)
     try:
@@ -184,7 +184,7 @@ def whole_partition(
 
 
 class KeyRangeBuilder:
-    """What was asked of an index, on its way to conditions."""
+    """Turns the fields given for an index into key conditions."""
 
     __slots__ = ("asked", "given", "index", "key", "layout")
 

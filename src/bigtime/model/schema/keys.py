@@ -138,12 +138,12 @@ class KeyPart:
             f" {most:,}: shorten {'them' if several else 'it'}"
         )
 
-    def span(self, told: Mapping[str, Any]) -> SortBounds:
+    def span(self, values: Mapping[str, Any]) -> SortBounds:
         """Where its values lie when these fields are told; numbers and bytes lie anywhere."""
         if self.form is not None:
             return SortBounds(None, None)
-        leading = takewhile(told.__contains__, self.template.fields)
-        return self.template.bounds({name: told[name] for name in leading})
+        leading = takewhile(values.__contains__, self.template.fields)
+        return self.template.bounds({name: values[name] for name in leading})
 
     def parse(self, value: AttributeValue) -> dict[str, Any]:
         """The fields that a stored key attribute tells."""

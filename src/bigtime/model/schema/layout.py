@@ -346,21 +346,21 @@ class Layout:
         fields: dict[str, Any] = {}
         try:
             for part in self.keys[MAIN].parts:
-                told = part.parse(item[part.attribute.name])
+                parsed = part.parse(item[part.attribute.name])
                 vague = {name for name in part.template.lossy if name in fields}
-                fields.update((name, value) for name, value in told.items() if name not in vague)
+                fields.update((name, value) for name, value in parsed.items() if name not in vague)
             return {name: self.check_value(name, value) for name, value in fields.items()}
         except (KeyError, ValueError, DomainError) as error:
             is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
             said = "its key cannot be read" if is_secret else error
             raise ItemMismatch(f"{self.location_of(item)}: {said}", item) from None
 
-    def defaults(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What the other fields are when nothing but these is told; not those that are None."""
         found: dict[str, Any] = {}
         for name, field in self.entity.model_fields.items():
-            if name not in told and not field.is_required():
-                known = {**told, **found}
+            if name not in given and not field.is_required():
+                known = {**given, **found}
                 value = field.get_default(call_default_factory=True, validated_data=known)
                 if value is not None:
                     found[name] = value

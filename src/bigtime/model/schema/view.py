@@ -133,9 +133,9 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
             raise layout.mismatch(item, KeyError()) from None
 
     keys = (one.name for one in (*layout.table.main.attributes, *index.attributes))
-    told = [layout.table.type_attribute] if layout.table.type_attribute else []
+    type_names = [layout.table.type_attribute] if layout.table.type_attribute else []
     held = projected_names(layout.table, index)
-    wanted = dict.fromkeys([*keys, *told, *(attribute for attribute, _ in sources.values())])
+    wanted = dict.fromkeys([*keys, *type_names, *(attribute for attribute, _ in sources.values())])
     return Reader(
         (layout.entity.__name__,),
         make_recogniser(layout.table, {layout: decode}, index.name),

@@ -114,7 +114,7 @@ def new_account(
 
 
 def link_write(login: str, tenant_id: str) -> Write[Account]:
-    """That an account is a tenant's, for whoever decides it together with something else."""
+    """The write that gives an account to a tenant, for a transaction with other writes."""
     free = attr("tenant_id").missing() | (attr("tenant_id") == tenant_id)
     return update(
         Account.key(login),
@@ -165,7 +165,7 @@ def account_with_password(login: str, password: str) -> Steps[Account]:
 
 
 def account_of(login: str) -> Steps[Account | None]:
-    """None also for what can be nobody's login."""
+    """The account of a login; None also if the text cannot be a login."""
     try:
         name = LOGIN(login)
     except InvalidLogin:
@@ -174,7 +174,7 @@ def account_of(login: str) -> Steps[Account | None]:
 
 
 def rehash(account: Account, password: str) -> Steps[None]:
-    """Whoever changed the password meanwhile has made a new hash, and this one is not wanted."""
+    """Replaces an outdated hash, unless the password has changed meanwhile."""
     try:
         yield from replace_hash(account, password)
     except PasswordChanged:

@@ -147,11 +147,11 @@ class CartLine(Entity, table=CART):
 
     @model_validator(mode="before")
     @classmethod
-    def without_sort_key(cls, told: Any) -> Any:
+    def without_sort_key(cls, data: Any) -> Any:
         """So a line can be made again of all that it tells; its sort key follows from the rest."""
-        if not isinstance(told, dict) or "sk" not in told:
-            return told
-        return {name: one for name, one in told.items() if name != "sk"}
+        if not isinstance(data, dict) or "sk" not in data:
+            return data
+        return {name: one for name, one in data.items() if name != "sk"}
 
     @model_validator(mode="after")
     def check_order(self) -> Self:
@@ -189,8 +189,8 @@ def active_key(account_id: AccountId, item_sku: ItemSku, entered_at: datetime) -
     return CartLine.key(account_id, Status.ACTIVE, entered_at, item_sku)
 
 
-def active_sort_key(told: Mapping[str, Any]) -> str:
-    return sort_key(active_key(told["account_id"], told["sku"], told["entered_at"]))
+def active_sort_key(fields: Mapping[str, Any]) -> str:
+    return sort_key(active_key(fields["account_id"], fields["sku"], fields["entered_at"]))
 
 
 class LineMarker(Entity, table=CART):

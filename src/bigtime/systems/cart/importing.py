@@ -145,9 +145,9 @@ def moment_of(text: str) -> datetime:
 
 def order_of(row: Row, account_id: str, at: datetime) -> Ksuid:
     """The row's own OrderId, or one that follows from the account and the second."""
-    told = text_in(row, "OrderId")
-    if told:
-        return order_id_of(told)
+    order_id = text_in(row, "OrderId")
+    if order_id:
+        return order_id_of(order_id)
     try:
         return Ksuid.make(at, sha256(f"{account_id}\0{at.isoformat()}".encode()).digest()[:16])
     except ValueError as error:

@@ -34,8 +34,8 @@ from bigtime.systems.catalog.errors import (
 )
 from bigtime.systems.catalog.trending import (
     TRIES, find_trending, get_high_discount_deals, get_highly_engaged_deals,
-    get_trending_by_category, rank_writes, place_of, places_of, with_engagement, record_engagement,
-    start_trending, stop_trending,
+    get_trending_by_category, place_of, places_of, rank_writes, record_engagement, start_trending,
+    stop_trending, with_engagement,
 )
 from bigtime.systems.catalog.users import create_user, get_user_by_id, put_user, update_user
 from bigtime.systems.catalog.values import (

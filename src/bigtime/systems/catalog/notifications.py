@@ -86,7 +86,7 @@ def notify_each(
 def users_meant(watchers: Iterable[Watcher], deal: Deal) -> Steps[list[str]]:
     """The users whose watches the deal is for, each once."""
     meant = matching_keys(deal)
-    told = [watcher.user_id for watcher in watchers if watcher.watch_key in meant]
+    direct = [watcher.user_id for watcher in watchers if watcher.watch_key in meant]
     unclear = [
         UserWatch.key(watcher.user_id, watcher.watch_key)
         for watcher in watchers
@@ -94,11 +94,11 @@ def users_meant(watchers: Iterable[Watcher], deal: Deal) -> Steps[list[str]]:
     ]
     watches = yield from get_many(unclear)
     found = [watch.user_id for watch in watches if watch is not None and matches(watch, deal)]
-    return list(dict.fromkeys([*told, *found]))
+    return list(dict.fromkeys([*direct, *found]))
 
 
 def notify(users: Iterable[str], deal: Deal) -> Steps[None]:
-    """Tells those who have not been told."""
+    """Writes the notifications that are not there yet."""
     notifications = [notification(user_id, deal) for user_id in users]
     known = yield from get_many((one.own_key() for one in notifications), consistent=True)
     yield from put_many(

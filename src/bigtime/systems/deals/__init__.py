@@ -10,8 +10,8 @@ from typing import Final
 
 from bigtime.model import System
 from bigtime.systems.deals import (
-    announcement, brands, categories, deals, featured, front_page, hot_deal, interest, likes,
-    messages, users, watchers, watches,
+    brands, categories, deals, featured, front_page, hot_deal, interests, messages, notifications,
+    users,
 )
 from bigtime.systems.deals.brands import create_brand, fetch_all_brands, fetch_brand, make_brand
 from bigtime.systems.deals.categories import (
@@ -19,8 +19,8 @@ from bigtime.systems.deals.categories import (
 )
 from bigtime.systems.deals.day_lists import category_days, latest
 from bigtime.systems.deals.deals import (
-    FACTS, create_deal, fetch_brand_deals, fetch_deal, fetch_deals, new_deal, rewrite_deal,
-    facts_write, update_deal,
+    FACTS, create_deal, facts_write, fetch_brand_deals, fetch_deal, fetch_deals, new_deal,
+    rewrite_deal, update_deal,
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
@@ -44,26 +44,25 @@ from bigtime.systems.deals.front_page import all_days, fetch_front_page, refresh
 from bigtime.systems.deals.hot_deal import (
     HotDealProgress, send_hot_deal_message, view_hot_deal_progress,
 )
-from bigtime.systems.deals.interest import (
+from bigtime.systems.deals.interests import (
     Interest, fetch_brand_interest, fetch_brand_interests, fetch_category_interest,
-    fetch_category_interests, interests_in_both,
+    fetch_category_interests, interests_in_both, like_brand, like_category, unlike_brand,
+    unlike_category, unwatch_brand, unwatch_category, watch_brand, watch_category,
 )
-from bigtime.systems.deals.likes import like_brand, like_category, unlike_brand, unlike_category
 from bigtime.systems.deals.messages import (
     count_unread_messages, fetch_message, mark_message_as_read, mark_messages_as_read,
     view_messages, view_unread_messages,
+)
+from bigtime.systems.deals.notifications import (
+    send_brand_deal_message, send_category_deal_message,
 )
 from bigtime.systems.deals.users import create_user, new_user, read_user, update_user
 from bigtime.systems.deals.values import (
     MOST_DESCRIPTION, MOST_EMAIL, MOST_LINK, MOST_NAME, MOST_TITLE, DealId, GivenBrand,
     GivenBrandKey, GivenCategory, GivenDescription, GivenEmail, GivenLink, GivenName, GivenPrice,
     GivenTitle, MessageId, Username, brand_key, category_key, checked_description, checked_email,
-    checked_link, checked_price, checked_title, deal_id_of, message_id_of, person_name,
-    given_fields,
-)
-from bigtime.systems.deals.watchers import send_brand_deal_message, send_category_deal_message
-from bigtime.systems.deals.watches import (
-    unwatch_brand, unwatch_category, watch_brand, watch_category,
+    checked_link, checked_price, checked_title, deal_id_of, given_fields, message_id_of,
+    person_name,
 )
 
 SYSTEM: Final = System(
@@ -76,13 +75,10 @@ SYSTEM: Final = System(
         featured,
         front_page,
         users,
-        likes,
-        watches,
-        interest,
+        interests,
         messages,
         hot_deal,
-        watchers,
-        announcement,
+        notifications,
     ),
     accepted={
         "hot-partition Brands": "one item, which changes when a brand is made; cache it",

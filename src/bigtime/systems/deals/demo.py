@@ -20,7 +20,6 @@ from typing import Final
 
 from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
 from bigtime.systems.deals.categories import CATEGORIES
-from bigtime.systems.deals.delivery import message_for
 from bigtime.systems.deals.demo_words import (
     BRANDS,
     FINISHES,
@@ -45,6 +44,7 @@ from bigtime.systems.deals.design import (
     User,
 )
 from bigtime.systems.deals.featured import copy_of
+from bigtime.systems.deals.notifications import message_for
 from bigtime.systems.deals.values import brand_key, category_key
 
 
@@ -188,8 +188,8 @@ def user(number: int, random: Random, until: datetime, recent: list[Deal]) -> It
     yield from (BrandWatch(brand=name, username=username) for name in watched)
     yield from (CategoryWatch(category=name, username=username) for name in watched_too)
     for place in range(MESSAGES[digit]):
-        told = recent[(number * 7 + place * 13) % len(recent)]
-        message = message_for(told, kind_of(told, watched, watched_too), username)
+        deal = recent[(number * 7 + place * 13) % len(recent)]
+        message = message_for(deal, kind_of(deal, watched, watched_too), username)
         yield message.model_copy(update={"unread": random.random() < 0.6})
 
 

@@ -143,7 +143,7 @@ class Brands(Entity, table=BIG_TIME_DEALS):
 
 
 class BrandLike(Entity, table=BIG_TIME_DEALS):
-    """That a user likes a brand."""
+    """A user's like of a brand."""
 
     keys = Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
     brand: BrandName
@@ -151,7 +151,7 @@ class BrandLike(Entity, table=BIG_TIME_DEALS):
 
 
 class BrandWatch(Entity, table=BIG_TIME_DEALS):
-    """That a user wants to hear of a brand's deals."""
+    """A user's wish to hear of a brand's deals."""
 
     keys = Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
     brand: BrandName
@@ -173,7 +173,7 @@ class Category(Entity, table=BIG_TIME_DEALS):
 
 
 class CategoryLike(Entity, table=BIG_TIME_DEALS):
-    """That a user likes a category."""
+    """A user's like of a category."""
 
     keys = Keys(main=("CATEGORYLIKE#{category}#{username}", "CATEGORYLIKE#{category}#{username}"))
     category: CategoryName
@@ -181,7 +181,7 @@ class CategoryLike(Entity, table=BIG_TIME_DEALS):
 
 
 class CategoryWatch(Entity, table=BIG_TIME_DEALS):
-    """That a user wants to hear of a category's deals."""
+    """A user's wish to hear of a category's deals."""
 
     keys = Keys(main=("CATEGORYWATCH#{category}", "USER#{username}"))
     category: CategoryName
@@ -235,7 +235,7 @@ class MessageKind(StrEnum):
     BRAND = "brand"
     CATEGORY = "category"
     WATCHED = "watched"
-    """They watch the brand, the category or both, where that is one message."""
+    """They watch the brand, the category or both: one message for all of these."""
 
 
 class Message(Entity, table=BIG_TIME_DEALS):

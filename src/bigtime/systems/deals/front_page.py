@@ -102,12 +102,12 @@ def refresh_deals_cache() -> Steps[list[Deal]]:
 @reaction(BIG_TIME_DEALS, of=[Deal])
 def keep_deals_cache(change: Change[Any]) -> Steps[None]:
     """Writes the copies of the latest deals anew when one appears or changes."""
-    told = change.of(Deal)
-    if told is None:
+    event = change.of(Deal)
+    if event is None:
         return
     held = yield from get(DealsCache.key(1), consistent=True)
-    deal_id = told.key.fields["deal_id"]
-    if held is not None and not may_change(held, deal_id, is_new=told.kind == "insert"):
+    deal_id = event.key.fields["deal_id"]
+    if held is not None and not may_change(held, deal_id, is_new=event.kind == "insert"):
         return
     deals, more_follow = yield from newest([deal_id, *ids_in(held)])
     if held is None or deals != held.deals or more_follow != held.more_follow:

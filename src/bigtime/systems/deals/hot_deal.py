@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bigtime.model import Clash, Page, all_of, create, get, pattern, put, scan, together, transact
-from bigtime.systems.deals.delivery import READ_AT_ONCE, deliver
 from bigtime.systems.deals.design import MOST_SEGMENTS, Deal, HotDealSegment, MessageKind, User
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
+from bigtime.systems.deals.notifications import READ_AT_ONCE, deliver
 from bigtime.systems.deals.values import DealId, deal_id_of
 from bigtime.wire import Steps
 

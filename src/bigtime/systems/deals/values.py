@@ -142,7 +142,7 @@ def given_fields(**fields: Any) -> dict[str, Any]:
 
 deal_id_of = ksuid_or(UnknownDeal)
 message_id_of = ksuid_or(UnknownMessage)
-"""What is no id is that of nothing."""
+"""Read an id; text that is none raises the same error as an id that is not stored."""
 
 
 # Types

@@ -130,5 +130,5 @@ def code_from(seed: bytes, pepper: bytes) -> str:
 
 
 def hash_of(purpose: Purpose, id: str, code: str, salt: bytes, pepper: bytes) -> str:
-    told = "\0".join((purpose, id, str(code)))
-    return hmac.digest(pepper, salt + told.encode("utf-8", "surrogatepass"), sha256).hex()
+    text = "\0".join((purpose, id, str(code)))
+    return hmac.digest(pepper, salt + text.encode("utf-8", "surrogatepass"), sha256).hex()

@@ -240,8 +240,8 @@ def tenant_life(number: int, story: Story, since: datetime, random: Random) -> L
     if story.is_business:
         name = f"{random.choice(PLACES)} {random.choice(TRADES)}"
         forms = f"forms{number}@{name.split()[1].lower()}.example"
-        told = {"organization_name": f"{name} (Pty) Ltd", "destination_email": forms}
-        life.change(told, since + 3 * hour, tenant.id)
+        fields = {"organization_name": f"{name} (Pty) Ltd", "destination_email": forms}
+        life.change(fields, since + 3 * hour, tenant.id)
     if story.status == Status.SUSPENDED:
         fields = {"status": Status.SUSPENDED, "previous_status": Status.REGISTERED}
         reason = "Three invoices unpaid"

@@ -61,8 +61,10 @@ def erase_contents(tenant: Tenant) -> Steps[None]:
     chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
     entries = yield from all_of(chain, consistent=True)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
-    told = [entry for entry in entries if entry.sequence < last and entry.salt is not None]
-    yield from together(*map(erase_entry, told))
+    entries_before = [
+        entry for entry in entries if entry.sequence < last and entry.salt is not None
+    ]
+    yield from together(*map(erase_entry, entries_before))
 
 
 def erase_entry(entry: AuditEntry) -> Steps[AuditEntry]:

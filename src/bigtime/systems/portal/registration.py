@@ -45,8 +45,8 @@ def register_tenant(
     `along` are writes of other tables that belong to it, such as the account: done with it, or
     nothing is.
     """
-    told = {"organization_name": organization_name, "destination_email": destination_email}
-    given = {name: value for name, value in told.items() if value is not None}
+    fields = {"organization_name": organization_name, "destination_email": destination_email}
+    given = {name: value for name, value in fields.items() if value is not None}
 
     def decide(tenant: Tenant) -> Steps[Change | None]:
         change = status_change(tenant, Status.REGISTERED)

@@ -1,7 +1,7 @@
-"""What a user has to do with a brand or a category: what its page shows as pressed.
+"""Likes and watches: each user likes or watches a brand or a category once, and it counts them.
 
-No key leads from a user to all that they like and watch. Whoever wants to know asks of the brands
-that there are, some hundreds at a time: each request tells of fifty.
+No key leads from a user to all that they like and watch. To show it, a page asks of the brands
+that there are, some hundreds at a time: one request answers for fifty.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.model import Key, get_many, pattern
+from bigtime.model import Key, create, delete, get_many, pattern
 from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
+from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched, NotLiked, NotWatched
 from bigtime.systems.deals.values import (
     BrandName,
     CategoryName,
@@ -21,6 +22,59 @@ from bigtime.systems.deals.values import (
     username_key,
 )
 from bigtime.wire import Steps
+
+
+@pattern("Like Brand for User", index="Main table")
+def like_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """Transaction with LikeCount."""
+    like = BrandLike(brand=brand_name, username=username)
+    yield from create(like, unless_exists=AlreadyLiked)
+
+
+@pattern("Unlike Brand", index="Main table")
+def unlike_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """Transaction with LikeCount."""
+    yield from delete(BrandLike.key(brand_name, username), if_exists=NotLiked)
+
+
+@pattern("Like Category for User", index="Main table")
+def like_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """Transaction with LikeCount."""
+    like = CategoryLike(category=category_name, username=username)
+    yield from create(like, unless_exists=AlreadyLiked)
+
+
+@pattern("Unlike Category", index="Main table")
+def unlike_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """Transaction with LikeCount."""
+    yield from delete(CategoryLike.key(category_name, username), if_exists=NotLiked)
+
+
+@pattern("Watch Brand for User", index="Main table")
+def watch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """Transaction with WatchCount."""
+    watch = BrandWatch(brand=brand_name, username=username)
+    yield from create(watch, unless_exists=AlreadyWatched)
+
+
+@pattern("Unwatch Brand", index="Main table")
+def unwatch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """Transaction with WatchCount."""
+    yield from delete(BrandWatch.key(brand_name, username), if_exists=NotWatched)
+
+
+@pattern("Watch Category for User", index="Main table")
+def watch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """Transaction with WatchCount."""
+    watch = CategoryWatch(category=category_name, username=username)
+    yield from create(watch, unless_exists=AlreadyWatched)
+
+
+@pattern("Unwatch Category", index="Main table")
+def unwatch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """Transaction with WatchCount."""
+    yield from delete(CategoryWatch.key(category_name, username), if_exists=NotWatched)
+
 
 Pair: TypeAlias = tuple[Key[Any], Key[Any]]
 """Of a like and of a watch."""
@@ -79,26 +133,26 @@ def interests_in_both(
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
     """Each name is spelled once for both, and the user's once for all: they may be hundreds."""
     who = username_key(username)
-    told = [{"brand": brand_key(name), "username": who} for name in names]
-    return [(Key(BrandLike, one), Key(BrandWatch, one)) for one in told]
+    fields = [{"brand": brand_key(name), "username": who} for name in names]
+    return [(Key(BrandLike, key), Key(BrandWatch, key)) for key in fields]
 
 
 def category_keys(names: Iterable[str], username: str) -> list[Pair]:
     who = username_key(username)
-    told = [{"category": category_key(name), "username": who} for name in names]
-    return [(Key(CategoryLike, one), Key(CategoryWatch, one)) for one in told]
+    fields = [{"category": category_key(name), "username": who} for name in names]
+    return [(Key(CategoryLike, key), Key(CategoryWatch, key)) for key in fields]
 
 
 def interests_at(keys: list[Pair]) -> Steps[list[Interest]]:
     found = yield from get_many([key for pair in keys for key in pair], consistent=True)
-    told = [one is not None for one in found]
-    return list(map(Interest, told[::2], told[1::2]))
+    exists = [item is not None for item in found]
+    return list(map(Interest, exists[::2], exists[1::2]))
 
 
 def interests_by_name(names: Sequence[str], interests: Sequence[Interest]) -> dict[str, Interest]:
-    """Those that there are."""
+    """By name, the interests that are a like or a watch."""
     named = zip(names, interests, strict=True)
-    return {name: one for name, one in named if one.liked or one.watched}
+    return {name: interest for name, interest in named if interest.liked or interest.watched}
 
 
 def interest_in(like: Key[Any], watch: Key[Any]) -> Steps[Interest]:
