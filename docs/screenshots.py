@@ -236,7 +236,7 @@ def edit(walk: Walk) -> None:
     page.locator("#preview").get_by_text("quiet on the train").wait_for()
     walk.take(page, "new-deal")
     walk.stage.clock.move_on(10)
-    page.get_by_role("button", name="Post it").click()
+    page.get_by_role("button", name="Publish").click()
     page.get_by_text("Deal published.").wait_for()
     walk.stage.catch_up()
     walk.take(page, "desk", "/editor")

@@ -50,7 +50,7 @@ def test_the_preview_of_a_brand_comes_without_a_script(visits: Visits) -> None:
 
 def test_what_was_typed_for_a_featured_deal_stays_when_it_will_not_do(desk: Page) -> None:
     desk.goto(FRONT)
-    field = desk.get_by_label("By its id")
+    field = desk.get_by_label("Deal id or link")
     field.click()
     desk.keyboard.type("nonsense")
     desk.keyboard.press("Enter")

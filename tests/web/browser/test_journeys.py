@@ -36,7 +36,7 @@ def post_deal(page: Page, title: str, brand: str) -> None:
     page.get_by_label(re.compile("^Price")).fill("19.99")
     page.get_by_label("Brand").fill(brand)
     page.get_by_label("Category").select_option("Electronics")
-    page.get_by_role("button", name="Post it").click()
+    page.get_by_role("button", name="Publish").click()
     expect(page.get_by_role("main")).to_contain_text(title)
 
 
@@ -148,7 +148,7 @@ def test_a_customer_of_the_portal_buys_a_plan_and_registers(visits: Visits) -> N
     code = re.search(r"\b(\d{6})\b", outbox.get_by_role("main").inner_text())
     assert code, outbox.get_by_role("main").inner_text()
     page.get_by_label("Code").fill(code[1])
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name=re.compile("^Order for R ")).click()
     expect(page.get_by_role("main")).to_contain_text("R ")
     outbox.goto("/outbox")
