@@ -315,7 +315,7 @@ def shop(walk: Walk) -> None:
     walk.take(page, "cart", "/cart")
     walk.stage.chance.begin("checkout")
     page.goto("/checkout")
-    page.get_by_role("button", name=re.compile("^Place the order")).click()
+    page.get_by_role("button", name=re.compile("^Place order")).click()
     walk.take(page, "order")
 
 

@@ -39,7 +39,7 @@ def test_a_count_that_is_no_number_stays_as_it_was_typed(visits: Visits) -> None
     page.goto("/")
     page.locator("a[href^='/deals/']").first.click()
     page.get_by_role("button", name="Add to cart").click()
-    count = page.get_by_role("textbox", name="Count of").first
+    count = page.get_by_role("textbox", name="Quantity of").first
     count.fill("2x")
     count.press("Enter")
     expect(count).to_have_value("2x")
