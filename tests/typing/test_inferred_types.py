@@ -13,7 +13,7 @@ from typing import Any, assert_type
 
 import bigtime as bt
 
-SHOP = bt.Table("Shop", "PK", "SK", type_attribute="Type")
+SHOP = bt.Table("InferredShop", "PK", "SK", type_attribute="Type")
 
 
 class Customer(bt.Entity, table=SHOP):

@@ -156,7 +156,7 @@ class Site(RuleBasedStateMachine):
             for what, name in (("brand", deal.brand), ("category", deal.category)):
                 for username in USERNAMES:
                     if (what, "watch", name, username) in self.pressed:
-                        self.unread[username].setdefault((deal.deal_id, what), True)
+                        self.unread[username].setdefault((deal.deal_id, "watched"), True)
 
     @precondition(lambda self: self.deals)
     @rule(data=st.data())
