@@ -63,7 +63,7 @@ async def current_store(request: Request) -> AsyncStore:
     return context_of(request).store
 
 
-CurrentSite: TypeAlias = Annotated[AppContext, Depends(current_site)]
+CurrentContext: TypeAlias = Annotated[AppContext, Depends(current_site)]
 CurrentStore: TypeAlias = Annotated[AsyncStore, Depends(current_store)]
 
 
@@ -153,7 +153,7 @@ async def check_admin(caller: Visitor | None) -> Visitor:
     return await require_admin(await require_caller(caller))
 
 
-async def count_like(context: CurrentSite, caller: SignedIn) -> None:
+async def count_like(context: CurrentContext, caller: SignedIn) -> None:
     """Counts a like or a watch of the caller; one too many is an error."""
     context.limits.take("like", caller.username)
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bigtime.site import NoUndo, PricedCart, put_deal_in_cart, take_new_price, view_cart
 from bigtime.systems import cart
-from bigtime.web.api.access import Admin, CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.access import Admin, CurrentContext, CurrentStore, SignedIn
 from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, WrittenDay, example
 from bigtime.web.api.errors import OWN, STAFF
 from bigtime.web.api.json_route import V1Router
@@ -207,7 +207,7 @@ async def view_lines(
 
 
 @cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
-async def put_back(context: CurrentSite, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
+async def put_back(context: CurrentContext, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
     """Puts a line back that was removed within the last hour."""
     line = line_in(context, caller, body.undo)
     if line is None:
@@ -224,7 +224,7 @@ async def move_line(
 
 
 @cart_api.delete("/me/cart/lines/{sk:path}", response_model=RemovedShown)
-async def remove_line(context: CurrentSite, caller: SignedIn, sk: LineKey) -> RemovedShown:
+async def remove_line(context: CurrentContext, caller: SignedIn, sk: LineKey) -> RemovedShown:
     """Removes a line, and returns what puts it back. Write the `#` in its key as `%23`."""
     line = await context.store.run(cart.remove_line(caller.username, sk))
     return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(context, line))

@@ -32,7 +32,7 @@ from bigtime.site import (
 )
 from bigtime.site import create_brand as create_brand_with_change
 from bigtime.systems import deals
-from bigtime.web.api.access import CurrentSite, CurrentStore, Editor
+from bigtime.web.api.access import CurrentContext, CurrentStore, Editor
 from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
 from bigtime.web.api.deals import (
     DEAL_ID,
@@ -156,7 +156,7 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> 
 
 @deals_editing.patch("/deals/{dealId}", response_model=DealShown)
 async def update_deal(
-    context: CurrentSite, caller: Editor, deal_id: DealId, body: DealChange
+    context: CurrentContext, caller: Editor, deal_id: DealId, body: DealChange
 ) -> deals.Deal:
     """Changes some fields of a deal. Editors only."""
 
@@ -170,7 +170,7 @@ async def update_deal(
 
 @deals_editing.put("/deals/{dealId}", response_model=DealShown)
 async def rewrite_deal(
-    context: CurrentSite, caller: Editor, deal_id: DealId, body: DealFacts
+    context: CurrentContext, caller: Editor, deal_id: DealId, body: DealFacts
 ) -> deals.Deal:
     """Replaces all that a deal says of itself. Editors only."""
 
@@ -207,7 +207,7 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -
 
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
-async def create_categories(context: CurrentSite, _: Editor) -> CategoriesShown:
+async def create_categories(context: CurrentContext, _: Editor) -> CategoriesShown:
     """Creates the categories that are missing; those that are there stay. Editors only."""
     await context.store.run(deals.create_categories())
     found = await context.store.run(deals.fetch_all_categories())
@@ -219,7 +219,7 @@ async def create_categories(context: CurrentSite, _: Editor) -> CategoriesShown:
 
 @deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
 async def set_front_page_deals(
-    context: CurrentSite, caller: Editor, body: FeaturedChoice
+    context: CurrentContext, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
     return await run_change(context, choose(caller, FRONT_SLOT, body.deal_ids))
@@ -227,7 +227,7 @@ async def set_front_page_deals(
 
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
 async def set_editors_choice_deals(
-    context: CurrentSite, caller: Editor, body: FeaturedChoice
+    context: CurrentContext, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
     return await run_change(context, choose(caller, CHOICE_SLOT, body.deal_ids))
@@ -235,7 +235,7 @@ async def set_editors_choice_deals(
 
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
 async def set_category_deals(
-    context: CurrentSite, caller: Editor, category_name: CategoryName, body: FeaturedChoice
+    context: CurrentContext, caller: Editor, category_name: CategoryName, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
     return await run_change(context, choose(caller, category_slot(category_name), body.deal_ids))
@@ -243,7 +243,7 @@ async def set_category_deals(
 
 @deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
 async def refresh_page_deals(
-    context: CurrentSite,
+    context: CurrentContext,
     caller: Editor,
     page_name: Annotated[str, Path(alias="pageName", min_length=1)],
 ) -> Featuring:
@@ -261,7 +261,7 @@ async def refresh_page_deals(
     "/categories/{categoryName:path}/featured-deals/refresh", response_model=FeaturedShown
 )
 async def refresh_category_deals(
-    context: CurrentSite, caller: Editor, category_name: CategoryName
+    context: CurrentContext, caller: Editor, category_name: CategoryName
 ) -> Featuring:
     """Shows the featured deals of a category as they are now. Editors only."""
     return await run_change(context, refresh(caller, category_slot(category_name)))

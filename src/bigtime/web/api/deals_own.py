@@ -18,7 +18,7 @@ from starlette.responses import Response
 from bigtime.model import Pattern
 from bigtime.site import Visitor
 from bigtime.systems import deals
-from bigtime.web.api.access import LIKE_LIMITED, CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.access import LIKE_LIMITED, CurrentContext, CurrentStore, SignedIn
 from bigtime.web.api.bodies import OPTIONAL, FieldErrors, RequestBody, ResponseBody, example
 from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName
 from bigtime.web.api.errors import OWN
@@ -174,56 +174,56 @@ def set_interest(write: Steps[None]) -> Steps[None]:
 
 
 @deals_own.put("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def like_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
     """Likes a brand."""
     await set_brand_interest(context, caller, brand_name, deals.like_brand)
 
 
 @deals_own.put("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
 async def like_category(
-    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+    context: CurrentContext, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Likes a category."""
     await set_category_interest(context, caller, category_name, deals.like_category)
 
 
 @deals_own.delete("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def unlike_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def unlike_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
     """Takes back the like of a brand."""
     await set_brand_interest(context, caller, brand_name, deals.unlike_brand)
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
 async def unlike_category(
-    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+    context: CurrentContext, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Takes back the like of a category."""
     await set_category_interest(context, caller, category_name, deals.unlike_category)
 
 
 @deals_own.put("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def watch_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def watch_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
     """Watches a brand: you are notified of its new deals."""
     await set_brand_interest(context, caller, brand_name, deals.watch_brand)
 
 
 @deals_own.put("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def watch_category(
-    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+    context: CurrentContext, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Watches a category: you are notified of its new deals."""
     await set_category_interest(context, caller, category_name, deals.watch_category)
 
 
 @deals_own.delete("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def unwatch_brand(context: CurrentSite, caller: SignedIn, brand_name: BrandName) -> None:
+async def unwatch_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
     """No longer watches a brand."""
     await set_brand_interest(context, caller, brand_name, deals.unwatch_brand)
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def unwatch_category(
-    context: CurrentSite, caller: SignedIn, category_name: CategoryName
+    context: CurrentContext, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """No longer watches a category."""
     await set_category_interest(context, caller, category_name, deals.unwatch_category)
@@ -310,7 +310,9 @@ async def count_unread_messages(store: CurrentStore, caller: SignedIn) -> CountS
 
 
 @deals_own.post("/me/messages/read", status_code=204)
-async def mark_messages_as_read(context: CurrentSite, caller: SignedIn, body: MessagesRead) -> None:
+async def mark_messages_as_read(
+    context: CurrentContext, caller: SignedIn, body: MessagesRead
+) -> None:
     """Marks up to 25 messages as read: all of them, or none."""
     message_ids = [deals.message_id_of(message_id) for message_id in body.message_ids]
     await context.store.run(deals.mark_messages_as_read(caller.username, message_ids))
@@ -327,7 +329,7 @@ async def fetch_message(
 
 @deals_own.put("/me/messages/{messageId}/read", response_model=MessageShown)
 async def mark_message_as_read(
-    context: CurrentSite, caller: SignedIn, message_id: MessageId
+    context: CurrentContext, caller: SignedIn, message_id: MessageId
 ) -> deals.Message:
     """Marks one of your messages as read."""
     found = deals.message_id_of(message_id)

@@ -10,7 +10,7 @@ from fastapi import Depends, Query
 from pydantic import Field
 
 from bigtime.model import Cursors, Page, Position
-from bigtime.web.api.access import CurrentSite
+from bigtime.web.api.access import CurrentContext
 from bigtime.web.api.bodies import ResponseBody
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class Paging:
 
 def paging_by(usual: int) -> Callable[..., Awaitable[Paging]]:
     async def read_paging(
-        context: CurrentSite, page_size: PageSize = usual, start_at: StartAt = None
+        context: CurrentContext, page_size: PageSize = usual, start_at: StartAt = None
     ) -> Paging:
         return Paging(page_size, context.cursors.read(start_at), context.cursors)
 
@@ -87,7 +87,7 @@ PagesOf25: TypeAlias = Annotated[Paging, Depends(paging_by(25))]
 PagesOf50: TypeAlias = Annotated[Paging, Depends(paging_by(50))]
 
 
-async def read_start(context: CurrentSite, start_at: StartAt = None) -> Paging:
+async def read_start(context: CurrentContext, start_at: StartAt = None) -> Paging:
     return Paging(0, context.cursors.read(start_at), context.cursors)
 
 

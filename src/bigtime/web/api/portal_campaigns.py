@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from bigtime.systems import portal
-from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentSite, is_admin
+from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentContext, is_admin
 from bigtime.web.api.bodies import OPTIONAL, Amount, FieldErrors, Immutable, RequestBody, example
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import portal_router
@@ -125,7 +125,7 @@ class CampaignChanged(RecordChanged):
     responses=documented(400, 401, 403, 409),
 )
 async def create(
-    context: CurrentSite, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
+    context: CurrentContext, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
 ) -> Response:
     """Creates a campaign. A code that was ever used is 409: restore that campaign. Admins only."""
     return await idempotent.run(
@@ -155,7 +155,7 @@ def read_campaign(context: AppContext, code: str, *, include_inactive: bool) -> 
     responses=documented(400, 401, 403),
 )
 async def list_all(
-    context: CurrentSite,
+    context: CurrentContext,
     _: Admin,
     paging: PagesOf50,
     include_inactive: IncludeInactive = False,
@@ -187,7 +187,7 @@ async def list_all(
     responses=documented(400, 401, 404),
     openapi_extra=OPEN,
 )
-async def get_one(context: CurrentSite, caller: AnyCaller, code: str) -> CampaignShown:
+async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:
     """Returns a campaign by its code, in any case; one that is archived, to admins alone."""
     to_admin = is_admin(caller)
     found = await context.store.run(read_campaign(context, code, include_inactive=to_admin))
@@ -201,7 +201,7 @@ async def get_one(context: CurrentSite, caller: AnyCaller, code: str) -> Campaig
     responses=documented(400, 401, 403, 404, 409),
 )
 async def change(
-    context: CurrentSite, caller: Admin, code: str, wanted: CampaignChanged
+    context: CurrentContext, caller: Admin, code: str, wanted: CampaignChanged
 ) -> CampaignShown:
     """Changes a campaign; `active` archives and restores it. Orders keep theirs. Admins only."""
     steps = portal.update_campaign(code, wanted.given(), by=caller.login)

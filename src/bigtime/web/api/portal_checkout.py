@@ -24,7 +24,7 @@ from bigtime.site import (
     send_code,
 )
 from bigtime.systems import portal
-from bigtime.web.api.access import OPEN, CheckoutCaller, CurrentSite
+from bigtime.web.api.access import OPEN, CheckoutCaller, CurrentContext
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
 from bigtime.web.api.errors import documented
 from bigtime.web.api.json_route import portal_router
@@ -111,7 +111,7 @@ class CheckoutAsked(RequestBody):
     responses=documented(400, 422, 429),
 )
 async def ask_for_code(
-    request: Request, context: CurrentSite, tasks: BackgroundTasks, wanted: CodeAsked
+    request: Request, context: CurrentContext, tasks: BackgroundTasks, wanted: CodeAsked
 ) -> CodeSent:
     """Mails a code to an address, which makes it a customer's if it is not.
 
@@ -133,7 +133,7 @@ async def ask_for_code(
 )
 async def check_out(
     request: Request,
-    context: CurrentSite,
+    context: CurrentContext,
     caller: CheckoutCaller,
     wanted: CheckoutAsked,
     key: IdempotencyKey = None,

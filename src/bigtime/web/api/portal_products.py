@@ -12,7 +12,7 @@ from bigtime.web.api.access import (
     OPEN,
     Admin,
     AnyCaller,
-    CurrentSite,
+    CurrentContext,
     CurrentStore,
     check_admin,
     is_admin,
@@ -157,7 +157,7 @@ async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId)
     responses=documented(400, 401, 403, 404, 409),
 )
 async def change(
-    context: CurrentSite, caller: Admin, product_id: ProductId, wanted: ProductChanged
+    context: CurrentContext, caller: Admin, product_id: ProductId, wanted: ProductChanged
 ) -> ProductShown:
     """Changes a product; `active` archives and restores it. Admins only.
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from bigtime.model import NotSignedIn, Page
 from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
-from bigtime.web.api.access import CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.access import CurrentContext, CurrentStore, SignedIn
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example
 from bigtime.web.api.errors import OWN, documented
 from bigtime.web.api.json_route import V1Router
@@ -107,7 +107,9 @@ def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     response_model=BegunShown,
     responses=documented(400, 401, 404, 409, 429),
 )
-async def create_session(request: Request, context: CurrentSite, body: Credentials) -> BegunShown:
+async def create_session(
+    request: Request, context: CurrentContext, body: Credentials
+) -> BegunShown:
     """Logs in with e-mail address and password, and returns a token.
 
     Send it with other requests as `Authorization: Bearer <token>`.
@@ -136,7 +138,7 @@ async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
 
 
 @sessions_api.delete("/me/session", status_code=204)
-async def delete_session(context: CurrentSite, caller: SignedIn) -> None:
+async def delete_session(context: CurrentContext, caller: SignedIn) -> None:
     """Logs out: ends the session of this request at once."""
     await context.store.run(sessions.delete_session(caller.session))
     context.visitors.forget_all()
@@ -154,7 +156,7 @@ async def view_sessions(
 
 @sessions_api.delete("/me/sessions", response_model=EndedShown)
 async def delete_sessions(
-    context: CurrentSite,
+    context: CurrentContext,
     caller: SignedIn,
     keep_this: Annotated[bool, Query(alias="keepThis")] = False,
 ) -> EndedShown:
@@ -169,7 +171,7 @@ async def delete_sessions(
     "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session.title
 )
 async def delete_other_session(
-    context: CurrentSite,
+    context: CurrentContext,
     caller: SignedIn,
     session_id: Annotated[str, Path(alias="sessionId", min_length=1)],
 ) -> None:

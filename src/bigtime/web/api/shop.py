@@ -16,7 +16,7 @@ from starlette.responses import Response
 from bigtime.model import RuleBroken
 from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
 from bigtime.systems import shop
-from bigtime.web.api.access import Admin, CurrentSite, CurrentStore, SignedIn
+from bigtime.web.api.access import Admin, CurrentContext, CurrentStore, SignedIn
 from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, example
 from bigtime.web.api.errors import OWN
 from bigtime.web.api.json_route import V1Router
@@ -220,7 +220,7 @@ async def remove_address(store: CurrentStore, caller: SignedIn, address_name: Ad
 
 @shop_api.post("/me/orders", status_code=201, response_model=ShopOrderShown)
 async def save_order(
-    context: CurrentSite, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
+    context: CurrentContext, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
 ) -> Response:
     """Orders all that is in your cart, as you saw it there, at the prices of the cart."""
     return await idempotent.run(

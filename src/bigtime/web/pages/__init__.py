@@ -1,7 +1,5 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
-from typing import TypeAlias
-
 from bigtime.web.pages.app_context import AppContext, codes_of, context_of, ordering_of
 from bigtime.web.pages.cache_follower import CacheFollower, invalidate_writes
 from bigtime.web.pages.cart_undo import line_in, undo_text
@@ -18,14 +16,10 @@ from bigtime.web.pages.signing_in import begin_session, count_code, count_log_in
 from bigtime.web.pages.tagged_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
 
-Site: TypeAlias = AppContext
-"""As web.api still calls it."""
-site_of = context_of
-
 __all__ = [
     "HEAD", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement", "HotPages", "Page",
-    "Site", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words",
-    "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
-    "empty_form", "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form",
-    "sign_in", "sign_out", "site_of", "typed_fields", "undo_text", "with_retry_after",
+    "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "begin_session",
+    "check_form", "codes_of", "context_of", "count_code", "count_log_in", "empty_form",
+    "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form", "sign_in",
+    "sign_out", "typed_fields", "undo_text", "with_retry_after",
 ]

@@ -41,7 +41,7 @@ async def show_log_in(request: Request, next: str | None = None) -> Response:
     context = context_of(request)
     if await context.visitor(request):
         return see_other(local_path(next))
-    return await asked(request, empty_form(next=local_path(next)))
+    return await render_log_in(request, empty_form(next=local_path(next)))
 
 
 @log_in.post("/log-in")
@@ -50,16 +50,18 @@ async def begin(request: Request) -> Response:
     context = context_of(request)
     form = await read_form(request, context, LogIn)
     try:
-        identity = await known(request, form)
+        identity = await verify_credentials(request, form)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await asked(request, form, status=429), error)
+        return with_retry_after(await render_log_in(request, form, status=429), error)
     if identity is None:
-        return await asked(request, form, status=422)
+        return await render_log_in(request, form, status=422)
     return await sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def known(request: Request, form: SubmittedForm[LogIn]) -> accounts.Identity | None:
+async def verify_credentials(
+    request: Request, form: SubmittedForm[LogIn]
+) -> accounts.Identity | None:
     """Who it is; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
@@ -92,7 +94,9 @@ async def end_everywhere(request: Request) -> Response:
     return await sign_out(context, request)
 
 
-async def asked(request: Request, form: SubmittedForm[LogIn], *, status: int = 200) -> Response:
+async def render_log_in(
+    request: Request, form: SubmittedForm[LogIn], *, status: int = 200
+) -> Response:
     return await context_of(request).form_page(
         request, "shopper/log_in.html", form=form, status=status
     )

@@ -38,7 +38,7 @@ async def show_sign_up(request: Request, next: str | None = None) -> Response:
     context = context_of(request)
     if await context.visitor(request):
         return see_other(local_path(next))
-    return await asked(request, empty_form(next=local_path(next)))
+    return await render_sign_up(request, empty_form(next=local_path(next)))
 
 
 @sign_up.post("/sign-up")
@@ -47,16 +47,16 @@ async def join_in(request: Request) -> Response:
     context = context_of(request)
     form = await read_form(request, context, SignUp)
     try:
-        identity = await made(request, form)
+        identity = await create_member(request, form)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await asked(request, form, status=429), error)
+        return with_retry_after(await render_sign_up(request, form, status=429), error)
     if identity is None:
-        return await asked(request, form, status=422)
+        return await render_sign_up(request, form, status=422)
     return await sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
-async def made(request: Request, form: SubmittedForm[SignUp]) -> accounts.Identity | None:
+async def create_member(request: Request, form: SubmittedForm[SignUp]) -> accounts.Identity | None:
     """The new member; None if there is something wrong with the form, which is no try yet."""
     if form.value is None:
         return None
@@ -73,7 +73,9 @@ async def made(request: Request, form: SubmittedForm[SignUp]) -> accounts.Identi
     return None
 
 
-async def asked(request: Request, form: SubmittedForm[SignUp], *, status: int = 200) -> Response:
+async def render_sign_up(
+    request: Request, form: SubmittedForm[SignUp], *, status: int = 200
+) -> Response:
     return await context_of(request).form_page(
         request, "shopper/sign_up.html", form=form, status=status
     )
