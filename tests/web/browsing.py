@@ -28,6 +28,7 @@ from bigtime.web.http.limits import Limit
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.hot_pages import HotPages
+from tests.furnished import furnished
 
 SECRET = "a secret for tests, of 32 characters and more"
 PASSWORD = "correct horse"
@@ -141,15 +142,23 @@ class Web:
 def make_web(
     engine: Engine, data: Any, *, limits: dict[str, Limit] = PLENTY, **settings: Any
 ) -> tuple[HotPages, Store]:
-    """A site over an engine with the tables of all systems, two brands and the categories."""
+    """A site over an engine of `site_engine`."""
+    chosen = Settings(data=data, secret=SECRET, **settings)  # type: ignore[arg-type]
+    front = make_app(chosen, AsyncStore(engine), version=engine.version, limits=limits)
+    return front, Store(engine)
+
+
+def site_engine() -> Engine:
+    return furnished(furnish_site)
+
+
+def furnish_site(engine: Engine) -> None:
+    """The tables of all systems, two brands and the categories."""
     store = Store(engine)
     store.run(setup(*SYSTEMS))
     store.run(create_categories())
     for name in ("Apple", "Cast & Crumb"):
         store.run(create_brand(name))
-    chosen = Settings(data=data, secret=SECRET, **settings)  # type: ignore[arg-type]
-    front = make_app(chosen, AsyncStore(engine), version=engine.version, limits=limits)
-    return front, store
 
 
 def words(html: str) -> str:

@@ -18,7 +18,7 @@ from bigtime.model import Ksuid, load_many
 from bigtime.systems.accounts import password
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import Deal
-from tests.web.browsing import Browser, Web, make_web
+from tests.web.browsing import Browser, Web, make_web, site_engine
 
 PostDeal: TypeAlias = Callable[..., Deal]
 
@@ -50,6 +50,13 @@ def passwords_hashed_quickly() -> Iterator[None]:
         patch.setattr(password, "CURRENT", cheap)
         patch.setattr(password.hash_password, "__defaults__", (cheap,))
         yield
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """An engine of this test's own, with the tables and the data that every site needs."""
+    with site_engine() as engine:
+        yield engine
 
 
 @pytest.fixture

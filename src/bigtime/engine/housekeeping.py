@@ -88,6 +88,8 @@ class Housekeeper:
         rounds, next_round = 0, time.monotonic()
         while not self._stop:
             if self._log_is_long.wait(max(0.0, next_round - time.monotonic())):
+                if self._stop:
+                    return
                 # Whoever makes the log long shortens it, elected or not.
                 self._try(self.watch_log)
                 time.sleep(SHORTEST_PAUSE_SECONDS)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from bigtime.engine import Engine
 from bigtime.model import DomainError
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Tenant
@@ -23,7 +22,7 @@ from bigtime.web.http.limits import Limit
 from tests.systems.portal.scenes import ADMIN, new_product
 from tests.web.api.attacking import Attack, Party, operations, walk
 from tests.web.api.portal_client import Program, openapi, program_of
-from tests.web.browsing import PLENTY, Web, make_web
+from tests.web.browsing import PLENTY, Web, make_web, site_engine
 from tests.web.portal.scene import customer, running_campaign
 
 Scene = tuple[Web, list[Party]]
@@ -37,7 +36,7 @@ TAGS = ("tenants", "products", "campaigns", "checkout")
 @contextmanager
 def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[Scene]:
     """A portal with a product, a campaign, and a customer who has ordered."""
-    with Engine.memory() as engine:
+    with site_engine() as engine:
         front, store = make_web(engine, data, limits=limits)
         with TestClient(front) as served:
             site = served.app.application.state.context  # type: ignore[attr-defined]

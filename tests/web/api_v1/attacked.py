@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from starlette.testclient import TestClient
 
-from bigtime.engine import Engine
 from bigtime.model import Ksuid, load_many
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.catalog.brands import put_brand
@@ -26,7 +25,7 @@ from bigtime.web.api.deals import DEAL_ID
 from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Party
 from tests.web.api_v1.calling import Caller, again, caller, nobody
-from tests.web.browsing import Web, make_web
+from tests.web.browsing import Web, make_web, site_engine
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 ENDING: Final = "/me/session"
@@ -64,7 +63,7 @@ OF_ALL: Final = {
 
 @contextmanager
 def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[tuple[Web, list[Party]]]:
-    with Engine.memory() as engine:
+    with site_engine() as engine:
         front, store = make_web(engine, data, limits=limits)
         with TestClient(front) as served:
             site = served.app.application.state.context  # type: ignore[attr-defined]

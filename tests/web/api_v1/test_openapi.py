@@ -9,17 +9,16 @@ import orjson
 import pytest
 from starlette.testclient import TestClient
 
-from bigtime.engine import Engine
 from bigtime.web.api.json_route import parsed
 from tests.web.api_v1.routes import ROUTES, body_of
-from tests.web.browsing import make_web
+from tests.web.browsing import make_web, site_engine
 
 Told = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def openapi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    with Engine.memory() as engine:
+    with site_engine() as engine:
         front, _ = make_web(engine, tmp_path_factory.mktemp("site"))
         with TestClient(front) as client:
             yield client.get("/openapi.json").json()

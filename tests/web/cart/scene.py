@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, create, load_many, setup
 from bigtime.site.systems import SYSTEMS
-from bigtime.store import AsyncStore
+from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Exchange, Runnable
 from bigtime.systems.accounts.design import Account, Role
 from bigtime.systems.accounts.password import NOBODY
@@ -31,6 +31,7 @@ from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.cache_follower import CacheFollower
+from tests.furnished import furnished
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of
 
@@ -151,12 +152,16 @@ class Browser:
 @contextmanager
 def scene() -> Iterator[Scene]:
     time = Time()
+    settings: dict[str, Any] = {"clock": time.seconds, "shard_seconds": 3600.0}
     with (
-        Engine.memory(clock=time.seconds, shard_seconds=3600.0, housekeeping=False) as engine,
+        furnished(furnish_scene, housekeeping=False, **settings) as engine,
         asyncio.Runner() as runner,
     ):
-        made = Scene(engine, time, runner)
-        made.run(setup(*SYSTEMS))
-        made.run(create_categories())
-        made.run(load_many([Brand(brand="APPLE", name="Apple", created_at=START)]))
-        yield made
+        yield Scene(engine, time, runner)
+
+
+def furnish_scene(engine: Engine) -> None:
+    store = Store(engine, clock=Time().clock)
+    store.run(setup(*SYSTEMS))
+    store.run(create_categories())
+    store.run(load_many([Brand(brand="APPLE", name="Apple", created_at=START)]))
