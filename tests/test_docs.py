@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from pkgutil import iter_modules
+from runpy import run_path
 from types import ModuleType
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ import pytest
 import bigtime
 import bigtime.systems
 from bigtime.engine import Engine
+from tests.cli.program import typed
 from tests.engine.raw_http import Served
 
 ROOT = Path(__file__).parent.parent
@@ -40,8 +42,16 @@ def run_python(*arguments: object, cwd: Path, store: str = "memory:") -> str:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_every_example_prints_what_the_guides_say(example: Path, tmp_path: Path) -> None:
-    printed = run_python(example, cwd=tmp_path)
+def test_every_example_prints_what_the_guides_say(
+    example: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BIGTIME_STORE", "memory:")
+    run_path(str(example), run_name="__main__")
+    printed = capsys.readouterr().out
     said = example.with_suffix(".txt")
     assert printed == (said.read_text() if said.exists() else printed)
     assert printed
@@ -87,8 +97,8 @@ def test_the_verbs_in_the_guide_to_the_systems_work(tmp_path: Path) -> None:
     verbs = re.findall(r"^\$ bigtime (.*)", guide, re.MULTILINE)
     assert len(verbs) == 5
     for verb in verbs:
-        program = ["-c", "from bigtime.cli.app import main; main()", *verb.split()]
-        assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/systems.db")
+        done = typed(*verb.split(), store=f"file:{tmp_path}/systems.db")
+        assert done.exit_code == 0 and done.stdout, done.stderr
 
 
 def test_the_guides_show_the_examples_the_figures_and_the_modules_as_they_are() -> None:

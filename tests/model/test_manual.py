@@ -21,8 +21,11 @@ CODE = re.compile(r"^```python\n.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 def needed_elsewhere(package: ModuleType) -> Iterator[str]:
     """What another package of Bigtime imports from this one: it is shown for their sake."""
     for module in (ROOT / "src" / "bigtime").glob("*/**/*.py"):
-        if not module.is_relative_to(Path(package.__path__[0])):
-            for node in ast.walk(ast.parse(module.read_text())):
+        text = module.read_text()
+        if f"from {package.__name__} import" in text and not module.is_relative_to(
+            Path(package.__path__[0])
+        ):
+            for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.ImportFrom) and node.module == package.__name__:
                     yield from (alias.name for alias in node.names)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -143,9 +144,15 @@ def make_web(
     engine: Engine, data: Any, *, limits: dict[str, Limit] = PLENTY, **settings: Any
 ) -> tuple[HotPages, Store]:
     """A site over an engine of `site_engine`."""
-    chosen = Settings(data=data, secret=SECRET, **settings)  # type: ignore[arg-type]
+    chosen = settings_with(**settings).model_copy(update={"data": data})
     front = make_app(chosen, AsyncStore(engine), version=engine.version, limits=limits)
     return front, Store(engine)
+
+
+@cache
+def settings_with(**settings: Any) -> Settings:
+    """To look through the environment takes as long as all the rest of a site's making."""
+    return Settings(secret=SECRET, **settings)  # type: ignore[arg-type]
 
 
 def site_engine() -> Engine:

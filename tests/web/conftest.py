@@ -22,27 +22,29 @@ from tests.web.browsing import Browser, Web, make_web, site_engine
 
 PostDeal: TypeAlias = Callable[..., Deal]
 
+COMPILED: dict[tuple[Any, ...], Any] = {}
 
-@pytest.fixture(scope="session", autouse=True)
+
+# Of a module, not of the session: tests of something else may come after these.
+@pytest.fixture(scope="module", autouse=True)
 def templates_compiled_once() -> Iterator[None]:
     """Nearly every test makes a site, and each site would compile the same templates again."""
     compile_template = Environment.compile
-    compiled: dict[tuple[Any, ...], Any] = {}
 
     def compile_once(self: Environment, source: Any, name: Any = None, file: Any = None) -> Any:
         key = (type(self), source, name, file)
         if file is None:
             return compile_template(self, source, name)
-        if key not in compiled:
-            compiled[key] = compile_template(self, source, name, file)
-        return compiled[key]
+        if key not in COMPILED:
+            COMPILED[key] = compile_template(self, source, name, file)
+        return COMPILED[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "compile", compile_once)
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def passwords_hashed_quickly() -> Iterator[None]:
     """Nearly every test makes an account; what a real hash costs is for tests of the accounts."""
     cheap = password.Cost(memory_kib=8, passes=1)

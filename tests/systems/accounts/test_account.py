@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bigtime.model import DomainError, load_many, setup, transact
-from bigtime.store import Store, open_store
+from bigtime.store import open_store
 from bigtime.systems.accounts import SYSTEM, account, errors, password
 from bigtime.systems.accounts.account import (
     change_password,
@@ -212,16 +212,12 @@ def test_of_threads_that_change_one_password_one_does(alone: Place) -> None:
     assert alone.run(verify_password("alex", words[told.index("alex")])).login == "alex"
 
 
-def join(store: Store, username: str) -> str:
-    return store.run(sign_up("one", SECRET, username)).username
-
-
 def test_of_processes_that_want_one_login_one_gets_it(tmp_path: Path) -> None:
     file = tmp_path / "accounts.db"
-    racer = f"{join.__module__}:{join.__name__}"
+    racer = "tests.systems.accounts.racers:join"
     with open_store(f"file:{file}") as store:
         store.run(setup(SYSTEM))
-        told = in_processes(file, [(racer, name) for name in ("al", "bo", "cy")])
+        told = in_processes(file, [(racer, name, SECRET) for name in ("al", "bo", "cy")])
         owner = store.run(view_account("one")).username
     assert sorted(told) == sorted([owner, "login-taken", "login-taken"])
 

@@ -11,7 +11,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import CursorError, Cursors, DomainError, setup
-from bigtime.store import Store, open_store
+from bigtime.store import open_store
 from bigtime.systems.sessions import SYSTEM
 from bigtime.systems.sessions.design import Session, hash_token
 from bigtime.systems.sessions.errors import (
@@ -167,13 +167,9 @@ def test_of_threads_that_create_one_session_one_does(alone: Place) -> None:
     assert sorted(in_threads(racers)) == ["alex", *["session-exists"] * 3]
 
 
-def begin(store: Store, token: str, username: str) -> str:
-    return store.run(create_session(token, username)).username
-
-
 def test_of_processes_that_create_one_session_one_does(tmp_path: Path) -> None:
     file = tmp_path / "sessions.db"
-    racer = f"{begin.__module__}:{begin.__name__}"
+    racer = "tests.systems.sessions.racers:begin"
     with open_store(f"file:{file}") as store:
         store.run(setup(SYSTEM))
         told = in_processes(file, [(racer, TOKEN, name) for name in ("alex", "bo", "cy")])

@@ -149,13 +149,9 @@ def test_of_threads_that_want_one_email_one_gets_it(alone: Place) -> None:
     check_sound(alone, SYSTEM)
 
 
-def sign_up(store: Store, username: str, email: str) -> str:
-    return store.run(create_customer(username, email, "Somebody")).username
-
-
 def test_of_processes_that_want_one_email_one_gets_it(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
-    racer = f"{sign_up.__module__}:{sign_up.__name__}"
+    racer = "tests.systems.shop.racers:sign_up"
     with open_store(f"file:{file}") as store:
         store.run(setup(SYSTEM))
         told = in_processes(file, [(racer, name, "one@example.com") for name in ("al", "bo", "cy")])

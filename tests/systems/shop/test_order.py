@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Ksuid, setup
+from bigtime.model import DomainError, setup
 from bigtime.store import Store, open_store
 from bigtime.systems.shop import SYSTEM, errors
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
@@ -277,15 +277,9 @@ def test_of_threads_that_move_one_order_one_does(alone: Place) -> None:
     assert alone.run(view_order(FIRST)).order.status in told
 
 
-def order_with(store: Store, key: str, first: str) -> str:
-    """Two customers of one key would be two; here one customer sends a page twice."""
-    wanted = [Ordered(item_id=first, price=Decimal(1)), *items(3)]
-    return store.run(save_order("alex", order_id_for("alex", Ksuid(key)), wanted)).order_id
-
-
 def test_of_processes_that_order_with_one_key_one_makes_the_order(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
-    racer = f"{order_with.__module__}:{order_with.__name__}"
+    racer = "tests.systems.shop.racers:order_with"
     made = order_id_for("alex", FIRST)
     with open_store(f"file:{file}") as store:
         store.run(setup(SYSTEM))

@@ -207,11 +207,13 @@ def test_what_cannot_be_served_is_refused_with_a_sentence(
     assert isinstance(done.exception, SystemExit)
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_told_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = run("--port", port, cwd=tmp_path, environment={})
-    assert done.returncode == 2
+        done = refused(monkeypatch, "--port", port, cwd=tmp_path, environment={})
+    assert done.exit_code == 2
     assert done.stderr.startswith(f"Port {port} is taken. Choose another")
     assert list(tmp_path.iterdir()) == []
 
