@@ -6,10 +6,16 @@ from base64 import b64encode
 from decimal import Decimal
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from bigtime.wire import AttributeValue, Item
+
+
+def fewer_examples() -> settings:
+    """For a law that is tried on dozens of types: a third of the profile's examples for each."""
+    return settings(max_examples=settings().max_examples // 3)
 
 
 def as_decimal(negative: bool, digits: int, magnitude: int) -> Decimal:

@@ -58,7 +58,7 @@ class Server:
         """Ends it with SIGTERM; what it had to say is returned."""
         assert self.process.stdout is not None
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(60)
         return self.said + self.process.stdout.read()
 
 

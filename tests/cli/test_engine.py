@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +157,9 @@ def test_a_signal_ends_it_cleanly_under_load(tmp_path: Path, number: signal.Sign
         for writer in writers:
             writer.start()
         while len(acknowledged) < 100:
-            pass
+            time.sleep(0.001)
         running.process.send_signal(number)
-        assert running.process.wait(20) == 0
+        assert running.process.wait(60) == 0
         for writer in writers:
             writer.join()
         assert running.process.stdout is not None

@@ -36,7 +36,7 @@ class StandIn:
 
     def commit(self, request: Request, done: Done) -> None:
         self.committing.set()
-        self.may_commit.wait(10)
+        self.may_commit.wait(60)
         self.reply(request, done)
 
     def reply(self, request: Request, done: Done) -> None:
@@ -61,7 +61,7 @@ class Served:
         self.ready = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
-        assert self.ready.wait(10)
+        assert self.ready.wait(60)
 
     def run(self) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -164,4 +164,4 @@ def serving(engine: StandIn) -> Iterator[Served]:
     finally:
         engine.may_commit.set()
         served.stop()
-        served.thread.join(15)
+        served.thread.join(60)

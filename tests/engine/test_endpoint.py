@@ -202,7 +202,7 @@ def test_a_write_that_waits_for_its_commit_holds_nobody_else_up(
     stand_in.may_commit.clear()
     with served.connect() as writer, served.connect() as reader:
         writer.send(call("PutItem", {"N": 1}))
-        assert stand_in.committing.wait(10)
+        assert stand_in.committing.wait(60)
         assert reader.call("GetItem").status == 200
         stand_in.may_commit.set()
         assert writer.reply().json == {"Asked": {"N": 1}}
@@ -214,7 +214,7 @@ def test_a_client_that_leaves_before_its_answer_does_no_harm(
     stand_in.may_commit.clear()
     with served.connect() as client:
         client.send(call("PutItem") * 3)
-        assert stand_in.committing.wait(10)
+        assert stand_in.committing.wait(60)
     stand_in.may_commit.set()
     with served.connect() as client:
         assert client.call("PutItem").status == 200
@@ -227,7 +227,7 @@ def test_a_client_that_stops_sending_still_gets_its_answer(
     with served.connect() as client:
         client.send(call("PutItem"))
         client.socket.shutdown(socket.SHUT_WR)
-        assert stand_in.committing.wait(10)
+        assert stand_in.committing.wait(60)
         stand_in.may_commit.set()
         assert client.reply().status == 200
         assert client.is_closed()
@@ -476,7 +476,7 @@ def test_a_stop_answers_what_has_arrived_and_takes_no_more(
     with served.connect() as busy, served.connect() as idle:
         idle.call()
         busy.send(call("PutItem"))
-        assert stand_in.committing.wait(10)
+        assert stand_in.committing.wait(60)
         served.stop()
         assert idle.is_closed()
         with pytest.raises(ConnectionRefusedError):
@@ -484,7 +484,7 @@ def test_a_stop_answers_what_has_arrived_and_takes_no_more(
         stand_in.may_commit.set()
         reply = busy.reply()
         assert (reply.status, reply.headers["connection"]) == (200, "close")
-    served.thread.join(10)
+    served.thread.join(60)
     assert not served.thread.is_alive()
 
 
@@ -496,14 +496,14 @@ def test_a_commit_that_outlives_the_endpoint_does_no_harm(
     served = Served(stand_in)
     with served.connect() as client:
         client.send(call("PutItem"))
-        assert stand_in.committing.wait(10)
+        assert stand_in.committing.wait(60)
         served.stop()
-        served.thread.join(10)
+        served.thread.join(60)
         assert client.is_closed()
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
     stand_in.may_commit.set()
-    stand_in.thread.join(10)
+    stand_in.thread.join(60)
     assert not failures
 
 

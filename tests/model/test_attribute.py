@@ -21,7 +21,7 @@ from bigtime.model.schema.ksuid import Ksuid
 from bigtime.model.schema.naming import pascal_case
 from bigtime.model.schema.stored import EpochSeconds, Millis, Seconds
 from bigtime.wire import check_value
-from tests.strategies import decimals, texts
+from tests.strategies import decimals, fewer_examples, texts
 
 
 class Colour(Enum):
@@ -160,6 +160,7 @@ EXACT: list[tuple[Any, SearchStrategy[Any]]] = [
 
 
 @pytest.mark.parametrize(("annotation", "values"), EXACT)
+@fewer_examples()
 @given(data=st.data())
 def test_what_is_written_comes_back(
     annotation: Any, values: SearchStrategy[Any], data: st.DataObject

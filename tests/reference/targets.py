@@ -196,7 +196,7 @@ def dynalite_server() -> Iterator[int]:
         yield port
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
 
 
 def free_port() -> int:
@@ -205,7 +205,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(port: int, seconds: float = 20) -> None:
+def wait_for(port: int, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:

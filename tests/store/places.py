@@ -129,7 +129,7 @@ def http(engine: Engine) -> Iterator[str]:
         yield f"http://127.0.0.1:{served.port}"
     finally:
         served.stop()
-        served.thread.join(15)
+        served.thread.join(60)
 
 
 # Steps without the kit.

@@ -64,7 +64,7 @@ def test_nobody_hears_of_a_write_that_ends_after_its_loop() -> None:
 
     asyncio.run(abandon())
     engine.may_commit.set()
-    engine.thread.join(5)
+    engine.thread.join(60)
     assert not engine.thread.is_alive()
 
 
