@@ -22,8 +22,7 @@ from bigtime.model import setup
 from bigtime.site.members import join
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session

@@ -22,7 +22,7 @@ from bigtime.site.engagement import VIEW, new_activity
 from bigtime.site.mailbox_check import remember_mailbox, session_holder
 from bigtime.site.priced_cart import view_cart
 from bigtime.store import Store
-from bigtime.systems.accounts.demo import login_of
+from bigtime.systems.accounts.account import login_of
 from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.deals.design import PAGE, Deal, MessageKind
 from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched

@@ -30,8 +30,7 @@ from bigtime.store import Store
 from bigtime.systems import catalog, deals
 from bigtime.systems.catalog.design import Brand as CatalogBrand
 from bigtime.systems.catalog.design import User as CatalogUser
-from bigtime.systems.catalog.notifications import notify_watchers
-from bigtime.systems.catalog.watches import brand_watch
+from bigtime.systems.catalog.watches import brand_watch, notify_watchers
 from bigtime.systems.deals.design import Brand, BrandWatch, Category, User
 from bigtime.systems.deals.notifications import announce_deal
 

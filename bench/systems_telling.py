@@ -27,11 +27,10 @@ from bigtime.store import Consumer, Store, consume
 from bigtime.systems.catalog.deals import create_deal as create_in_catalog
 from bigtime.systems.catalog.design import USER_ACTIVITIES, DealStatus
 from bigtime.systems.catalog.design import Deal as CatalogDeal
-from bigtime.systems.catalog.notifications import notify_watchers
+from bigtime.systems.catalog.watches import notify_watchers
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal
-from bigtime.systems.deals.hot_deal import send_hot_deal_message
-from bigtime.systems.deals.notifications import announce_deal
+from bigtime.systems.deals.notifications import announce_deal, send_hot_deal_message
 from bigtime.wire import Request
 
 BRAND: Final = "Lumora"

@@ -40,12 +40,11 @@ from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.cart.design import Status
-from bigtime.systems.cart.line import remove_line
-from bigtime.systems.cart.view import view_products
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.cart.line import remove_line, view_products
+from bigtime.systems.deals.brands import create_categories
 from bigtime.systems.deals.deals import create_deal
-from bigtime.systems.deals.hot_deal import send_hot_deal_message
 from bigtime.systems.deals.interests import watch_category
+from bigtime.systems.deals.notifications import send_hot_deal_message
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker

@@ -18,7 +18,7 @@ from itertools import count
 from urllib.parse import quote
 
 from bigtime.site.demo import demo_logins
-from bigtime.systems.deals.categories import CATEGORIES
+from bigtime.systems.deals.brands import CATEGORIES
 from bigtime.systems.deals.values import category_key
 from proofs.browser import Browser, Unexpected
 from proofs.orders import Promised

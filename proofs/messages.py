@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bigtime.model import Position, all_of, scan
 from bigtime.store import Store
 from bigtime.systems.deals.design import BrandWatch, CategoryWatch, MessageKind, User
-from bigtime.systems.deals.messages import view_messages
+from bigtime.systems.deals.users import view_messages
 from bigtime.systems.deals.values import brand_key, category_key
 from bigtime.wire import Steps
 from proofs.crowd import BRAND, CATEGORY

@@ -14,8 +14,7 @@ from bigtime.model import Position, all_of, get
 from bigtime.site.design import Mail
 from bigtime.systems.cart.design import CartLine, Status
 from bigtime.systems.shop.customer import view_customer
-from bigtime.systems.shop.design import Order
-from bigtime.systems.shop.errors import UnknownCustomer, UnknownOrder
+from bigtime.systems.shop.design import Order, UnknownCustomer, UnknownOrder
 from bigtime.systems.shop.order import view_order
 from bigtime.wire import Steps
 

@@ -14,8 +14,13 @@ from bigtime.model import delete, get, load_many, scan_all, update
 from bigtime.site.catalog_projection import project_deals
 from bigtime.store import consume
 from bigtime.systems.catalog import design as catalog
-from bigtime.systems.catalog.brands import get_brand_by_id, update_brand
-from bigtime.systems.catalog.deals import change_deal_status, get_deal_by_id, get_deals_by_brand
+from bigtime.systems.catalog.deals import (
+    change_deal_status,
+    get_brand_by_id,
+    get_deal_by_id,
+    get_deals_by_brand,
+    update_brand,
+)
 from bigtime.systems.catalog.errors import UnknownBrand, UnknownDeal, UnknownUser
 from bigtime.systems.catalog.users import get_user_by_id, update_user
 from bigtime.systems.deals.brands import create_brand

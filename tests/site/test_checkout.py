@@ -25,12 +25,11 @@ from bigtime.site.checkout import (
 from bigtime.site.mail import view_outbox
 from bigtime.site.priced_cart import view_cart
 from bigtime.store import consume
-from bigtime.systems.cart.design import CART
-from bigtime.systems.cart.errors import EmptyCart
+from bigtime.systems.cart.design import CART, EmptyCart
 from bigtime.systems.cart.line import put_in_cart, set_count
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.shop.customer import create_customer, view_customer
-from bigtime.systems.shop.errors import EmailTaken
+from bigtime.systems.shop.design import EmailTaken
 from bigtime.systems.shop.order import view_order
 from bigtime.web.worker import handlers
 from bigtime.wire import Request, Steps

@@ -17,7 +17,7 @@ from bigtime.site.design import DEMO_DATA
 from bigtime.site.priced_cart import view_cart
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Store
-from bigtime.systems.accounts.demo import ROLES, demo_accounts
+from bigtime.systems.accounts.account import ROLES, demo_accounts
 from bigtime.systems.catalog.design import TrendingDeal
 from bigtime.systems.shop.customer import view_customer
 from bigtime.wire import Request

@@ -18,7 +18,7 @@ from bigtime.site.mail_server import MailServer, Unreachable
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, TransportError
 from bigtime.store.consumption import Handler
-from bigtime.systems.portal.codes import code_from
+from bigtime.systems.portal.registration import code_from
 from bigtime.web.http.settings import Settings, pepper_of
 from bigtime.web.worker import Consuming, Worker, handlers
 from tests.site.letters import write_letter

@@ -20,8 +20,7 @@ from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
 from bigtime.systems.accounts.design import Identity, Role
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import LIMITS, make_app

@@ -13,8 +13,7 @@ from bigtime.store import AsyncStore
 from bigtime.store.driver import Exchange
 from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, view_account
-from bigtime.systems.accounts.design import Identity
-from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.accounts.design import Identity, UnknownLogin
 from bigtime.web.pages.cpu_pool import CpuPool
 from bigtime.wire import Steps
 

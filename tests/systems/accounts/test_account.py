@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bigtime.model import DomainError, load_many, setup, transact
 from bigtime.store import open_store
-from bigtime.systems.accounts import SYSTEM, account, errors, password
+from bigtime.systems.accounts import OWN_ACCOUNTS, SYSTEM, design, password
 from bigtime.systems.accounts.account import (
     change_password,
     grant_role,
@@ -24,10 +24,15 @@ from bigtime.systems.accounts.account import (
     verify_password,
     view_account,
 )
-from bigtime.systems.accounts.design import Account, Identity, Role
-from bigtime.systems.accounts.errors import LoginTaken, UnknownLogin, WrongCredentials
+from bigtime.systems.accounts.design import (
+    Account,
+    Identity,
+    LoginTaken,
+    Role,
+    UnknownLogin,
+    WrongCredentials,
+)
 from bigtime.systems.accounts.password import CURRENT, NOBODY, Cost, hash_password, is_match
-from bigtime.systems.accounts.port import OWN_ACCOUNTS
 from bigtime.wire import Request, Steps
 from tests.store.places import Place
 from tests.systems.cart.contents import contents, unchanged
@@ -41,7 +46,7 @@ CHEAP = Cost(memory_kib=64, passes=1)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes that cost little, for what is not about their cost."""
     monkeypatch.setattr(
-        account, "hash_password", lambda text, salt: hash_password(text, salt, CHEAP)
+        password, "hash_password", lambda text, salt: hash_password(text, salt, CHEAP)
     )
     monkeypatch.setattr(password, "CURRENT", CHEAP)
 
@@ -134,7 +139,7 @@ def test_a_password_that_was_changed_while_another_was_shown_stays(alone: Place)
     assert isinstance(seen, Request)
     response = alone.ask(seen.operation, **seen.params)
     alone.run(change_password("alex", SECRET, NEW))
-    with unchanged(alone, SYSTEM), pytest.raises(errors.PasswordChanged):
+    with unchanged(alone, SYSTEM), pytest.raises(design.PasswordChanged):
         alone.run(continued(late, response))
     assert alone.run(verify_password("alex", NEW)).login == "alex"
 
@@ -167,21 +172,21 @@ def test_a_password_is_what_is_typed_however_it_is_composed() -> None:
 
 
 BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
-    "empty login": (lambda: sign_up(" ", SECRET, "bo"), errors.InvalidLogin),
-    "long login": (lambda: sign_up("b" * 255, SECRET, "bo"), errors.InvalidLogin),
-    "login with #": (lambda: sign_up("b#o", SECRET, "bo"), errors.InvalidLogin),
-    "empty username": (lambda: sign_up("bo", SECRET, ""), errors.InvalidUsername),
-    "username with #": (lambda: sign_up("bo", SECRET, "b#o"), errors.InvalidUsername),
-    "tenant with #": (lambda: sign_up("bo", SECRET, "bo", tenant_id="#"), errors.InvalidTenantId),
-    "short password": (lambda: sign_up("bo", "7 chars", "bo"), errors.PasswordTooShort),
-    "long password": (lambda: sign_up("bo", "x" * 257, "bo"), errors.PasswordTooLong),
-    "short new password": (lambda: change_password("alex", SECRET, "x"), errors.PasswordTooShort),
+    "empty login": (lambda: sign_up(" ", SECRET, "bo"), design.InvalidLogin),
+    "long login": (lambda: sign_up("b" * 255, SECRET, "bo"), design.InvalidLogin),
+    "login with #": (lambda: sign_up("b#o", SECRET, "bo"), design.InvalidLogin),
+    "empty username": (lambda: sign_up("bo", SECRET, ""), design.InvalidUsername),
+    "username with #": (lambda: sign_up("bo", SECRET, "b#o"), design.InvalidUsername),
+    "tenant with #": (lambda: sign_up("bo", SECRET, "bo", tenant_id="#"), design.InvalidTenantId),
+    "short password": (lambda: sign_up("bo", "7 chars", "bo"), password.PasswordTooShort),
+    "long password": (lambda: sign_up("bo", "x" * 257, "bo"), password.PasswordTooLong),
+    "short new password": (lambda: change_password("alex", SECRET, "x"), password.PasswordTooShort),
     "long wrong password": (lambda: verify_password("alex", "x" * 10**6), WrongCredentials),
     "nobody's password": (lambda: change_password("nobody", SECRET, NEW), WrongCredentials),
     "nobody's role": (lambda: grant_role("nobody", Role.ADMIN), UnknownLogin),
     "nobody's role back": (lambda: revoke_role("nobody", Role.ADMIN), UnknownLogin),
     "nobody": (lambda: view_account("nobody"), UnknownLogin),
-    "nobody's name": (lambda: view_account("no#body"), errors.InvalidLogin),
+    "nobody's name": (lambda: view_account("no#body"), design.InvalidLogin),
 }
 
 
@@ -227,7 +232,7 @@ def test_an_account_becomes_one_tenants_and_stays_it(place: Place) -> None:
     for _ in range(2):
         place.run(transact(link_write("alex@example.com", "tenant_1")))
         assert place.run(view_account("alex@example.com")).tenant_id == "tenant_1"
-    with pytest.raises(errors.OtherTenant):
+    with pytest.raises(design.OtherTenant):
         place.run(transact(link_write("alex@example.com", "tenant_2")))
     with pytest.raises(UnknownLogin):
         place.run(transact(link_write("nobody@example.com", "tenant_1")))

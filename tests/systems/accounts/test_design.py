@@ -10,8 +10,13 @@ from argon2 import extract_parameters
 from bigtime.advisor import open_findings
 from bigtime.model import Scale, load_many
 from bigtime.systems.accounts import SYSTEM
-from bigtime.systems.accounts.account import sign_up, verify_password
-from bigtime.systems.accounts.demo import demo_accounts, drawn_passwords, login_of
+from bigtime.systems.accounts.account import (
+    demo_accounts,
+    drawn_passwords,
+    login_of,
+    sign_up,
+    verify_password,
+)
 from bigtime.systems.accounts.design import Account, Role
 from tests.store.places import Place
 from tests.systems.cart.charted import expected, generated

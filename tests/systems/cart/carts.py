@@ -8,8 +8,7 @@ from decimal import Decimal
 from bigtime.model import Ksuid, scan_all
 from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import CartLine, LineMarker, Purchases, Status
-from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.view import view_products
+from bigtime.systems.cart.line import put_in_cart, view_products
 from bigtime.wire import Steps
 from tests.store.places import START, Place
 from tests.systems.cart.contents import check_sound

@@ -12,8 +12,13 @@ import pytest
 from bigtime.advisor import open_findings
 from bigtime.model import ItemMismatch, Scale, get, load_many, repair, verify
 from bigtime.systems.cart import SYSTEM
-from bigtime.systems.cart.design import CART, CartLine, LineMarker
-from bigtime.systems.cart.errors import OrderWithoutPurchase, PurchaseWithoutOrder
+from bigtime.systems.cart.design import (
+    CART,
+    CartLine,
+    LineMarker,
+    OrderWithoutPurchase,
+    PurchaseWithoutOrder,
+)
 from bigtime.systems.cart.line import put_in_cart
 from tests.store.places import START, Place
 from tests.systems.cart.carts import ACTIVE, PURCHASED, SAVED, check_markers, order_id

@@ -11,7 +11,7 @@ import pytest
 
 from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.importing import Report, import_rows
-from bigtime.systems.cart.view import view_products
+from bigtime.systems.cart.line import view_products
 from tests.store.places import Place
 from tests.systems.cart.carts import ACTIVE, PURCHASED, SAVED, check_markers, lines, order_id
 from tests.systems.cart.contents import unchanged

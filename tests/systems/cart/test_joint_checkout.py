@@ -20,10 +20,10 @@ from bigtime.systems.cart.purchases import (
     open_write,
     prepare,
     purchase_writes,
+    view_purchase,
 )
-from bigtime.systems.cart.view import view_purchase
 from bigtime.systems.shop.customer import create_customer, view_customer
-from bigtime.systems.shop.errors import OrderExists
+from bigtime.systems.shop.design import OrderExists
 from bigtime.systems.shop.order import Ordered, new_order, order_id_for, save_writes, view_order
 from bigtime.wire import Steps
 from tests.store.places import Place

@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 from bigtime.model import DomainError
-from bigtime.systems.cart import SYSTEM, errors
-from bigtime.systems.cart.design import CartLine
-from bigtime.systems.cart.errors import InCartAgain, InvalidCount, PurchasedStays, UnknownLine
+from bigtime.systems.cart import SYSTEM, design
+from bigtime.systems.cart.design import (
+    CartLine,
+    InCartAgain,
+    InvalidCount,
+    PurchasedStays,
+    UnknownLine,
+)
 from bigtime.systems.cart.line import (
     move_line,
     put_back,
@@ -20,9 +25,11 @@ from bigtime.systems.cart.line import (
     remove_line,
     set_count,
     set_price,
+    view_carts,
+    view_carts_of_day,
+    view_products,
 )
-from bigtime.systems.cart.purchases import purchase
-from bigtime.systems.cart.view import view_carts, view_carts_of_day, view_products, view_purchase
+from bigtime.systems.cart.purchases import purchase, view_purchase
 from bigtime.wire import Request, Steps
 from tests.store.places import START, Place, Time
 from tests.systems.cart.carts import (
@@ -111,7 +118,7 @@ def test_a_status_may_come_as_its_text(alone: Place) -> None:
     alone.run(put_in_cart("liz", "a", PRICE, 4))
     back = alone.run(move_line("liz", saved.sk, "ACTIVE"))  # type: ignore[arg-type]
     assert back.count == 7
-    with pytest.raises(errors.NotPurchasedByMoving):
+    with pytest.raises(design.NotPurchasedByMoving):
         alone.run(move_line("liz", back.sk, "PURCHASED"))  # type: ignore[arg-type]
 
 
@@ -232,43 +239,43 @@ THERE = f"ACTIVE#2026-11-15T12:00:00.000Z#{sku(0)}"
 DAY = START.date()
 
 BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
-    "no account": (lambda: add(" "), errors.InvalidAccount),
-    "a long account": (lambda: add("a" * 129), errors.InvalidAccount),
-    "an account with #": (lambda: add("a#b"), errors.InvalidAccount),
-    "no SKU": (lambda: add(product=""), errors.InvalidSku),
-    "a long SKU": (lambda: add(product="a" * 65), errors.InvalidSku),
-    "a SKU with #": (lambda: add(product="a#b"), errors.InvalidSku),
-    "a SKU that cannot be seen": (lambda: add(product="a\0b"), errors.InvalidSku),
-    "a price of 0": (lambda: add(price=0), errors.InvalidPrice),
-    "a price below 0": (lambda: add(price=Decimal(-1)), errors.InvalidPrice),
-    "a float": (lambda: add(price=12.5), errors.InvalidPrice),
-    "a part of a cent": (lambda: add(price=Decimal("0.001")), errors.InvalidPrice),
-    "an infinite price": (lambda: add(price=Decimal("inf")), errors.InvalidPrice),
-    "none of it": (lambda: add(count=0), errors.InvalidCount),
-    "too much of it": (lambda: add(count=10_000), errors.InvalidCount),
-    "a count of 0": (lambda: set_count("liz", sku(0), 0), errors.InvalidCount),
-    "a count of what is not there": (lambda: set_count("liz", "b", 1), errors.UnknownLine),
-    "a count of a SKU with #": (lambda: set_count("liz", "#", 1), errors.InvalidSku),
-    "a price to set of 0": (lambda: set_price("liz", sku(0), Decimal(0)), errors.InvalidPrice),
-    "a price of what is not there": (lambda: set_price("liz", "b", PRICE), errors.UnknownLine),
-    "no line": (lambda: move_line("liz", "here", SAVED), errors.InvalidLine),
-    "a marker": (lambda: move_line("liz", f"LINE#{sku(0)}", SAVED), errors.InvalidLine),
-    "a marker to remove": (lambda: remove_line("liz", f"LINE#{sku(0)}"), errors.InvalidLine),
-    "another's line": (lambda: remove_line("chad", THERE), errors.UnknownLine),
-    "another's line to move": (lambda: move_line("chad", THERE, SAVED), errors.UnknownLine),
+    "no account": (lambda: add(" "), design.InvalidAccount),
+    "a long account": (lambda: add("a" * 129), design.InvalidAccount),
+    "an account with #": (lambda: add("a#b"), design.InvalidAccount),
+    "no SKU": (lambda: add(product=""), design.InvalidSku),
+    "a long SKU": (lambda: add(product="a" * 65), design.InvalidSku),
+    "a SKU with #": (lambda: add(product="a#b"), design.InvalidSku),
+    "a SKU that cannot be seen": (lambda: add(product="a\0b"), design.InvalidSku),
+    "a price of 0": (lambda: add(price=0), design.InvalidPrice),
+    "a price below 0": (lambda: add(price=Decimal(-1)), design.InvalidPrice),
+    "a float": (lambda: add(price=12.5), design.InvalidPrice),
+    "a part of a cent": (lambda: add(price=Decimal("0.001")), design.InvalidPrice),
+    "an infinite price": (lambda: add(price=Decimal("inf")), design.InvalidPrice),
+    "none of it": (lambda: add(count=0), design.InvalidCount),
+    "too much of it": (lambda: add(count=10_000), design.InvalidCount),
+    "a count of 0": (lambda: set_count("liz", sku(0), 0), design.InvalidCount),
+    "a count of what is not there": (lambda: set_count("liz", "b", 1), design.UnknownLine),
+    "a count of a SKU with #": (lambda: set_count("liz", "#", 1), design.InvalidSku),
+    "a price to set of 0": (lambda: set_price("liz", sku(0), Decimal(0)), design.InvalidPrice),
+    "a price of what is not there": (lambda: set_price("liz", "b", PRICE), design.UnknownLine),
+    "no line": (lambda: move_line("liz", "here", SAVED), design.InvalidLine),
+    "a marker": (lambda: move_line("liz", f"LINE#{sku(0)}", SAVED), design.InvalidLine),
+    "a marker to remove": (lambda: remove_line("liz", f"LINE#{sku(0)}"), design.InvalidLine),
+    "another's line": (lambda: remove_line("chad", THERE), design.UnknownLine),
+    "another's line to move": (lambda: move_line("chad", THERE, SAVED), design.UnknownLine),
     "purchased by moving": (
         lambda: move_line("liz", THERE, PURCHASED),
-        errors.NotPurchasedByMoving,
+        design.NotPurchasedByMoving,
     ),
-    "an empty cart": (lambda: purchase("chad", order_id(1)), errors.EmptyCart),
-    "no order": (lambda: purchase("liz", "first"), errors.InvalidOrderId),  # type: ignore[arg-type]
+    "an empty cart": (lambda: purchase("chad", order_id(1)), design.EmptyCart),
+    "no order": (lambda: purchase("liz", "first"), design.InvalidOrderId),  # type: ignore[arg-type]
     "a purchase of no order": (
         lambda: view_purchase("liz", "first"),  # type: ignore[arg-type]
-        errors.InvalidOrderId,
+        design.InvalidOrderId,
     ),
-    "a view of an account with #": (lambda: view_products("#", SAVED), errors.InvalidAccount),
-    "a view of a SKU with #": (lambda: view_carts("#", SAVED), errors.InvalidSku),
-    "a day of a SKU with #": (lambda: view_carts_of_day("#", SAVED, DAY), errors.InvalidSku),
+    "a view of an account with #": (lambda: view_products("#", SAVED), design.InvalidAccount),
+    "a view of a SKU with #": (lambda: view_carts("#", SAVED), design.InvalidSku),
+    "a day of a SKU with #": (lambda: view_carts_of_day("#", SAVED, DAY), design.InvalidSku),
 }
 
 

@@ -17,17 +17,16 @@ from bigtime.model import Conflict, get, load_many, setup, transact
 from bigtime.store import open_store
 from bigtime.store.driver import Exchange, Hook
 from bigtime.systems.cart import SYSTEM
-from bigtime.systems.cart.design import LINES, CartLine, Purchases
-from bigtime.systems.cart.errors import CartTooLarge, EmptyCart
-from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
+from bigtime.systems.cart.design import LINES, CartLine, CartTooLarge, EmptyCart, Purchases
+from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count, view_products
 from bigtime.systems.cart.purchases import (
     complete_purchase,
     open_write,
     prepare,
     purchase,
     purchase_writes,
+    view_purchase,
 )
-from bigtime.systems.cart.view import view_products, view_purchase
 from tests.store.places import START, Place, Time
 from tests.systems.cart.carts import (
     ACTIVE,

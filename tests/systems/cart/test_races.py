@@ -10,9 +10,15 @@ import pytest
 from bigtime.model import Ksuid, setup
 from bigtime.store import open_store
 from bigtime.systems.cart import SYSTEM
-from bigtime.systems.cart.line import move_line, put_back, put_in_cart, remove_line, set_count
+from bigtime.systems.cart.line import (
+    move_line,
+    put_back,
+    put_in_cart,
+    remove_line,
+    set_count,
+    view_products,
+)
 from bigtime.systems.cart.purchases import purchase
-from bigtime.systems.cart.view import view_products
 from tests.store.places import Place
 from tests.systems.cart.carts import (
     ACTIVE,

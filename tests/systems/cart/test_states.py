@@ -24,8 +24,15 @@ from bigtime.engine import Engine
 from bigtime.model import Ksuid, scan_all, setup, verify
 from bigtime.store import Store
 from bigtime.systems.cart import SYSTEM
-from bigtime.systems.cart.design import CartLine, LineMarker, Purchases, Status
-from bigtime.systems.cart.errors import EmptyCart, InvalidSku, UnknownLine
+from bigtime.systems.cart.design import (
+    CartLine,
+    EmptyCart,
+    InvalidSku,
+    LineMarker,
+    Purchases,
+    Status,
+    UnknownLine,
+)
 from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
 from bigtime.systems.cart.purchases import complete_purchase, purchase
 from tests.store.places import Time

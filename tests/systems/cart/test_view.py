@@ -14,8 +14,13 @@ from bigtime.model import CursorError, Cursors, Page, Position, load_many, setup
 from bigtime.store import Store
 from bigtime.systems.cart import SYSTEM
 from bigtime.systems.cart.design import CartLine, Status
-from bigtime.systems.cart.line import move_line, put_in_cart
-from bigtime.systems.cart.view import view_carts, view_carts_of_day, view_products
+from bigtime.systems.cart.line import (
+    move_line,
+    put_in_cart,
+    view_carts,
+    view_carts_of_day,
+    view_products,
+)
 from bigtime.wire import Steps
 from tests.store.places import Place, Time
 from tests.systems.cart.carts import ACTIVE, PRICE, PURCHASED, SAVED, fill, order_id, sku, skus

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from bigtime.model import Page, Position
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.brands import create_brand
+from bigtime.systems.catalog.deals import create_brand
 from bigtime.systems.catalog.design import Brand, Deal, TrendingDeal, User, UserActivity, rank_of
 from bigtime.wire import Item, Steps
 from tests.store.places import START, Place

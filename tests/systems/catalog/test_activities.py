@@ -9,13 +9,13 @@ import pytest
 
 from bigtime.model import verify
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.activities import (
+from bigtime.systems.catalog.errors import ActivityExists
+from bigtime.systems.catalog.users import (
     get_user_activities,
     get_user_activities_after,
     get_user_notifications,
     record_activity,
 )
-from bigtime.systems.catalog.errors import ActivityExists
 from tests.store.places import Place
 from tests.systems.catalog.samples import activity, joined, minutes, pages, stored
 

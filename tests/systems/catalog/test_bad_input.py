@@ -12,19 +12,16 @@ import pytest
 from bigtime.model import DomainError, ItemMismatch, ValueRefused, create, verify
 from bigtime.store.driver import Runnable
 from bigtime.systems.catalog import SYSTEM, errors
-from bigtime.systems.catalog.activities import (
-    get_user_activities,
-    get_user_activities_after,
-    record_activity,
-)
-from bigtime.systems.catalog.brands import create_brand, get_brand_by_id, update_brand
 from bigtime.systems.catalog.deals import (
+    create_brand,
     create_deal,
+    get_brand_by_id,
     get_deal_by_id,
     get_deals_by_brand,
     get_deals_by_category,
     get_recent_deals_by_brand,
     put_deal,
+    update_brand,
     update_deal,
 )
 from bigtime.systems.catalog.trending import (
@@ -34,7 +31,13 @@ from bigtime.systems.catalog.trending import (
     record_engagement,
     start_trending,
 )
-from bigtime.systems.catalog.users import get_user_by_id, update_user
+from bigtime.systems.catalog.users import (
+    get_user_activities,
+    get_user_activities_after,
+    get_user_by_id,
+    record_activity,
+    update_user,
+)
 from bigtime.systems.catalog.watches import (
     get_brand_watchers,
     get_category_watchers,

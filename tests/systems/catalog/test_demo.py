@@ -13,8 +13,8 @@ from bigtime.systems.catalog import SYSTEM
 from bigtime.systems.catalog.deals import get_deal_by_id, get_deals_by_brand
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import Deal, DealStatus, TrendingDeal
-from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.trending import get_trending_by_category
+from bigtime.systems.catalog.watches import notify_watchers
 from tests.store.places import Place
 from tests.systems.catalog.samples import stored
 

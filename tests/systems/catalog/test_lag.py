@@ -9,7 +9,6 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model import verify
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.activities import get_user_notifications
 from bigtime.systems.catalog.deals import (
     create_deal,
     expire_deal,
@@ -18,14 +17,14 @@ from bigtime.systems.catalog.deals import (
 )
 from bigtime.systems.catalog.design import DealStatus
 from bigtime.systems.catalog.errors import AlreadyTrending
-from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.trending import (
     get_high_discount_deals,
     get_trending_by_category,
     record_engagement,
     start_trending,
 )
-from bigtime.systems.catalog.watches import get_category_watchers, watch_category
+from bigtime.systems.catalog.users import get_user_notifications
+from bigtime.systems.catalog.watches import get_category_watchers, notify_watchers, watch_category
 from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.catalog.samples import SONY, deal, new_deal

@@ -15,16 +15,15 @@ from bigtime.engine import Engine
 from bigtime.model import DomainError, Page, setup, verify
 from bigtime.store import Store, consume
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.brands import create_brand
 from bigtime.systems.catalog.deals import (
     change_deal_status,
+    create_brand,
     create_deal,
     get_deals_by_brand,
     get_deals_by_category,
     put_deal,
 )
 from bigtime.systems.catalog.design import LISTED, Deal, DealStatus, TrendingDeal
-from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.trending import (
     get_highly_engaged_deals,
     get_trending_by_category,
@@ -36,6 +35,7 @@ from bigtime.systems.catalog.watches import (
     get_brand_watchers,
     get_category_watchers,
     get_user_watches,
+    notify_watchers,
     unwatch,
     watch_brand,
     watch_brand_in_category,

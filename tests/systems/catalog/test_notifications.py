@@ -13,7 +13,6 @@ from bigtime.engine import Engine
 from bigtime.model import put, put_many, setup, update
 from bigtime.store import Store, consume
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.activities import get_user_notifications
 from bigtime.systems.catalog.deals import (
     change_deal_status,
     create_deal,
@@ -22,11 +21,13 @@ from bigtime.systems.catalog.deals import (
     update_deal,
 )
 from bigtime.systems.catalog.design import DealStatus, UserActivity, UserWatch, WatchType
-from bigtime.systems.catalog.notifications import notification, notify_watchers
+from bigtime.systems.catalog.users import get_user_notifications
 from bigtime.systems.catalog.watches import (
     brand_in_category_watch,
     brand_watch,
     category_watch,
+    notification,
+    notify_watchers,
     unwatch,
     watch_brand,
     watch_brand_in_category,

@@ -15,12 +15,15 @@ from bigtime.engine import Engine
 from bigtime.model import DomainError, put_many, setup, verify
 from bigtime.store import Store, consume, open_store
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.brands import create_brand
-from bigtime.systems.catalog.deals import change_deal_status, create_deal
+from bigtime.systems.catalog.deals import change_deal_status, create_brand, create_deal
 from bigtime.systems.catalog.design import DealStatus
-from bigtime.systems.catalog.notifications import notify_watchers
 from bigtime.systems.catalog.trending import get_trending_by_category, start_trending
-from bigtime.systems.catalog.watches import brand_watch, category_watch, watch_brand
+from bigtime.systems.catalog.watches import (
+    brand_watch,
+    category_watch,
+    notify_watchers,
+    watch_brand,
+)
 from bigtime.wire import Request, Steps
 from tests.systems.catalog.racing import engage
 from tests.systems.catalog.samples import SONY, TEN, brand, deal, new_deal

@@ -6,7 +6,7 @@ import pytest
 
 from bigtime.model import verify
 from bigtime.systems.catalog import SYSTEM
-from bigtime.systems.catalog.brands import create_brand, get_brand_by_id, put_brand, update_brand
+from bigtime.systems.catalog.deals import create_brand, get_brand_by_id, put_brand, update_brand
 from bigtime.systems.catalog.errors import (
     BrandExists,
     NothingToChange,

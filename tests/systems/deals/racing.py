@@ -7,8 +7,8 @@ import sys
 from bigtime.model import DomainError
 from bigtime.store import Store, open_store
 from bigtime.systems.deals.deals import fetch_brand_deals
-from bigtime.systems.deals.hot_deal import send_hot_deal_message
 from bigtime.systems.deals.interests import like_brand, unwatch_brand, watch_brand
+from bigtime.systems.deals.notifications import send_hot_deal_message
 
 USERS = 10
 

@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from bigtime.model import Ksuid, Reaction, load_many
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal
 from bigtime.wire import Item

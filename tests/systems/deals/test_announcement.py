@@ -17,7 +17,6 @@ from bigtime.systems.deals.design import BrandWatch, MessageKind
 from bigtime.systems.deals.errors import UnknownDeal
 from bigtime.systems.deals.front_page import keep_deals_cache
 from bigtime.systems.deals.interests import watch_brand, watch_category
-from bigtime.systems.deals.messages import mark_message_as_read, view_messages
 from bigtime.systems.deals.notifications import (
     announce_deal,
     deliver,
@@ -25,6 +24,7 @@ from bigtime.systems.deals.notifications import (
     send_brand_deal_message,
     send_category_deal_message,
 )
+from bigtime.systems.deals.users import mark_message_as_read, view_messages
 from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, dump, load, open_site, post_deal, react
 

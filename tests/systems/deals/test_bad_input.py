@@ -11,8 +11,7 @@ import pytest
 from bigtime.model import DomainError
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals import errors as deals_errors
-from bigtime.systems.deals.brands import create_brand, fetch_brand
-from bigtime.systems.deals.categories import fetch_category
+from bigtime.systems.deals.brands import create_brand, fetch_brand, fetch_category
 from bigtime.systems.deals.deals import create_deal, fetch_brand_deals, fetch_deal, update_deal
 from bigtime.systems.deals.errors import (
     DescriptionRefused,
@@ -30,7 +29,6 @@ from bigtime.systems.deals.errors import (
     UnknownMessage,
 )
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.systems.deals.hot_deal import send_hot_deal_message, view_hot_deal_progress
 from bigtime.systems.deals.interests import (
     like_brand,
     like_category,
@@ -38,8 +36,14 @@ from bigtime.systems.deals.interests import (
     watch_brand,
     watch_category,
 )
-from bigtime.systems.deals.messages import mark_message_as_read, view_messages
-from bigtime.systems.deals.users import create_user, read_user, update_user
+from bigtime.systems.deals.notifications import send_hot_deal_message, view_hot_deal_progress
+from bigtime.systems.deals.users import (
+    create_user,
+    mark_message_as_read,
+    read_user,
+    update_user,
+    view_messages,
+)
 from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.deals.scene import LINK, dump, open_site

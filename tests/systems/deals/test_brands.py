@@ -6,11 +6,13 @@ import pytest
 
 from bigtime.model import load_many, verify
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.brands import create_brand, fetch_all_brands, fetch_brand
-from bigtime.systems.deals.categories import (
+from bigtime.systems.deals.brands import (
     CATEGORIES,
+    create_brand,
     create_categories,
+    fetch_all_brands,
     fetch_all_categories,
+    fetch_brand,
     fetch_category,
 )
 from bigtime.systems.deals.design import Brands

@@ -11,14 +11,13 @@ import pytest
 
 from bigtime.model import UNTIL, Entity, Scale, load_many, verify
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.brands import fetch_all_brands, fetch_brand
-from bigtime.systems.deals.categories import CATEGORIES, fetch_category
+from bigtime.systems.deals.brands import CATEGORIES, fetch_all_brands, fetch_brand, fetch_category
 from bigtime.systems.deals.demo import DEMO, SIZES, entities
 from bigtime.systems.deals.design import Deal, Message, User
 from bigtime.systems.deals.featured import fetch_editors_choice
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.systems.deals.messages import view_unread_messages
 from bigtime.systems.deals.notifications import announce_deal
+from bigtime.systems.deals.users import view_unread_messages
 from tests.store.places import Place
 from tests.systems.deals.scene import dump, react
 

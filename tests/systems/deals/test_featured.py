@@ -11,7 +11,7 @@ import pytest
 from bigtime.model import Conflict, DomainError, Ksuid, verify
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.categories import fetch_category
+from bigtime.systems.deals.brands import fetch_category
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.design import FeaturedDeal
 from bigtime.systems.deals.errors import (

@@ -15,12 +15,12 @@ from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.design import User
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
-from bigtime.systems.deals.hot_deal import (
+from bigtime.systems.deals.notifications import (
     HotDealProgress,
     send_hot_deal_message,
     view_hot_deal_progress,
 )
-from bigtime.systems.deals.messages import mark_message_as_read, view_messages
+from bigtime.systems.deals.users import mark_message_as_read, view_messages
 from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, dump, load
 

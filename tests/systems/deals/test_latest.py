@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bigtime.model import CursorError, Cursors, Page, Position, verify
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.categories import fetch_category
+from bigtime.systems.deals.brands import fetch_category
 from bigtime.systems.deals.deals import fetch_brand_deals
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page

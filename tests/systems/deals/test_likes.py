@@ -10,8 +10,7 @@ import pytest
 
 from bigtime.model import DomainError, verify
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.brands import fetch_brand
-from bigtime.systems.deals.categories import fetch_category
+from bigtime.systems.deals.brands import fetch_brand, fetch_category
 from bigtime.systems.deals.errors import (
     AlreadyLiked,
     AlreadyWatched,

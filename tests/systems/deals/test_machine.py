@@ -17,12 +17,15 @@ from bigtime.engine import Engine
 from bigtime.model import DomainError, Page, Position, setup, verify
 from bigtime.store import Store, consume
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.brands import create_brand, fetch_brand
-from bigtime.systems.deals.categories import create_categories, fetch_category
+from bigtime.systems.deals.brands import (
+    create_brand,
+    create_categories,
+    fetch_brand,
+    fetch_category,
+)
 from bigtime.systems.deals.deals import create_deal, fetch_brand_deals
 from bigtime.systems.deals.design import BIG_TIME_DEALS, Deal, Message
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.systems.deals.hot_deal import send_hot_deal_message
 from bigtime.systems.deals.interests import (
     like_brand,
     like_category,
@@ -33,13 +36,14 @@ from bigtime.systems.deals.interests import (
     watch_brand,
     watch_category,
 )
-from bigtime.systems.deals.messages import (
+from bigtime.systems.deals.notifications import send_hot_deal_message
+from bigtime.systems.deals.users import (
     count_unread_messages,
+    create_user,
     mark_message_as_read,
     view_messages,
     view_unread_messages,
 )
-from bigtime.systems.deals.users import create_user
 from bigtime.wire import Steps
 
 Press: TypeAlias = Callable[[str, str], Steps[None]]

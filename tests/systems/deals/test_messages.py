@@ -10,7 +10,8 @@ from bigtime.model import Ksuid, load_many, verify
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.design import Message, MessageKind
 from bigtime.systems.deals.errors import TooManyMessages, UnknownMessage
-from bigtime.systems.deals.messages import (
+from bigtime.systems.deals.notifications import message_for
+from bigtime.systems.deals.users import (
     count_unread_messages,
     fetch_message,
     mark_message_as_read,
@@ -18,7 +19,6 @@ from bigtime.systems.deals.messages import (
     view_messages,
     view_unread_messages,
 )
-from bigtime.systems.deals.notifications import message_for
 from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, dump, raw
 

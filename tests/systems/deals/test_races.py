@@ -16,14 +16,17 @@ from bigtime.engine import Engine
 from bigtime.model import DomainError, scan_all, setup, verify
 from bigtime.store import Store, open_store
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.brands import create_brand, fetch_all_brands, fetch_brand
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import (
+    create_brand,
+    create_categories,
+    fetch_all_brands,
+    fetch_brand,
+)
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import Message, MessageKind
 from bigtime.systems.deals.interests import like_brand, unlike_brand
-from bigtime.systems.deals.messages import mark_message_as_read, view_messages
 from bigtime.systems.deals.notifications import deliver
-from bigtime.systems.deals.users import create_user
+from bigtime.systems.deals.users import create_user, mark_message_as_read, view_messages
 from bigtime.wire import Steps
 from tests.store.places import START
 from tests.systems.deals.racing import USERS

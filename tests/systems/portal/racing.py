@@ -7,10 +7,9 @@ from contextlib import suppress
 
 from bigtime.model import Conflict
 from bigtime.store import open_store
-from bigtime.systems.portal.checkout import tenant_at_checkout
 from bigtime.systems.portal.errors import MoveRefused
-from bigtime.systems.portal.statuses import update_tenant_status
-from bigtime.systems.portal.tenants import update_tenant
+from bigtime.systems.portal.registration import update_tenant_status
+from bigtime.systems.portal.tenants import tenant_at_checkout, update_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.wire import Steps
 

@@ -8,11 +8,10 @@ from typing import Any, Protocol, TypeVar
 
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import create_campaign
-from bigtime.systems.portal.checkout import tenant_at_checkout
-from bigtime.systems.portal.codes import issue_code
 from bigtime.systems.portal.design import Campaign, Product, Purpose, Tenant
 from bigtime.systems.portal.products import create_product
-from bigtime.systems.portal.registration import register_tenant, validate_tenant
+from bigtime.systems.portal.registration import issue_code, register_tenant, validate_tenant
+from bigtime.systems.portal.tenants import tenant_at_checkout
 from bigtime.wire import Item, Request, Response, Steps
 
 T = TypeVar("T")

@@ -21,10 +21,10 @@ from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.chain import NOTHING_BEFORE, content_hash, entry_hash
 from bigtime.systems.portal.design import Action, Audited
 from bigtime.systems.portal.errors import UnknownProduct, UnknownTenant
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.products import update_product
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import soft_delete_tenant, update_tenant
 from bigtime.systems.portal.verification import Broken, Place, verify_audit, verify_chains
 from bigtime.wire import Item

@@ -14,7 +14,7 @@ from bigtime.systems.portal import SYSTEM, errors
 from bigtime.systems.portal.campaigns import create_campaign, get_campaign, update_campaign
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.products import create_product, get_product, update_product
-from bigtime.systems.portal.statuses import override_tenant_status, update_tenant_status
+from bigtime.systems.portal.registration import override_tenant_status, update_tenant_status
 from bigtime.systems.portal.tenants import (
     create_tenant,
     get_tenant,

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from bigtime.model import Page, verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import (
+    UNAVAILABLE,
+    Offer,
     create_campaign,
+    discounted_price,
     get_campaign,
     list_campaigns,
     list_campaigns_by_creation,
@@ -37,7 +40,6 @@ from bigtime.systems.portal.errors import (
     UnknownCampaign,
     UnknownProduct,
 )
-from bigtime.systems.portal.offers import UNAVAILABLE, Offer, discounted_price
 from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.values import code_hint
 from bigtime.systems.portal.verification import verify_audit

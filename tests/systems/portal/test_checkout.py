@@ -6,12 +6,16 @@ import pytest
 
 from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM
-from bigtime.systems.portal.checkout import tenant_at_checkout
 from bigtime.systems.portal.design import SYSTEM_ACTOR, Action, Audited
 from bigtime.systems.portal.errors import EmailRefused, TenantDeleted, TenantSuspended
-from bigtime.systems.portal.history import audit_log
-from bigtime.systems.portal.statuses import suspend_tenant
-from bigtime.systems.portal.tenants import create_tenant, list_tenants, soft_delete_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import suspend_tenant
+from bigtime.systems.portal.tenants import (
+    create_tenant,
+    list_tenants,
+    soft_delete_tenant,
+    tenant_at_checkout,
+)
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place

@@ -9,7 +9,6 @@ import pytest
 
 from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM
-from bigtime.systems.portal.codes import issue_code, redeem_code
 from bigtime.systems.portal.design import Action, Audited, Purpose
 from bigtime.systems.portal.errors import (
     CodeSpent,
@@ -21,9 +20,14 @@ from bigtime.systems.portal.errors import (
     UnknownCode,
     UnknownTenant,
 )
-from bigtime.systems.portal.history import audit_log
-from bigtime.systems.portal.registration import register_tenant, validate_tenant
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import (
+    issue_code,
+    redeem_code,
+    register_tenant,
+    suspend_tenant,
+    validate_tenant,
+)
 from bigtime.systems.portal.tenants import get_tenant, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit

@@ -8,6 +8,7 @@ from typing import Any
 from bigtime.model import Scale, load_many, verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import (
+    UNAVAILABLE,
     list_campaigns,
     list_deleted_campaigns,
     list_expired_campaigns,
@@ -15,9 +16,8 @@ from bigtime.systems.portal.campaigns import (
 )
 from bigtime.systems.portal.demo import CUSTOMERS, count, entities
 from bigtime.systems.portal.design import Campaign, EmailMarker, Order, Tenant
-from bigtime.systems.portal.offers import UNAVAILABLE
-from bigtime.systems.portal.paging import Counts
 from bigtime.systems.portal.products import count_products, list_products, update_product
+from bigtime.systems.portal.records import Counts
 from bigtime.systems.portal.tenants import count_tenants, count_tenants_by_status
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit

@@ -9,13 +9,17 @@ import pytest
 from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM as WITHOUT
 from bigtime.systems.portal import portal
-from bigtime.systems.portal.checkout import tenant_at_checkout
 from bigtime.systems.portal.design import Action, Audited
 from bigtime.systems.portal.erasure import anonymise_tenant, erase_contents
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import list_orders, place_order
-from bigtime.systems.portal.tenants import get_tenant, soft_delete_tenant, update_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.tenants import (
+    get_tenant,
+    soft_delete_tenant,
+    tenant_at_checkout,
+    update_tenant,
+)
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place
 from tests.systems.portal.scenes import (

@@ -31,8 +31,6 @@ from bigtime.systems.portal.campaigns import (
     soft_delete_campaign,
     update_campaign,
 )
-from bigtime.systems.portal.checkout import tenant_at_checkout
-from bigtime.systems.portal.codes import issue_code
 from bigtime.systems.portal.design import Purpose
 from bigtime.systems.portal.orders import list_orders, place_order
 from bigtime.systems.portal.products import (
@@ -41,13 +39,15 @@ from bigtime.systems.portal.products import (
     soft_delete_product,
     update_product,
 )
-from bigtime.systems.portal.registration import register_tenant, validate_tenant
-from bigtime.systems.portal.statuses import (
+from bigtime.systems.portal.registration import (
     MOVES,
+    issue_code,
     override_tenant_status,
+    register_tenant,
     reinstate_tenant,
     suspend_tenant,
     update_tenant_status,
+    validate_tenant,
 )
 from bigtime.systems.portal.tenants import (
     count_tenants_by_status,
@@ -56,6 +56,7 @@ from bigtime.systems.portal.tenants import (
     list_tenants_by_status,
     restore_tenant,
     soft_delete_tenant,
+    tenant_at_checkout,
     update_tenant,
 )
 from bigtime.systems.portal.values import Status

@@ -23,10 +23,10 @@ from bigtime.systems.portal.errors import (
     UnknownProduct,
     UnknownTenant,
 )
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import get_order, list_orders, make_order_id, place_order
 from bigtime.systems.portal.products import soft_delete_product, update_product
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import soft_delete_tenant
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place

@@ -14,8 +14,6 @@ from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import create_campaign, soft_delete_campaign, update_campaign
-from bigtime.systems.portal.checkout import tenant_at_checkout
-from bigtime.systems.portal.codes import issue_code, redeem_code
 from bigtime.systems.portal.design import Audited, Purpose
 from bigtime.systems.portal.errors import (
     CampaignNotValid,
@@ -29,11 +27,21 @@ from bigtime.systems.portal.errors import (
     TenantDeleted,
     TenantSuspended,
 )
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import list_orders, place_order
 from bigtime.systems.portal.products import get_product, soft_delete_product, update_product
-from bigtime.systems.portal.statuses import suspend_tenant, update_tenant_status
-from bigtime.systems.portal.tenants import create_tenant, soft_delete_tenant, update_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import (
+    issue_code,
+    redeem_code,
+    suspend_tenant,
+    update_tenant_status,
+)
+from bigtime.systems.portal.tenants import (
+    create_tenant,
+    soft_delete_tenant,
+    tenant_at_checkout,
+    update_tenant,
+)
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.wire import Steps

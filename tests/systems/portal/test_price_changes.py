@@ -10,9 +10,8 @@ import pytest
 
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.design import Action, Audited, AuditEntry
-from bigtime.systems.portal.history import audit_log
-from bigtime.systems.portal.price_changes import log_price_changes
-from bigtime.systems.portal.products import soft_delete_product, update_product
+from bigtime.systems.portal.products import log_price_changes, soft_delete_product, update_product
+from bigtime.systems.portal.records import audit_log
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.wire import Response, Steps
 from tests.store.places import Place

@@ -16,8 +16,6 @@ from bigtime.systems.portal.errors import (
     UnknownField,
     UnknownProduct,
 )
-from bigtime.systems.portal.history import audit_log
-from bigtime.systems.portal.paging import Counts
 from bigtime.systems.portal.products import (
     count_products,
     get_product,
@@ -28,6 +26,7 @@ from bigtime.systems.portal.products import (
     soft_delete_product,
     update_product,
 )
+from bigtime.systems.portal.records import Counts, audit_log
 from bigtime.systems.portal.values import BillingCycle
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place

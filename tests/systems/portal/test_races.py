@@ -18,16 +18,23 @@ from bigtime.engine import Engine
 from bigtime.model import Conflict, DomainError, setup, verify
 from bigtime.store import Store, consume, open_store
 from bigtime.systems.portal import SYSTEM
-from bigtime.systems.portal.checkout import tenant_at_checkout
-from bigtime.systems.portal.codes import issue_code
 from bigtime.systems.portal.design import Audited, Purpose
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import list_orders, make_order_id, place_order
-from bigtime.systems.portal.price_changes import log_price_changes
-from bigtime.systems.portal.products import soft_delete_product, update_product
-from bigtime.systems.portal.registration import validate_tenant
-from bigtime.systems.portal.statuses import suspend_tenant, update_tenant_status
-from bigtime.systems.portal.tenants import create_tenant, get_tenant, list_tenants, update_tenant
+from bigtime.systems.portal.products import log_price_changes, soft_delete_product, update_product
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import (
+    issue_code,
+    suspend_tenant,
+    update_tenant_status,
+    validate_tenant,
+)
+from bigtime.systems.portal.tenants import (
+    create_tenant,
+    get_tenant,
+    list_tenants,
+    tenant_at_checkout,
+    update_tenant,
+)
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.wire import Steps

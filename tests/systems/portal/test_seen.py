@@ -16,8 +16,8 @@ from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import get_campaign, update_campaign
 from bigtime.systems.portal.design import Product, Record
 from bigtime.systems.portal.errors import RecordMoved
-from bigtime.systems.portal.history import mark_of
 from bigtime.systems.portal.products import get_product, update_product
+from bigtime.systems.portal.records import mark_of
 from bigtime.systems.portal.tenants import (
     get_tenant,
     list_deleted_tenants,

@@ -10,8 +10,8 @@ from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.design import Action, Audited
 from bigtime.systems.portal.errors import MoveRefused, ReasonRefused, StatusMoved, TenantDeleted
-from bigtime.systems.portal.history import audit_log
-from bigtime.systems.portal.statuses import (
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import (
     MOVES,
     override_tenant_status,
     reinstate_tenant,

@@ -16,8 +16,8 @@ from bigtime.systems.portal.errors import (
     UnknownField,
     UnknownTenant,
 )
-from bigtime.systems.portal.paging import Counts
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import Counts
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import (
     count_deleted_tenants,
     count_tenants,

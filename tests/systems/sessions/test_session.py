@@ -13,13 +13,14 @@ from bigtime.engine import Engine
 from bigtime.model import CursorError, Cursors, DomainError, setup
 from bigtime.store import open_store
 from bigtime.systems.sessions import SYSTEM
-from bigtime.systems.sessions.design import Session, hash_token
-from bigtime.systems.sessions.errors import (
+from bigtime.systems.sessions.design import (
     InvalidDuration,
     InvalidUsername,
+    Session,
     SessionExists,
     UnhashedToken,
     UnknownSession,
+    hash_token,
 )
 from bigtime.systems.sessions.session import (
     create_session,

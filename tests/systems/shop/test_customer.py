@@ -18,9 +18,12 @@ from bigtime.systems.shop.customer import (
     save_address,
     view_customer,
 )
-from bigtime.systems.shop.design import EMAILS, Customer, CustomerEmail, Order
-from bigtime.systems.shop.errors import (
+from bigtime.systems.shop.design import (
+    EMAILS,
+    Customer,
+    CustomerEmail,
     EmailTaken,
+    Order,
     TooManyAddresses,
     UnknownAddress,
     UnknownCustomer,

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from bigtime.engine import Engine
 from bigtime.model import DomainError, setup
 from bigtime.store import Store, open_store
-from bigtime.systems.shop import SYSTEM, errors
+from bigtime.systems.shop import SYSTEM, design
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
-from bigtime.systems.shop.design import OrderStatus
-from bigtime.systems.shop.errors import (
+from bigtime.systems.shop.design import (
     OrderExists,
     OrderMovedOn,
+    OrderStatus,
     StatusOutOfOrder,
     TooManyItems,
     UnknownCustomer,
@@ -209,39 +209,39 @@ def saved(*wanted: Ordered, username: str = "alex", of: str = SECOND) -> Steps[A
 
 
 BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
-    "empty username": (lambda: create_customer("", "b@example.com", "Bo"), errors.InvalidUsername),
+    "empty username": (lambda: create_customer("", "b@example.com", "Bo"), design.InvalidUsername),
     "long username": (
         lambda: create_customer("b" * 65, "b@example.com", "Bo"),
-        errors.InvalidUsername,
+        design.InvalidUsername,
     ),
     "username with #": (
         lambda: create_customer("b#o", "b@example.com", "Bo"),
-        errors.InvalidUsername,
+        design.InvalidUsername,
     ),
-    "customer asked for with #": (lambda: view_customer("b#o"), errors.InvalidUsername),
-    "no e-mail": (lambda: create_customer("bo", "bo.example.com", "Bo"), errors.InvalidEmail),
-    "e-mail with #": (lambda: create_customer("bo", "b#o@example.com", "Bo"), errors.InvalidEmail),
+    "customer asked for with #": (lambda: view_customer("b#o"), design.InvalidUsername),
+    "no e-mail": (lambda: create_customer("bo", "bo.example.com", "Bo"), design.InvalidEmail),
+    "e-mail with #": (lambda: create_customer("bo", "b#o@example.com", "Bo"), design.InvalidEmail),
     "long e-mail": (
         lambda: create_customer("bo", f"{'b' * 250}@a.com", "Bo"),
-        errors.InvalidEmail,
+        design.InvalidEmail,
     ),
-    "no name": (lambda: create_customer("bo", "b@a.com", " "), errors.InvalidCustomerName),
-    "no name of an address": (lambda: save_address("alex", "", HOME), errors.InvalidAddressName),
-    "no items": (saved, errors.EmptyOrder),
-    "an item twice": (lambda: saved(*items(2), items(1)[0]), errors.DuplicateItem),
-    "an item with #": (lambda: saved(given_item("a#b")), errors.InvalidItem),
-    "an item without a name": (lambda: saved(given_item("")), errors.InvalidItem),
-    "a long item": (lambda: saved(given_item("a" * 65)), errors.InvalidItem),
-    "a price of 0": (lambda: saved(given_price(0)), errors.InvalidPrice),
-    "a price below 0": (lambda: saved(given_price("-1")), errors.InvalidPrice),
-    "a float": (lambda: saved(given_price(1.5)), errors.InvalidPrice),
-    "a part of a cent": (lambda: saved(given_price("1.005")), errors.InvalidPrice),
-    "no number": (lambda: saved(given_price("NaN")), errors.InvalidPrice),
-    "too dear": (lambda: saved(given_price("1000000.01")), errors.InvalidPrice),
-    "none of it": (lambda: saved(given_count(0)), errors.InvalidCount),
-    "too much of it": (lambda: saved(given_count(10_000)), errors.InvalidCount),
-    "no id": (lambda: saved(*items(1), of="first"), errors.InvalidOrderId),
-    "asked for with no id": (lambda: view_order("first"), errors.InvalidOrderId),  # type: ignore[arg-type]
+    "no name": (lambda: create_customer("bo", "b@a.com", " "), design.InvalidCustomerName),
+    "no name of an address": (lambda: save_address("alex", "", HOME), design.InvalidAddressName),
+    "no items": (saved, design.EmptyOrder),
+    "an item twice": (lambda: saved(*items(2), items(1)[0]), design.DuplicateItem),
+    "an item with #": (lambda: saved(given_item("a#b")), design.InvalidItem),
+    "an item without a name": (lambda: saved(given_item("")), design.InvalidItem),
+    "a long item": (lambda: saved(given_item("a" * 65)), design.InvalidItem),
+    "a price of 0": (lambda: saved(given_price(0)), design.InvalidPrice),
+    "a price below 0": (lambda: saved(given_price("-1")), design.InvalidPrice),
+    "a float": (lambda: saved(given_price(1.5)), design.InvalidPrice),
+    "a part of a cent": (lambda: saved(given_price("1.005")), design.InvalidPrice),
+    "no number": (lambda: saved(given_price("NaN")), design.InvalidPrice),
+    "too dear": (lambda: saved(given_price("1000000.01")), design.InvalidPrice),
+    "none of it": (lambda: saved(given_count(0)), design.InvalidCount),
+    "too much of it": (lambda: saved(given_count(10_000)), design.InvalidCount),
+    "no id": (lambda: saved(*items(1), of="first"), design.InvalidOrderId),
+    "asked for with no id": (lambda: view_order("first"), design.InvalidOrderId),  # type: ignore[arg-type]
     "unknown customer": (lambda: saved(*items(1), username="nobody"), UnknownCustomer),
     "unknown order": (lambda: view_order(SECOND), UnknownOrder),
 }

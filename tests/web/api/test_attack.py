@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from bigtime.model import DomainError
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Tenant
-from bigtime.systems.portal.statuses import override_tenant_status
+from bigtime.systems.portal.registration import override_tenant_status
 from bigtime.systems.portal.tenants import update_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS

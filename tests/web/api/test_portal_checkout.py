@@ -15,7 +15,7 @@ from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.products import soft_delete_product, update_product
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit

@@ -9,9 +9,9 @@ import pytest
 
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Audited, Tenant
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import get_tenant, list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from tests.systems.portal.scenes import ADMIN, NO_ORDER, NOBODY, new_product, new_tenant, validated

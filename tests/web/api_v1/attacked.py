@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 from bigtime.model import Ksuid, load_many
 from bigtime.systems.accounts.design import Role
-from bigtime.systems.catalog.brands import put_brand
-from bigtime.systems.catalog.deals import put_deal
+from bigtime.systems.catalog.deals import put_brand, put_deal
 from bigtime.systems.catalog.design import Brand
 from bigtime.systems.catalog.design import Deal as CatalogDeal
 from bigtime.systems.catalog.errors import AlreadyTrending, NotTrending

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.systems.catalog.brands import put_brand
+from bigtime.systems.catalog.deals import put_brand
 from bigtime.systems.catalog.design import Brand
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web

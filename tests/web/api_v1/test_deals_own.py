@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bigtime.systems.deals.design import MessageKind
-from bigtime.systems.deals.messages import view_messages
 from bigtime.systems.deals.notifications import deliver
+from bigtime.systems.deals.users import view_messages
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal

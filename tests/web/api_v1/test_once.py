@@ -148,7 +148,7 @@ def test_who_dies_before_the_product_is_in_the_cart_is_carried_out_by_the_next(
 ) -> None:
     wanted = {"dealId": post_deal().deal_id, "count": 2}
     with monkeypatch.context() as dying:
-        dying.setattr("bigtime.systems.cart.line.transact", die)
+        dying.setattr("bigtime.model.transact", die)
         assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 500
     later(web, minutes=1)
     assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 201

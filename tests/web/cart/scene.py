@@ -20,9 +20,8 @@ from bigtime.store.driver import Exchange, Runnable
 from bigtime.systems.accounts.design import Account, Role
 from bigtime.systems.accounts.password import NOBODY
 from bigtime.systems.cart.design import CartLine, Status
-from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.view import view_products
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.cart.line import put_in_cart, view_products
+from bigtime.systems.deals.brands import create_categories
 from bigtime.systems.deals.design import Brand, Deal
 from bigtime.systems.deals.users import create_user
 from bigtime.systems.sessions.design import hash_token

@@ -17,7 +17,6 @@ from bigtime.model import Ksuid, scan_all, verify
 from bigtime.site.catalog_projection import catalog_deal
 from bigtime.site.engagement import DEALS_AT_ONCE, discount
 from bigtime.systems import catalog
-from bigtime.systems.catalog.activities import get_user_activities
 from bigtime.systems.catalog.deals import create_deal
 from bigtime.systems.catalog.design import TrendingDeal, UserActivity
 from bigtime.systems.catalog.trending import (
@@ -26,6 +25,7 @@ from bigtime.systems.catalog.trending import (
     start_trending,
     stop_trending,
 )
+from bigtime.systems.catalog.users import get_user_activities
 from bigtime.systems.deals.deals import update_deal
 from bigtime.web.app import LIMITS
 from bigtime.web.pages.view_counter import Engagement

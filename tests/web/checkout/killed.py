@@ -19,7 +19,7 @@ from bigtime.model import Ksuid
 from bigtime.site.checkout import Checkout, check_out
 from bigtime.store import Store
 from bigtime.systems.cart.design import Status
-from bigtime.systems.cart.view import view_products
+from bigtime.systems.cart.line import view_products
 from bigtime.wire import Request, Response
 from tests.store.places import START
 from tests.web.checkout.ordering import checkout

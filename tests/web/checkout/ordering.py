@@ -14,10 +14,9 @@ from bigtime.site.priced_cart import digest_of_lines
 from bigtime.store.driver import Runnable
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine, Status
-from bigtime.systems.cart.view import view_products
+from bigtime.systems.cart.line import view_products
 from bigtime.systems.shop.customer import view_customer
-from bigtime.systems.shop.design import Address, Order
-from bigtime.systems.shop.errors import UnknownCustomer
+from bigtime.systems.shop.design import Address, Order, UnknownCustomer
 from bigtime.systems.shop.order import view_order
 from bigtime.wire import Steps
 from tests.store.places import START

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
-from bigtime.systems.shop.design import Address
-from bigtime.systems.shop.errors import UnknownCustomer
+from bigtime.systems.shop.design import Address, UnknownCustomer
 from tests.web.cart.page_forms import form_of
 from tests.web.cart.scene import Browser, Scene
 from tests.web.checkout.ordering import HOME

@@ -22,8 +22,7 @@ from bigtime.store import Store, open_store
 from bigtime.systems.accounts.design import Account
 from bigtime.systems.accounts.password import NOBODY
 from bigtime.systems.cart.design import CartLine, Status
-from bigtime.systems.cart.line import put_in_cart
-from bigtime.systems.cart.view import view_products
+from bigtime.systems.cart.line import put_in_cart, view_products
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import create_session
 from bigtime.web.http.cookies import FormTokens

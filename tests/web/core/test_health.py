@@ -18,7 +18,7 @@ from bigtime.site.design import WORKER
 from bigtime.site.systems import NO_PATTERN, SYSTEMS
 from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_categories
 from bigtime.web.app import make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings

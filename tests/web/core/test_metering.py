@@ -15,8 +15,7 @@ from bigtime.site.systems import LABELS, NO_PATTERN, SYSTEMS, pattern_label
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
-from bigtime.systems.deals.brands import create_brand, fetch_all_brands
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_brand, create_categories, fetch_all_brands
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page

@@ -24,7 +24,7 @@ from bigtime.site.members import join
 from bigtime.store import open_store
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.interests import watch_brand
-from bigtime.systems.deals.messages import view_messages
+from bigtime.systems.deals.users import view_messages
 from bigtime.web import server as serve
 from bigtime.web.http.settings import Settings
 

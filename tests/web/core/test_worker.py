@@ -15,13 +15,12 @@ from bigtime.site.editing import request_hot_deal
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Retries, Store
 from bigtime.store.errors import unreachable
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import create_categories
+from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import Deal, User
-from bigtime.systems.deals.hot_deal import view_hot_deal_progress
 from bigtime.systems.deals.interests import watch_brand
-from bigtime.systems.deals.messages import view_messages
+from bigtime.systems.deals.notifications import view_hot_deal_progress
+from bigtime.systems.deals.users import view_messages
 from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Spending, Worker, stopping_at
 from bigtime.wire import Request, Response

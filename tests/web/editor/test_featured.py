@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.store.driver import Exchange
-from bigtime.systems.deals.categories import CATEGORIES
+from bigtime.systems.deals.brands import CATEGORIES
 from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_front_page_deals

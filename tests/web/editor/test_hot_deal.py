@@ -7,7 +7,7 @@ import pytest
 from bigtime.model import get, load_many
 from bigtime.site.design import HotDealTask
 from bigtime.systems.deals.design import Deal, User
-from bigtime.systems.deals.messages import view_messages
+from bigtime.systems.deals.users import view_messages
 from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker
 from tests.web.browsing import Browser, Web, words

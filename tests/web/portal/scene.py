@@ -11,9 +11,9 @@ from bigtime.model import Page
 from bigtime.site.design import Mail
 from bigtime.site.mail import mail_text, view_outbox
 from bigtime.site.members import join
-from bigtime.systems.portal.checkout import tenant_of
 from bigtime.systems.portal.design import Campaign, Order, Tenant
 from bigtime.systems.portal.orders import list_orders
+from bigtime.systems.portal.tenants import tenant_of
 from tests.systems.portal.scenes import new_campaign, registered
 from tests.web.browsing import PASSWORD, Browser, Web
 

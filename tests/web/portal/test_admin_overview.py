@@ -7,11 +7,14 @@ from datetime import date
 
 import pytest
 
-from bigtime.systems.portal.codes import issue_code
 from bigtime.systems.portal.design import Product, Purpose, Tenant
-from bigtime.systems.portal.price_changes import log_price
-from bigtime.systems.portal.products import get_product, soft_delete_product, update_product
-from bigtime.systems.portal.registration import validate_tenant
+from bigtime.systems.portal.products import (
+    get_product,
+    log_price,
+    soft_delete_product,
+    update_product,
+)
+from bigtime.systems.portal.registration import issue_code, validate_tenant
 from bigtime.systems.portal.tenants import soft_delete_tenant
 from tests.systems.portal.scenes import (
     ADMIN,

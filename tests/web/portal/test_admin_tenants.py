@@ -9,9 +9,9 @@ import pytest
 
 from bigtime.model import Position
 from bigtime.systems.portal.design import Audited, Product, Tenant
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import (
     get_tenant,
     list_tenants,

@@ -17,7 +17,7 @@ from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import soft_delete_campaign, update_campaign
 from bigtime.systems.portal.design import Campaign, Product
 from bigtime.systems.portal.products import soft_delete_product, update_product
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.web.app import LIMITS

@@ -17,7 +17,7 @@ from bigtime.site.mailbox_check import CodeRefused, redeem_code, redeem_code_by_
 from bigtime.store import Exchange, Store
 from bigtime.systems.portal.design import Product
 from bigtime.systems.portal.errors import CodeWrong, TenantSuspended
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS

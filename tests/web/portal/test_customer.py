@@ -8,7 +8,7 @@ from bigtime.systems.portal.campaigns import update_campaign
 from bigtime.systems.portal.design import Campaign, Order, Product
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.products import update_product
-from bigtime.systems.portal.statuses import suspend_tenant
+from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import soft_delete_tenant, update_tenant
 from tests.systems.portal.scenes import ADMIN, NO_ORDER
 from tests.web.browsing import Browser, Web, words

@@ -8,13 +8,12 @@ import pytest
 
 from bigtime.site.members import join
 from bigtime.systems.accounts.account import verify_password, view_account
-from bigtime.systems.accounts.design import Role
-from bigtime.systems.accounts.errors import UnknownLogin, WrongCredentials
+from bigtime.systems.accounts.design import Role, UnknownLogin, WrongCredentials
 from bigtime.systems.deals.users import read_user
 from bigtime.systems.portal.design import Audited, Product
-from bigtime.systems.portal.history import audit_log
 from bigtime.systems.portal.orders import place_order
-from bigtime.systems.portal.statuses import override_tenant_status, suspend_tenant
+from bigtime.systems.portal.records import audit_log
+from bigtime.systems.portal.registration import override_tenant_status, suspend_tenant
 from bigtime.systems.portal.values import Status
 from tests.systems.portal.scenes import ADMIN, registered
 from tests.web.browsing import PASSWORD, Browser, Web, words

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bigtime.systems.deals.brands import create_brand
-from bigtime.systems.deals.categories import CATEGORIES
+from bigtime.systems.deals.brands import CATEGORIES, create_brand
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_category_deals
 from tests.web.browsing import Browser, Web, titles, words

@@ -9,8 +9,8 @@ import pytest
 
 from bigtime.model import load_many
 from bigtime.systems.deals.design import Deal, Message, MessageKind
-from bigtime.systems.deals.messages import count_unread_messages, view_unread_messages
 from bigtime.systems.deals.notifications import message_for
+from bigtime.systems.deals.users import count_unread_messages, view_unread_messages
 from tests.web.browsing import Browser, Reader, Web, words
 from tests.web.conftest import old_deal
 

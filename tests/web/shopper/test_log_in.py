@@ -10,8 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.systems.sessions.design import hash_token
-from bigtime.systems.sessions.errors import UnknownSession
+from bigtime.systems.sessions.design import UnknownSession, hash_token
 from bigtime.systems.sessions.session import get_session, view_sessions
 from bigtime.web.app import LIMITS
 from tests.web.browsing import PASSWORD, Browser, Reader, Web, make_web, words

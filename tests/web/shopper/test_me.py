@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from bigtime.systems.accounts.account import verify_password
-from bigtime.systems.accounts.design import Identity
-from bigtime.systems.accounts.errors import WrongCredentials
+from bigtime.systems.accounts.design import Identity, WrongCredentials
 from bigtime.web.pages.signing_in import begin_session
 from tests.web.browsing import PASSWORD, Browser, Web, words
 

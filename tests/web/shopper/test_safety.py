@@ -12,8 +12,8 @@ from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.design import MessageKind
 from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.interests import Interest, fetch_brand_interest, like_brand
-from bigtime.systems.deals.messages import count_unread_messages
 from bigtime.systems.deals.notifications import message_for
+from bigtime.systems.deals.users import count_unread_messages
 from bigtime.systems.sessions.session import view_sessions
 from bigtime.web.http.limits import Limit
 from tests.web.browsing import PASSWORD, Browser, Web

@@ -15,8 +15,7 @@ from bigtime.engine import Engine
 from bigtime.model import verify
 from bigtime.site.members import join
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
-from bigtime.systems.accounts.design import Role
-from bigtime.systems.accounts.errors import UnknownLogin
+from bigtime.systems.accounts.design import Role, UnknownLogin
 from bigtime.systems.deals.errors import UnknownUser
 from bigtime.systems.deals.users import create_user, read_user
 from bigtime.systems.sessions.design import hash_token

@@ -1,96 +1,80 @@
-"""Accounts: made, verified, changed, given roles."""
+"""Accounts: sign up, verify and change a password, grant roles; and the demo's accounts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from datetime import datetime
+from random import Random
 from typing import Any
 
-from bigtime.model import Add, Discard, Write, attr, create, get, pattern, random_bytes, update
-from bigtime.systems.accounts.design import (
-    LOGIN,
-    Account,
-    Identity,
-    Login,
-    Role,
-    TenantId,
-    Username,
-)
-from bigtime.systems.accounts.errors import (
-    InvalidLogin,
-    LoginTaken,
-    MailboxNotEnough,
-    OtherTenant,
-    PasswordChanged,
-    UnknownLogin,
-    WrongCredentials,
-)
-from bigtime.systems.accounts.password import (
-    NOBODY,
-    SALT_BYTES,
-    check_new,
-    hash_password,
-    is_match,
-    is_outdated,
-)
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.accounts import design
+from bigtime.systems.accounts import password as passwords
+from bigtime.systems.accounts.design import Account, Identity, Role
 
 
-@pattern("Sign Up", index="Main table")
+@bt.pattern("Sign Up", index="Main table")
 def sign_up(
-    login: Login,
+    login: design.Login,
     password: str,
-    username: Username,
+    username: design.Username,
     *,
     roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
-    tenant_id: TenantId | None = None,
-) -> Steps[Identity]:
+    tenant_id: design.TenantId | None = None,
+) -> bt.Steps[Identity]:
     """Condition on the login; what is kept of the password is its Argon2id hash."""
     account = yield from new_account(login, password, username, roles=roles, tenant_id=tenant_id)
-    made = yield from create(account, unless_exists=LoginTaken)
+    made = yield from bt.create(account, unless_exists=design.LoginTaken)
     return made.identity
 
 
-@pattern("Verify Password", index="Main table")
-def verify_password(login: Login, password: str) -> Steps[Identity]:
+@bt.pattern("Verify Password", index="Main table")
+def verify_password(login: design.Login, password: str) -> bt.Steps[Identity]:
     """As much work for a login that nobody has; a hash of other parameters is made anew."""
     account = yield from account_with_password(login, password)
-    if is_outdated(account.password_hash):
+    if passwords.is_outdated(account.password_hash):
         yield from rehash(account, password)
     return account.identity
 
 
-@pattern("Change Password", index="Main table")
-def change_password(login: Login, password: str, new_password: str) -> Steps[Identity]:
+@bt.pattern("Change Password", index="Main table")
+def change_password(login: design.Login, password: str, new_password: str) -> bt.Steps[Identity]:
     """Only from the password that was shown.
 
-    The version of the password changes with it, in one write: what was let in with the old
-    password can be told from what was let in with the new one, whatever happens next.
+    The version of the password changes in the same write, so a session that began with the old
+    password can be told from one that began with the new one.
     """
-    check_new(new_password)
+    passwords.check_new(new_password)
     account = yield from account_with_password(login, password)
     later = account.identity.password_version + 1
     changed = yield from replace_hash(account, new_password, password_version=later)
     return changed.identity
 
 
-@pattern("View Account", index="Main table")
-def view_account(login: Login) -> Steps[Identity]:
+@bt.pattern("View Account", index="Main table")
+def view_account(login: design.Login) -> bt.Steps[Identity]:
     """Who it is, and the roles."""
-    account = yield from get(Account.key(login), missing=UnknownLogin, consistent=True)
+    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
     return account.identity
 
 
-@pattern("Grant Role", index="Main table")
-def grant_role(login: Login, role: Role) -> Steps[Identity]:
+@bt.pattern("Grant Role", index="Main table")
+def grant_role(login: design.Login, role: Role) -> bt.Steps[Identity]:
     """Once is as good as twice."""
-    account = yield from update(Account.key(login), roles=Add({role}), if_exists=UnknownLogin)
+    account = yield from bt.update(
+        Account.key(login), roles=bt.Add({role}), if_exists=design.UnknownLogin
+    )
     return account.identity
 
 
-@pattern("Revoke Role", index="Main table")
-def revoke_role(login: Login, role: Role) -> Steps[Identity]:
+@bt.pattern("Revoke Role", index="Main table")
+def revoke_role(login: design.Login, role: Role) -> bt.Steps[Identity]:
     """Once is as good as twice."""
-    account = yield from update(Account.key(login), roles=Discard({role}), if_exists=UnknownLogin)
+    account = yield from bt.update(
+        Account.key(login), roles=bt.Discard({role}), if_exists=design.UnknownLogin
+    )
     return account.identity
 
 
@@ -101,9 +85,9 @@ def new_account(
     *,
     roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
     tenant_id: str | None = None,
-) -> Steps[Account]:
-    """An account that is not stored yet, for whoever stores it together with something else."""
-    check_new(password)
+) -> bt.Steps[Account]:
+    """An account that is not stored yet, for a transaction with other writes."""
+    passwords.check_new(password)
     return Account(
         login=login,
         password_hash=(yield from hash_with_new_salt(password)),
@@ -113,87 +97,137 @@ def new_account(
     )
 
 
-def link_write(login: str, tenant_id: str) -> Write[Account]:
+def link_write(login: str, tenant_id: str) -> bt.Write[Account]:
     """The write that gives an account to a tenant, for a transaction with other writes."""
-    free = attr("tenant_id").missing() | (attr("tenant_id") == tenant_id)
-    return update(
+    free = bt.attr("tenant_id").missing() | (bt.attr("tenant_id") == tenant_id)
+    return bt.update(
         Account.key(login),
         tenant_id=tenant_id,
-        if_exists=UnknownLogin,
+        if_exists=design.UnknownLogin,
         when=free,
-        otherwise=OtherTenant,
+        otherwise=design.OtherTenant,
     )
 
 
 def prepare_password_reset(
     login: str, password: str, tenant_id: str
-) -> Steps[tuple[Identity, Write[Account]]]:
-    """A new password for whoever has shown that the login is their mailbox, and a tenant's account.
+) -> bt.Steps[tuple[Identity, bt.Write[Account]]]:
+    """The write that sets a new password and links a tenant, after the mailbox was verified.
 
-    For whoever decides it together with something else. Whoever signed up with the address and
-    has not shown that is out by it: the version of the password changes. Who may do more than shop
-    is not let in by a mailbox.
+    It is for a transaction with other writes. The version of the password changes, so sessions of
+    anybody who signed up with the address and did not verify it end. An account with more roles
+    than SHOPPER cannot be reset through its mailbox.
     """
-    check_new(password)
-    account = yield from get(Account.key(login), missing=UnknownLogin, consistent=True)
+    passwords.check_new(password)
+    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
     if account.roles - {Role.SHOPPER}:
-        raise MailboxNotEnough
+        raise design.MailboxNotEnough
     if account.tenant_id not in (None, tenant_id):
-        raise OtherTenant
+        raise design.OtherTenant
     changed: dict[str, Any] = {
         "password_hash": (yield from hash_with_new_salt(password)),
         "password_version": account.identity.password_version + 1,
         "tenant_id": tenant_id,
     }
-    write = update(
+    write = bt.update(
         account.own_key(),
         **changed,
-        if_exists=UnknownLogin,
-        when=attr("password_hash") == account.password_hash,
-        otherwise=PasswordChanged,
+        if_exists=design.UnknownLogin,
+        when=bt.attr("password_hash") == account.password_hash,
+        otherwise=design.PasswordChanged,
     )
     return account.model_copy(update=changed).identity, write
 
 
-def account_with_password(login: str, password: str) -> Steps[Account]:
+def account_with_password(login: str, password: str) -> bt.Steps[Account]:
     """The account whose password this is; the same error, and the same work, if there is none."""
     account = yield from account_of(login)
-    password_hash = NOBODY if account is None else account.password_hash
-    if not is_match(password_hash, password) or account is None:
-        raise WrongCredentials
+    password_hash = passwords.NOBODY if account is None else account.password_hash
+    if not passwords.is_match(password_hash, password) or account is None:
+        raise design.WrongCredentials
     return account
 
 
-def account_of(login: str) -> Steps[Account | None]:
+def account_of(login: str) -> bt.Steps[Account | None]:
     """The account of a login; None also if the text cannot be a login."""
     try:
-        name = LOGIN(login)
-    except InvalidLogin:
+        name = design.LOGIN(login)
+    except design.InvalidLogin:
         return None
-    return (yield from get(Account.key(name), consistent=True))
+    return (yield from bt.get(Account.key(name), consistent=True))
 
 
-def rehash(account: Account, password: str) -> Steps[None]:
+def rehash(account: Account, password: str) -> bt.Steps[None]:
     """Replaces an outdated hash, unless the password has changed meanwhile."""
-    try:
+    with suppress(design.PasswordChanged):
         yield from replace_hash(account, password)
-    except PasswordChanged:
-        return
 
 
-def replace_hash(account: Account, password: str, **changed: Any) -> Steps[Account]:
+def replace_hash(account: Account, password: str, **changed: Any) -> bt.Steps[Account]:
     return (
-        yield from update(
+        yield from bt.update(
             account.own_key(),
             password_hash=(yield from hash_with_new_salt(password)),
             **changed,
-            if_exists=PasswordChanged,
-            when=attr("password_hash") == account.password_hash,
-            otherwise=PasswordChanged,
+            if_exists=design.PasswordChanged,
+            when=bt.attr("password_hash") == account.password_hash,
+            otherwise=design.PasswordChanged,
         )
     )
 
 
-def hash_with_new_salt(password: str) -> Steps[str]:
-    salt = yield from random_bytes(SALT_BYTES)
-    return hash_password(password, salt)
+def hash_with_new_salt(password: str) -> bt.Steps[str]:
+    salt = yield from bt.random_bytes(passwords.SALT_BYTES)
+    return passwords.hash_password(password, salt)
+
+
+# Demo accounts: one of each role. A hash takes 30 ms, so they are three at every scale.
+
+ROLES: Mapping[str, frozenset[Role]] = {
+    "shopper": frozenset({Role.SHOPPER}),
+    "editor": frozenset({Role.SHOPPER, Role.EDITOR}),
+    "admin": frozenset(Role),
+}
+WORDS = (
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "indigo", "jasper",
+    "kelp", "linden", "maple", "north", "opal", "pebble", "quartz", "river", "slate", "tundra",
+)  # fmt: skip
+
+
+def login_of(username: str) -> str:
+    return f"{username}@example.com"
+
+
+def drawn_passwords(random: Random) -> dict[str, str]:
+    """A password for each demo username; the same ones that `DEMO` draws from the same seed."""
+    return {name: "-".join(random.choices(WORDS, k=4)) for name in ROLES}
+
+
+def demo_accounts(
+    given: Mapping[str, str], random: Random, until: datetime = bt.UNTIL
+) -> Iterator[Account]:
+    """The accounts with these passwords, by username."""
+    for username, roles in ROLES.items():
+        salt = random.randbytes(passwords.SALT_BYTES)
+        yield Account(
+            login=login_of(username),
+            password_hash=passwords.hash_password(given[username], salt),
+            username=username,
+            roles=set(roles),
+            created_at=until,
+            changed_at=until,
+        )
+
+
+def drawn_accounts(
+    scale: bt.Scale, random: Random, until: datetime = bt.UNTIL
+) -> Iterator[Account]:
+    return demo_accounts(drawn_passwords(random), random, until)
+
+
+def sign_ins(random: Random) -> Iterator[str]:
+    for username, password in drawn_passwords(random).items():
+        yield f"{login_of(username)} signs in with {password}"
+
+
+DEMO = bt.Demo(entities=drawn_accounts, count=lambda scale: len(ROLES), notes=sign_ins)

@@ -1,4 +1,4 @@
-"""The table of accounts: who may sign in, as whom, and what they may do."""
+"""The table of accounts: who may sign in, as whom, and what they may do; and its errors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,51 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from bigtime.model import Entity, Keys, Name, Table, pascal_case
-from bigtime.systems.accounts.errors import InvalidLogin, InvalidTenantId, InvalidUsername
+from bigtime import model as bt
 from bigtime.systems.accounts.password import NOBODY
 
-LOGIN = Name(InvalidLogin, most=254, case=str.lower)
+
+class InvalidLogin(bt.RuleBroken):
+    """A login has 1 to 254 printable characters, none of them `#`; choose another."""
+
+
+class InvalidUsername(bt.RuleBroken):
+    """A username has 1 to 64 printable characters, none of them `#`; choose another."""
+
+
+class InvalidTenantId(bt.RuleBroken):
+    """The id of a tenant has 1 to 64 printable characters, none of them `#`; correct it."""
+
+
+class LoginTaken(bt.Clash):
+    """There is an account with this login; sign in, or choose another."""
+
+
+class WrongCredentials(bt.RuleBroken):
+    """Wrong e-mail or password. Try again."""
+
+
+class PasswordChanged(bt.Clash):
+    """This password has been changed meanwhile; sign in again."""
+
+
+class OtherTenant(bt.RuleBroken):
+    """This account is another customer's already; open one with an address of its own."""
+
+
+class MailboxNotEnough(bt.Forbidden):
+    """This account may do more than shop, and takes more than a mailbox; ask who runs the site."""
+
+
+class UnknownLogin(bt.NotFound):
+    """There is no account with this login; check how it is written."""
+
+
+LOGIN = bt.Name(InvalidLogin, most=254, case=str.lower)
 
 Login = Annotated[str, AfterValidator(LOGIN)]
-Username = Annotated[str, AfterValidator(Name(InvalidUsername, most=64, case=str.lower))]
-TenantId = Annotated[str, AfterValidator(Name(InvalidTenantId, most=64))]
+Username = Annotated[str, AfterValidator(bt.Name(InvalidUsername, most=64, case=str.lower))]
+TenantId = Annotated[str, AfterValidator(bt.Name(InvalidTenantId, most=64))]
 
 
 class Role(StrEnum):
@@ -28,13 +64,13 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-ACCOUNTS = Table("Accounts", "Login", naming=pascal_case)
+ACCOUNTS = bt.Table("Accounts", "Login", naming=bt.pascal_case)
 
 
-class Account(Entity, table=ACCOUNTS, created="created_at", updated="changed_at"):
+class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_at"):
     """A login and the hash of its password; the hash leaves this system in no result."""
 
-    keys = Keys(main="{login}")
+    keys = bt.Keys(main="{login}")
     login: Login
     password_hash: Annotated[str, Field(repr=False, examples=[NOBODY])]
     username: Username
@@ -57,10 +93,10 @@ class Account(Entity, table=ACCOUNTS, created="created_at", updated="changed_at"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who somebody is, once they have shown it.
+    """Who has signed in.
 
-    `password_version` is how often the password was changed: whoever was let in with an earlier
-    one has to show the new one.
+    `password_version` is how often the password was changed: a session that began with an earlier
+    one has ended.
     """
 
     login: str

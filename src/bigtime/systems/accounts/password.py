@@ -1,12 +1,12 @@
-"""Passwords: what may be one, and what is kept of it.
+"""Passwords: what may be one, and the hash that is stored of it.
 
-Kept is an Argon2id hash, 19 MiB and two passes of it, which takes some 30 ms: nothing to somebody
-who signs in, and much to somebody who tries a stolen table. The hash tells its own salt and
-parameters, so that old ones can be verified when the parameters change, and be replaced then.
+Stored is an Argon2id hash (19 MiB, two passes), which takes some 30 ms: little for a sign-in, much
+for an attack on a stolen table. The hash holds its own salt and parameters, so that old ones can
+be verified when the parameters change, and replaced then.
 
-Nothing is drawn here: the salt comes from whoever has randomness, and a replay gives the same
-hash. Where there is no account there is no hash either; whoever verifies then takes `NOBODY`,
-which costs what any costs and matches nothing, so that the time tells nothing about who is there.
+Nothing is drawn here: the caller gives the salt, and a replay gives the same hash. A login without
+an account is verified against `NOBODY`, which costs what any hash costs and matches nothing, so
+that the time does not tell which logins exist.
 
 A password is compared as people type it, not as their keyboards compose it (NFKC).
 """
@@ -19,8 +19,8 @@ from unicodedata import normalize
 
 from pydantic import SecretStr
 
+from bigtime import model as bt
 from bigtime.extras import extra
-from bigtime.systems.accounts.errors import PasswordTooLong, PasswordTooShort
 
 with extra("site"):
     from argon2 import extract_parameters
@@ -31,6 +31,14 @@ LEAST_CHARACTERS = 8
 MOST_CHARACTERS = 256
 SALT_BYTES = 16
 HASH_BYTES = 32
+
+
+class PasswordTooShort(bt.RuleBroken):
+    """A password has at least 8 characters; make it longer."""
+
+
+class PasswordTooLong(bt.RuleBroken):
+    """A password has at most 256 characters; make it shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ def normalize_password(password: str) -> str:
 
 
 def secret_of(password: str) -> bytes:
-    """What is hashed; of what is too long to be a password, only enough to see that it is."""
+    """The bytes to hash; text that is too long is cut after the first character too many."""
     return normalize_password(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
 
 
@@ -75,7 +83,7 @@ def hash_password(password: str, salt: bytes, cost: Cost = CURRENT) -> str:
 
 
 def is_match(password_hash: str, password: str) -> bool:
-    """Whether a hash was made of this password; it takes as long either way."""
+    """Whether a hash was made of this password; it takes equally long either way."""
     try:
         return verify_secret(password_hash.encode(), secret_of(password), Type.ID)
     except VerifyMismatchError:

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from bigtime.model import System
-from bigtime.systems.cart import importing, line, purchases, view
+from bigtime.systems.cart import importing, line, purchases
 from bigtime.systems.cart.demo import DEMO
 from bigtime.systems.cart.design import (
-    CART, LINES, MOST_COUNT, MOST_LINES, MOST_PRICE, CartLine, Count, ItemSku, Purchases, Status,
-    order_id_of,
-)
-from bigtime.systems.cart.errors import (
-    CartChanged, CartTooLarge, EmptyCart, InCartAgain, InvalidAccount, InvalidCount, InvalidLine,
-    InvalidOrderId, InvalidPrice, InvalidSku, NotPurchasedByMoving, OrderWithoutPurchase,
-    PurchasedStays, PurchaseWithoutOrder, UnknownLine,
+    CART, LINES, MOST_COUNT, MOST_LINES, MOST_PRICE, CartChanged, CartLine, CartTooLarge, Count,
+    EmptyCart, InCartAgain, InvalidAccount, InvalidCount, InvalidLine, InvalidOrderId, InvalidPrice,
+    InvalidSku, ItemSku, NotPurchasedByMoving, OrderWithoutPurchase, PurchasedStays, Purchases,
+    PurchaseWithoutOrder, Status, UnknownLine, order_id_of,
 )
 from bigtime.systems.cart.line import (
-    BackAlready, Noting, move_line, put_back, put_in_cart, put_in_cart_noting, remove_line,
-    set_count, set_price,
+    Noting, count_products, move_line, put_back, put_in_cart, put_in_cart_noting, remove_line,
+    set_count, set_price, view_carts, view_carts_of_day, view_products,
 )
 from bigtime.systems.cart.purchases import (
-    Prepared, complete_purchase, open_write, prepare, purchase, purchase_writes,
-)
-from bigtime.systems.cart.view import (
-    PAGE, count_products, view_carts, view_carts_of_day, view_products, view_purchase,
+    Prepared, complete_purchase, open_write, prepare, purchase, purchase_writes, view_purchase,
 )
 
-SYSTEM = System("cart", (CART,), modules=(line, purchases, view, importing), demo=DEMO)
+SYSTEM = System("cart", (CART,), modules=(line, purchases, importing), demo=DEMO)
 
 __all__ = [
-    "CART", "LINES", "MOST_COUNT", "MOST_LINES", "MOST_PRICE", "PAGE", "BackAlready", "CartChanged",
-    "CartLine", "CartTooLarge", "Count", "EmptyCart", "InCartAgain", "InvalidAccount",
-    "InvalidCount", "InvalidLine", "InvalidOrderId", "InvalidPrice", "InvalidSku", "ItemSku",
+    "CART", "LINES", "MOST_COUNT", "MOST_LINES", "MOST_PRICE", "CartChanged", "CartLine",
+    "CartTooLarge", "Count", "EmptyCart", "InCartAgain", "InvalidAccount", "InvalidCount",
+    "InvalidLine", "InvalidOrderId", "InvalidPrice", "InvalidSku", "ItemSku",
     "NotPurchasedByMoving", "Noting", "OrderWithoutPurchase", "Prepared", "PurchaseWithoutOrder",
     "PurchasedStays", "Purchases", "Status", "UnknownLine", "complete_purchase", "count_products",
     "move_line", "open_write", "order_id_of", "prepare", "purchase", "purchase_writes", "put_back",

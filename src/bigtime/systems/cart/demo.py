@@ -1,4 +1,4 @@
-"""Demo carts: everybody has three products in the cart, one saved, and two that they bought."""
+"""Demo carts: each account has three products in the cart, one saved, and two that it bought."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
+from bigtime import model as bt
 from bigtime.systems.cart.design import LINES, CartLine, Purchases, Status
 
-ACCOUNTS = {Scale.SMALL: 40, Scale.MEDIUM: 2_000, Scale.LARGE: 50_000}
+ACCOUNTS = {bt.Scale.SMALL: 40, bt.Scale.MEDIUM: 2_000, bt.Scale.LARGE: 50_000}
 STATUSES = (*[Status.ACTIVE] * 3, Status.SAVED, *[Status.PURCHASED] * 2)
 ENTITIES_EACH = len(STATUSES) + STATUSES.count(Status.ACTIVE) + 1
 SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
@@ -21,12 +21,8 @@ GOODS = (
 )  # fmt: skip
 
 
-def count(scale: Scale) -> int:
-    return ACCOUNTS[scale] * ENTITIES_EACH
-
-
-def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
-    """The first account is the one that the site's demo has."""
+def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[bt.Entity]:
+    """The first account is the site's demo user."""
     for number in range(ACCOUNTS[scale]):
         account_id = f"account-{number}" if number else "shopper"
         last = purchases_of(account_id, random, until)
@@ -40,7 +36,7 @@ def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[
 
 def purchases_of(account_id: str, random: Random, until: datetime) -> Purchases:
     at = moment(random, until)
-    order_id = Ksuid.make(at, random.randbytes(16))
+    order_id = bt.Ksuid.make(at, random.randbytes(16))
     return Purchases(account_id=account_id, order_id=order_id, begun_at=at, version=1)
 
 
@@ -65,4 +61,4 @@ def moment(random: Random, until: datetime) -> datetime:
     return until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
 
 
-DEMO = Demo(entities=entities, count=count)
+DEMO = bt.Demo(entities=entities, count=lambda scale: ACCOUNTS[scale] * ENTITIES_EACH)

@@ -4,7 +4,7 @@ A line's sort key is its status, the time at which it entered that, and its SKU.
 stretch of the partition in the order of time, two products of one moment stay two, and to change
 the status is to move the line to another key.
 
-A product is in a cart once. A query cannot promise that to two who add at the same time, but a
+A product is in a cart once. A query cannot ensure that against two parallel requests, but a
 key can: the marker `LINE#<ItemSKU>` comes and goes with the active line in one transaction, and
 tells where the line lies. It has no attribute ItemSKU, and so is in no index.
 
@@ -32,34 +32,76 @@ from pydantic import (
     model_validator,
 )
 
-from bigtime.model import (
-    Amount,
-    Entity,
-    ItemMismatch,
-    Key,
-    Keys,
-    Ksuid,
-    Millis,
-    Name,
-    Table,
-    global_index,
-    ksuid_or,
-    pascal_case,
-    sharded,
-    unique,
-)
-from bigtime.systems.cart.errors import (
-    CartChanged,
-    InvalidAccount,
-    InvalidCount,
-    InvalidLine,
-    InvalidOrderId,
-    InvalidPrice,
-    InvalidSku,
-    OrderWithoutPurchase,
-    PurchaseWithoutOrder,
-)
-from bigtime.systems.cart.sharding import SKU_SHARDS
+from bigtime import model as bt
+
+
+class InvalidAccount(bt.RuleBroken):
+    """The id of an account has 1 to 128 printable characters, none of them `#`; correct it."""
+
+
+class InvalidSku(bt.RuleBroken):
+    """A SKU has 1 to 64 printable characters, none of them `#`; correct it."""
+
+
+class InvalidPrice(bt.RuleBroken):
+    """A price is more than 0, at most 1,000,000, and has at most two decimals; correct it."""
+
+
+class InvalidCount(bt.RuleBroken):
+    """A cart holds 1 to 9,999 of a product; correct the number, or remove the product."""
+
+
+class InvalidOrderId(bt.RuleBroken):
+    """The id of an order has 27 letters and digits; copy it whole."""
+
+
+class InvalidLine(bt.RuleBroken):
+    """This is not the sort key of a line; copy it from a view of the cart."""
+
+
+class UnknownLine(bt.NotFound):
+    """This product is not there any more; look at your cart again."""
+
+
+class InCartAgain(bt.RuleBroken):
+    """This product is in your cart again by now, and stays as it is there."""
+
+
+class PurchasedStays(bt.RuleBroken):
+    """What was purchased stays as it is; put the product in the cart to buy it again."""
+
+
+class NotPurchasedByMoving(bt.RuleBroken):
+    """A product becomes PURCHASED by a purchase, which has an order; purchase the cart."""
+
+
+class PurchaseWithoutOrder(bt.RuleBroken):
+    """A line that is PURCHASED has an OrderId; give it the one of its purchase."""
+
+
+class OrderWithoutPurchase(bt.RuleBroken):
+    """Only a line that is PURCHASED has an OrderId; leave it out."""
+
+
+class EmptyCart(bt.RuleBroken):
+    """There is nothing in this cart; put something in first."""
+
+
+class CartTooLarge(bt.RuleBroken):
+    """One purchase has at most 1,000 products; save some for later, and purchase twice."""
+
+
+class CartChanged(bt.Conflict):
+    """This cart has changed meanwhile; look at it again."""
+
+
+SKU_SHARDS: int = 1
+"""Over how many partitions the index spreads the lines of one SKU.
+
+One partition takes about a thousand writes a second, and the design trusts that no product is put
+into more carts than that. If one is, set this before the first line is stored: the index then has
+another key attribute, and the views query all partitions and merge.
+"""
 
 MOST_PRICE = Decimal(1_000_000)
 MOST_COUNT = 9_999
@@ -82,10 +124,10 @@ def count_of(count: int) -> int:
     return count
 
 
-price_of = Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
-order_id_of = ksuid_or(InvalidOrderId)
-ACCOUNT = Name(InvalidAccount, most=128)
-SKU = Name(InvalidSku, most=64)
+price_of = bt.Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
+order_id_of = bt.ksuid_or(InvalidOrderId)
+ACCOUNT = bt.Name(InvalidAccount, most=128)
+SKU = bt.Name(InvalidSku, most=64)
 
 AccountId = Annotated[str, AfterValidator(ACCOUNT)]
 ItemSku = Annotated[str, AfterValidator(SKU)]
@@ -95,8 +137,8 @@ Count = Annotated[
     AfterValidator(count_of),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_COUNT, "examples": [2]}),
 ]
-OrderId = Annotated[Ksuid, BeforeValidator(order_id_of)]
-Moment = Annotated[datetime, Millis]
+OrderId = Annotated[bt.Ksuid, BeforeValidator(order_id_of)]
+Moment = Annotated[datetime, bt.Millis]
 
 
 # The table
@@ -110,27 +152,27 @@ SPELT: Mapping[str, str] = {
 
 
 def stored_name(name: str) -> str:
-    return SPELT.get(name) or pascal_case(name)
+    return SPELT.get(name) or bt.pascal_case(name)
 
 
 SORT_KEY = "SK"
 LINE = "{status}#{entered_at:millis}#{item_sku}"
 IS_SHARDED = SKU_SHARDS > 1
 
-CART = Table(
+CART = bt.Table(
     "CartTable",
     "AccountID",
     SORT_KEY,
-    indexes=[global_index("GSI-SKU", "SKUShard" if IS_SHARDED else "ItemSKU", SORT_KEY)],
+    indexes=[bt.global_index("GSI-SKU", "SKUShard" if IS_SHARDED else "ItemSKU", SORT_KEY)],
     naming=stored_name,
     stream="NEW_AND_OLD_IMAGES",
 )
 
 
-class CartLine(Entity, table=CART):
-    """So many of a product, in a status since some time. Only a purchase gives it an OrderId."""
+class CartLine(bt.Entity, table=CART):
+    """A number of a product, in a status since a time. Only a purchase gives it an OrderId."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("{account_id}", LINE),
         **{"GSI-SKU": ("{item_sku}#{shard}" if IS_SHARDED else "{item_sku}", LINE)},
     )
@@ -143,15 +185,15 @@ class CartLine(Entity, table=CART):
     create_timestamp: Moment
     order_id: OrderId | None = None
     if IS_SHARDED:
-        shard: int = sharded(SKU_SHARDS, by="account_id")
+        shard: int = bt.sharded(SKU_SHARDS, by="account_id")
 
     @model_validator(mode="before")
     @classmethod
     def without_sort_key(cls, data: Any) -> Any:
-        """So a line can be made again of all that it tells; its sort key follows from the rest."""
+        """So that a line can be made of its own dump; its sort key follows from the rest."""
         if not isinstance(data, dict) or "sk" not in data:
             return data
-        return {name: one for name, one in data.items() if name != "sk"}
+        return {name: value for name, value in data.items() if name != "sk"}
 
     @model_validator(mode="after")
     def check_order(self) -> Self:
@@ -164,7 +206,7 @@ class CartLine(Entity, table=CART):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def sk(self) -> str:
-        """What a line is called by, within its account."""
+        """Its sort key, which identifies a line within its account."""
         return sort_key(self.own_key())
 
     def replace(self, **changed: Any) -> CartLine:
@@ -172,20 +214,20 @@ class CartLine(Entity, table=CART):
         return CartLine(**{**self.__dict__, **changed})
 
 
-def sort_key(key: Key[CartLine]) -> str:
+def sort_key(key: bt.Key[CartLine]) -> str:
     text: str = key.item[SORT_KEY]["S"]
     return text
 
 
-def line_key(account_id: AccountId, sk: str) -> Key[CartLine]:
-    """The key of a line from the text that it is called by."""
+def line_key(account_id: AccountId, sk: str) -> bt.Key[CartLine]:
+    """The key of the line with this sort key."""
     try:
         return CartLine.key_of({"AccountID": {"S": ACCOUNT(account_id)}, SORT_KEY: {"S": sk}})
-    except ItemMismatch:
+    except bt.ItemMismatch:
         raise InvalidLine from None
 
 
-def active_key(account_id: AccountId, item_sku: ItemSku, entered_at: datetime) -> Key[CartLine]:
+def active_key(account_id: AccountId, item_sku: ItemSku, entered_at: datetime) -> bt.Key[CartLine]:
     return CartLine.key(account_id, Status.ACTIVE, entered_at, item_sku)
 
 
@@ -193,21 +235,21 @@ def active_sort_key(fields: Mapping[str, Any]) -> str:
     return sort_key(active_key(fields["account_id"], fields["sku"], fields["entered_at"]))
 
 
-class LineMarker(Entity, table=CART):
+class LineMarker(bt.Entity, table=CART):
     """That a product is in a cart, and where its line lies."""
 
-    keys = Keys(main=("{account_id}", "LINE#{sku}"))
+    keys = bt.Keys(main=("{account_id}", "LINE#{sku}"))
     account_id: AccountId
     sku: ItemSku
     entered_at: Moment
     line_sk: str = Field(default_factory=active_sort_key)
 
     @property
-    def line(self) -> Key[CartLine]:
+    def line(self) -> bt.Key[CartLine]:
         return active_key(self.account_id, self.sku, self.entered_at)
 
 
-LINES = unique(
+LINES = bt.unique(
     CartLine,
     "account_id",
     "item_sku",
@@ -219,7 +261,7 @@ LINES = unique(
 
 
 class Bought(BaseModel):
-    """So many of a product, at a price."""
+    """A number of a product, at a price."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -229,10 +271,10 @@ class Bought(BaseModel):
     create_timestamp: Moment
 
 
-class Purchases(Entity, table=CART, version="version"):
+class Purchases(bt.Entity, table=CART, version="version"):
     """The last purchase of an account. While it is going on, what it buys is written here."""
 
-    keys = Keys(main=("{account_id}", "PURCHASE"))
+    keys = bt.Keys(main=("{account_id}", "PURCHASE"))
     account_id: AccountId
     order_id: OrderId
     begun_at: Moment

@@ -19,10 +19,8 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from bigtime.model import DomainError, Ksuid, Malformed, create, get, pattern
-from bigtime.systems.cart.design import CartLine, LineMarker, Status, order_id_of
-from bigtime.systems.cart.errors import CartChanged
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.cart.design import CartChanged, CartLine, LineMarker, Status, order_id_of
 
 Row: TypeAlias = Mapping[str, Any]
 """A row by its attributes: texts, or as DynamoDB has them, `{"S": text}`."""
@@ -39,7 +37,7 @@ SAMPLE: Row = {
 }
 
 
-class UnreadableRow(Malformed):
+class UnreadableRow(bt.Malformed):
     """This row cannot be read as a line of a cart; correct it, and import again."""
 
 
@@ -70,10 +68,10 @@ class Report:
     refused: list[Refusal] = field(default_factory=list)
 
 
-@pattern("Import Rows", index="Main table", takes="Rows", sample={"rows": [SAMPLE]})
+@bt.pattern("Import Rows", index="Main table", takes="Rows", sample={"rows": [SAMPLE]})
 def import_rows(
     rows: Iterable[Row], *, meaning: Mapping[str, Status] | None = None
-) -> Steps[Report]:
+) -> bt.Steps[Report]:
     """The key wins over Status; `meaning` says what other statuses are."""
     known = {**{status.value: status for status in Status}, **uppercase(meaning or {})}
     report = Report()
@@ -81,32 +79,32 @@ def import_rows(
         try:
             line = line_of(row, known)
             yield from import_line(line, report)
-        except DomainError as error:
+        except bt.DomainError as error:
             report.refused.append(Refusal(number, str(error)))
             continue
-        told, key = text_in(row, "Status"), text_in(row, *KEY_NAMES)
-        if told and known.get(told.upper()) is not line.status:
-            report.disagreeing.append(Disagreement(number, key, told))
+        status, key = text_in(row, "Status"), text_in(row, *KEY_NAMES)
+        if status and known.get(status.upper()) is not line.status:
+            report.disagreeing.append(Disagreement(number, key, status))
     return report
 
 
-def import_line(line: CartLine, report: Report) -> Steps[None]:
+def import_line(line: CartLine, report: Report) -> bt.Steps[None]:
     """Writes a line that is not there; one that is stays as it is."""
-    if (yield from get(line.own_key(), consistent=True)) is not None:
+    if (yield from bt.get(line.own_key(), consistent=True)) is not None:
         report.unchanged.append(line)
         return
     if line.status is Status.ACTIVE:
         marker = LineMarker.key(line.account_id, line.item_sku)
-        if (yield from get(marker, consistent=True)) is not None:
+        if (yield from bt.get(marker, consistent=True)) is not None:
             raise UnreadableRow("The product is in this cart already, since another time.")
-    report.imported.append((yield from create(line, unless_exists=CartChanged)))
+    report.imported.append((yield from bt.create(line, unless_exists=CartChanged)))
 
 
 def line_of(row: Row, known: Mapping[str, Status]) -> CartLine:
-    told, _, rest = text_in(row, *KEY_NAMES).partition("#")
-    status = known.get(told.upper())
+    text, _, rest = text_in(row, *KEY_NAMES).partition("#")
+    status = known.get(text.upper())
     if status is None:
-        raise UnreadableRow(f"{told!r} is no status of a cart; say what it means.")
+        raise UnreadableRow(f"{text!r} is no status of a cart; say what it means.")
     account_id = text_in(row, *ACCOUNT_NAMES)
     at = moment_of(rest.partition("#")[0])
     try:
@@ -143,13 +141,13 @@ def moment_of(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def order_of(row: Row, account_id: str, at: datetime) -> Ksuid:
+def order_of(row: Row, account_id: str, at: datetime) -> bt.Ksuid:
     """The row's own OrderId, or one that follows from the account and the second."""
     order_id = text_in(row, "OrderId")
     if order_id:
         return order_id_of(order_id)
     try:
-        return Ksuid.make(at, sha256(f"{account_id}\0{at.isoformat()}".encode()).digest()[:16])
+        return bt.Ksuid.make(at, sha256(f"{account_id}\0{at.isoformat()}".encode()).digest()[:16])
     except ValueError as error:
         raise UnreadableRow(f"No OrderId can be made: {error}.") from None
 

@@ -1,91 +1,65 @@
-"""Lines of a cart: put in, counted, moved between statuses, removed.
+"""Lines of a cart: put in, count, move between statuses, remove; and views of them.
 
-Whoever changes a line has seen it first, and writes only if it is still so: the line is where it
-was, with the price and the count that it had. When somebody was faster, they look again.
+A change reads the line first, and writes only if its key, price and count are still the same. If
+another request was faster, it reads again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-from bigtime.model import (
-    Add,
-    Condition,
-    Conflict,
-    Write,
-    attr,
-    create,
-    delete,
-    get,
-    now,
-    pattern,
-    transact,
-    update,
-)
-from bigtime.systems.cart.design import (
-    MOST_COUNT,
-    AccountId,
-    CartLine,
-    Count,
-    ItemSku,
-    LineMarker,
-    Price,
-    Status,
-    count_of,
-    line_key,
-    price_of,
-)
-from bigtime.systems.cart.errors import (
-    CartChanged,
-    InCartAgain,
-    InvalidCount,
-    NotPurchasedByMoving,
-    PurchasedStays,
-    UnknownLine,
-)
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.cart import design
+from bigtime.systems.cart.design import CartLine, LineMarker, Status
 
 T = TypeVar("T")
-Noting: TypeAlias = Callable[[CartLine], tuple[Write[Any], ...]]
+Noting: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
 
 TRIES = 16
 INSTANT = timedelta(milliseconds=1)
 SAMPLE_SK = "SAVED#2026-01-01T00:00:00.000Z#72f49"
 
 
-@pattern("Put Product in Cart", index="Main table", takes="AccountID, ItemSKU, Price, Count")
+@bt.pattern("Put Product in Cart", index="Main table", takes="AccountID, ItemSKU, Price, Count")
 def put_in_cart(
-    account_id: AccountId, item_sku: ItemSku, price: Price, count: Count = 1
-) -> Steps[CartLine]:
+    account_id: design.AccountId,
+    item_sku: design.ItemSku,
+    price: design.Price,
+    count: design.Count = 1,
+) -> bt.Steps[CartLine]:
     """Adding again adds to Count, at the price of the day."""
     line = yield from new_line(account_id, item_sku, price, count)
     return (yield from until_seen(lambda: enter_line(line)))
 
 
-@pattern("Update Count of Product", index="Main table", takes="AccountID, ItemSKU, Count")
-def set_count(account_id: AccountId, item_sku: ItemSku, count: Count) -> Steps[CartLine]:
+@bt.pattern("Update Count of Product", index="Main table", takes="AccountID, ItemSKU, Count")
+def set_count(
+    account_id: design.AccountId, item_sku: design.ItemSku, count: design.Count
+) -> bt.Steps[CartLine]:
     """Of the product that is in the cart."""
-    count = count_of(count)
+    count = design.count_of(count)
     return (yield from until_seen(lambda: change_line(account_id, item_sku, count=count)))
 
 
-@pattern("Update Price of Product", index="Main table", takes="AccountID, ItemSKU, Price")
-def set_price(account_id: AccountId, item_sku: ItemSku, price: Price) -> Steps[CartLine]:
+@bt.pattern("Update Price of Product", index="Main table", takes="AccountID, ItemSKU, Price")
+def set_price(
+    account_id: design.AccountId, item_sku: design.ItemSku, price: design.Price
+) -> bt.Steps[CartLine]:
     """Of the product that is in the cart, where it costs something else by now."""
-    price = price_of(price)
+    price = design.price_of(price)
     return (yield from until_seen(lambda: change_line(account_id, item_sku, price=price)))
 
 
-@pattern(
+@bt.pattern(
     "Move Product between Statuses",
     index="Main table",
     takes="AccountID, SK, Status",
     sample={"sk": SAMPLE_SK, "status": Status.ACTIVE},
 )
-def move_line(account_id: AccountId, sk: str, status: Status) -> Steps[CartLine]:
+def move_line(account_id: design.AccountId, sk: str, status: Status) -> bt.Steps[CartLine]:
     """One transaction.
 
     What goes back to a cart that holds the product already is added to that line. A line that
@@ -93,22 +67,22 @@ def move_line(account_id: AccountId, sk: str, status: Status) -> Steps[CartLine]
     """
     target = Status(status)
     if target is Status.PURCHASED:
-        raise NotPurchasedByMoving
+        raise design.NotPurchasedByMoving
     return (yield from until_seen(lambda: move_to_status(account_id, sk, target)))
 
 
-@pattern("Remove Product", index="Main table", takes="AccountID, SK", sample={"sk": SAMPLE_SK})
-def remove_line(account_id: AccountId, sk: str) -> Steps[CartLine]:
+@bt.pattern("Remove Product", index="Main table", takes="AccountID, SK", sample={"sk": SAMPLE_SK})
+def remove_line(account_id: design.AccountId, sk: str) -> bt.Steps[CartLine]:
     """Not what was purchased.
 
     It gives the line as it was, for `put_back`.
     """
-    check_open(line_key(account_id, sk).fields["status"])
+    check_open(design.line_key(account_id, sk).fields["status"])
     return (yield from until_seen(lambda: take_line(account_id, sk)))
 
 
-@pattern("Put Product back", index="Main table", takes="Line")
-def put_back(line: CartLine) -> Steps[CartLine]:
+@bt.pattern("Put Product back", index="Main table", takes="Line")
+def put_back(line: CartLine) -> bt.Steps[CartLine]:
     """A line that was removed, as it was; twice is as good as once."""
     check_open(line.status)
     return (yield from until_seen(lambda: put_line_back(line)))
@@ -117,18 +91,18 @@ def put_back(line: CartLine) -> Steps[CartLine]:
 # How
 
 
-def until_seen(steps: Callable[[], Steps[T]]) -> Steps[T]:
-    """Looks and writes again while others are faster."""
+def until_seen(steps: Callable[[], bt.Steps[T]]) -> bt.Steps[T]:
+    """Reads and writes again while other requests are faster."""
     for _ in range(TRIES - 1):
         try:
             return (yield from steps())
-        except Conflict:
+        except bt.Conflict:
             continue
     return (yield from steps())
 
 
-def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> Steps[CartLine]:
-    moment = yield from now()
+def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> bt.Steps[CartLine]:
+    moment = yield from bt.now()
     return CartLine(
         account_id=account_id,
         status=Status.ACTIVE,
@@ -142,123 +116,208 @@ def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> Step
 
 def put_in_cart_noting(
     account_id: str, item_sku: str, price: Decimal, count: int, *, noting: Noting
-) -> Steps[CartLine]:
-    """Puts a product in the cart, in one transaction with what notes the line that comes of it.
+) -> bt.Steps[CartLine]:
+    """Puts a product in the cart, in one transaction with writes that record the resulting line.
 
-    Whoever got no answer finds in what was noted whether it was done.
+    A client that got no answer finds there whether it was done.
     """
     line = yield from new_line(account_id, item_sku, price, count)
-    return (yield from until_seen(lambda: entered_noting(line, noting)))
+    return (yield from until_seen(lambda: enter_line_noting(line, noting)))
 
 
-def entered_noting(line: CartLine, noting: Noting) -> Steps[CartLine]:
-    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
+    marker = yield from marker_of(line)
     if marker is None:
-        entering: Write[Any] = create(line, unless_exists=CartChanged)
+        entering: bt.Write[Any] = bt.create(line, unless_exists=design.CartChanged)
     else:
-        there = yield from get(marker.line, missing=CartChanged, consistent=True)
-        line = there.replace(count=count_of(there.count + line.count), price=line.price)
-        entering = update(
+        there = yield from bt.get(marker.line, missing=design.CartChanged, consistent=True)
+        line = there.replace(count=design.count_of(there.count + line.count), price=line.price)
+        entering = bt.update(
             there.own_key(),
             count=line.count,
             price=line.price,
-            if_exists=CartChanged,
+            if_exists=design.CartChanged,
             when=as_seen(there),
-            otherwise=CartChanged,
+            otherwise=design.CartChanged,
         )
-    yield from transact(entering, *noting(line))
+    yield from bt.transact(entering, *noting(line))
     return line
 
 
-def enter_line(line: CartLine) -> Steps[CartLine]:
-    """A line that is new in the cart, or more of the one that is there."""
-    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+def enter_line(line: CartLine) -> bt.Steps[CartLine]:
+    """Adds a line to the cart, or its count to the line that is there."""
+    marker = yield from marker_of(line)
     if marker is None:
-        return (yield from create(line, unless_exists=CartChanged))
+        return (yield from bt.create(line, unless_exists=design.CartChanged))
     return (yield from more_of(marker, line))
 
 
-def more_of(marker: LineMarker, line: CartLine) -> Write[CartLine]:
-    """What is in the cart, with the count and the price of a line."""
-    return update(
+def marker_of(line: CartLine) -> bt.Steps[LineMarker | None]:
+    """The marker of the active line of the same product."""
+    return (yield from bt.get(LineMarker.key(line.account_id, line.item_sku), consistent=True))
+
+
+def line_at(account_id: str, sk: str) -> bt.Steps[CartLine]:
+    key = design.line_key(account_id, sk)
+    return (yield from bt.get(key, missing=design.UnknownLine, consistent=True))
+
+
+def more_of(marker: LineMarker, line: CartLine) -> bt.Write[CartLine]:
+    """Adds the count of a line to the one in the cart, at its price."""
+    return bt.update(
         marker.line,
-        count=Add(line.count),
+        count=bt.Add(line.count),
         price=line.price,
-        if_exists=CartChanged,
-        when=attr("count") <= MOST_COUNT - line.count,
-        otherwise=InvalidCount,
+        if_exists=design.CartChanged,
+        when=bt.attr("count") <= design.MOST_COUNT - line.count,
+        otherwise=design.InvalidCount,
     )
 
 
-def change_line(account_id: str, item_sku: str, **fields: Any) -> Steps[CartLine]:
-    marker = yield from get(
-        LineMarker.key(account_id, item_sku), missing=UnknownLine, consistent=True
+def change_line(account_id: str, item_sku: str, **fields: Any) -> bt.Steps[CartLine]:
+    marker = yield from bt.get(
+        LineMarker.key(account_id, item_sku), missing=design.UnknownLine, consistent=True
     )
-    return (yield from update(marker.line, if_exists=CartChanged, **fields))
+    return (yield from bt.update(marker.line, if_exists=design.CartChanged, **fields))
 
 
-def take_line(account_id: str, sk: str) -> Steps[CartLine]:
-    line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
+def take_line(account_id: str, sk: str) -> bt.Steps[CartLine]:
+    line = yield from line_at(account_id, sk)
     yield from remove_write(line)
     return line
 
 
-class BackAlready(Conflict):
-    """Somebody has put the same line back."""
+class BackAlready(bt.Conflict):
+    """Another request has put the same line back."""
 
 
-def put_line_back(line: CartLine) -> Steps[CartLine]:
-    there = yield from get(line.own_key(), consistent=True)
+def put_line_back(line: CartLine) -> bt.Steps[CartLine]:
+    there = yield from bt.get(line.own_key(), consistent=True)
     if there is not None:
         return there
     try:
-        return (yield from create(line, unless_exists=BackAlready))
-    except CartChanged:
-        raise InCartAgain from None
+        return (yield from bt.create(line, unless_exists=BackAlready))
+    except design.CartChanged:
+        raise design.InCartAgain from None
 
 
-def move_to_status(account_id: str, sk: str, status: Status) -> Steps[CartLine]:
-    line = yield from get(line_key(account_id, sk), missing=UnknownLine, consistent=True)
+def move_to_status(account_id: str, sk: str, status: Status) -> bt.Steps[CartLine]:
+    line = yield from line_at(account_id, sk)
     check_open(line.status)
     if line.status is status:
         return line
-    there = line.replace(status=status, entered_at=(yield from now()))
+    there = line.replace(status=status, entered_at=(yield from bt.now()))
     if status is Status.ACTIVE:
         return (yield from activate_line(line, there))
     return (yield from save_for_later(line, there))
 
 
-class SameInstant(Conflict):
+class SameInstant(bt.Conflict):
     """The same product was saved in the same millisecond."""
 
 
-def save_for_later(line: CartLine, there: CartLine) -> Steps[CartLine]:
+def save_for_later(line: CartLine, there: CartLine) -> bt.Steps[CartLine]:
     while True:
         try:
-            yield from transact(remove_write(line), create(there, unless_exists=SameInstant))
+            yield from bt.transact(remove_write(line), bt.create(there, unless_exists=SameInstant))
             return there
         except SameInstant:
             there = there.replace(entered_at=there.entered_at + INSTANT)
 
 
-def activate_line(line: CartLine, there: CartLine) -> Steps[CartLine]:
-    marker = yield from get(LineMarker.key(line.account_id, line.item_sku), consistent=True)
+def activate_line(line: CartLine, there: CartLine) -> bt.Steps[CartLine]:
+    marker = yield from marker_of(line)
     if marker is None:
-        yield from transact(remove_write(line), create(there, unless_exists=CartChanged))
+        yield from bt.transact(
+            remove_write(line), bt.create(there, unless_exists=design.CartChanged)
+        )
         return there
-    yield from transact(remove_write(line), more_of(marker, line))
-    return (yield from get(marker.line, missing=UnknownLine, consistent=True))
+    yield from bt.transact(remove_write(line), more_of(marker, line))
+    return (yield from bt.get(marker.line, missing=design.UnknownLine, consistent=True))
 
 
-def remove_write(line: CartLine) -> Write[Any]:
+def remove_write(line: CartLine) -> bt.Write[Any]:
     """Deletes a line that is as it was seen; its marker goes with it."""
-    return delete(line, if_exists=CartChanged, when=as_seen(line), otherwise=CartChanged)
+    return bt.delete(
+        line, if_exists=design.CartChanged, when=as_seen(line), otherwise=design.CartChanged
+    )
 
 
-def as_seen(line: CartLine) -> Condition:
-    return (attr("count") == line.count) & (attr("price") == line.price)
+def as_seen(line: CartLine) -> bt.Condition:
+    return (bt.attr("count") == line.count) & (bt.attr("price") == line.price)
 
 
 def check_open(status: Status) -> None:
     if status is Status.PURCHASED:
-        raise PurchasedStays
+        raise design.PurchasedStays
+
+
+# Views: an account's products, and a product's carts, by status and newest first
+
+PAGE = 25
+MOST_COUNTED = 100
+DAY = timedelta(days=1) - timedelta(milliseconds=1)
+"""From its first instant to its last; an instant is a millisecond."""
+
+
+@bt.pattern("View Products of Account by Status", index="Main table", takes="AccountID, Status")
+def view_products(
+    account_id: design.AccountId,
+    status: Status,
+    *,
+    limit: int = PAGE,
+    after: bt.Position | None = None,
+    consistent: bool = True,
+) -> bt.Steps[bt.Page[CartLine]]:
+    """Newest first."""
+    lines = CartLine.within("main", account_id=design.ACCOUNT(account_id), status=status)
+    return (
+        yield from bt.query(
+            lines, newest_first=True, limit=limit, after=after, consistent=consistent
+        )
+    )
+
+
+@bt.pattern("Count Products of Account by Status", index="Main table", takes="AccountID, Status")
+def count_products(account_id: design.AccountId, status: Status) -> bt.Steps[int]:
+    """At most 100 are counted."""
+    lines = CartLine.within("main", account_id=design.ACCOUNT(account_id), status=status)
+    return (yield from bt.count(lines, most=MOST_COUNTED))
+
+
+@bt.pattern("View Carts of SKU by Status", index="GSI-SKU", takes="ItemSKU, Status")
+def view_carts(
+    item_sku: design.ItemSku, status: Status, *, limit: int = PAGE, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[CartLine]]:
+    """Across accounts, newest first.
+
+    The index follows the table with a delay.
+    """
+    return (yield from of_sku(item_sku, limit, after, status=status))
+
+
+@bt.pattern("View Carts of SKU by Status for a Day", index="GSI-SKU", takes="ItemSKU, Status, Day")
+def view_carts_of_day(
+    item_sku: design.ItemSku,
+    status: Status,
+    day: date,
+    *,
+    limit: int = PAGE,
+    after: bt.Position | None = None,
+) -> bt.Steps[bt.Page[CartLine]]:
+    """Across accounts, newest first, from the day's first instant to the last before the next."""
+    start = datetime.combine(day, time(), tzinfo=UTC)
+    entered = bt.between(start, start + DAY)
+    return (yield from of_sku(item_sku, limit, after, status=status, entered_at=entered))
+
+
+def of_sku(
+    item_sku: str, limit: int, after: bt.Position | None, **stretch: Any
+) -> bt.Steps[bt.Page[CartLine]]:
+    """A page of the index, from all partitions of a SKU."""
+    fields = {"item_sku": design.SKU(item_sku), **stretch}
+    if design.IS_SHARDED:
+        spread = bt.shards(CartLine, "GSI-SKU", **fields)
+        return (yield from bt.gather(spread, newest_first=True, limit=limit, after=after))
+    lines = CartLine.within("GSI-SKU", **fields)
+    return (yield from bt.query(lines, newest_first=True, limit=limit, after=after))

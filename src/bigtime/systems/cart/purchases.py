@@ -10,9 +10,9 @@ be asked for again: it then tells what it has bought, and buys nothing.
 3. A larger one begins with `Purchases` alone, which then has all that is bought: from then on that
    is decided, and no other purchase of the account can begin. Its lines move in chunks, each a
    transaction that holds on to the version; the last one closes it.
-4. Whoever finds a purchase open goes on with it, whoever began it: nothing depends on the one who
-   crashed. Which lines have moved is seen in the table, for they have the time at which the
-   purchase began, and no other line of the account that is PURCHASED has that.
+4. Any request that finds a purchase open goes on with it, so a crash leaves nothing undone. Which
+   lines have moved is seen in the table: they have the time at which the purchase began, and no
+   other PURCHASED line of the account has that.
 5. What is bought is what was written down. If there is more of it in the cart by then, the rest
    stays; if there is less, or it is gone, it was bought all the same.
 
@@ -28,37 +28,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from bigtime.model import (
-    Add,
-    Write,
-    all_of,
-    attr,
-    check,
-    create,
-    get,
-    get_many,
-    now,
-    pattern,
-    put,
-    transact,
-    update,
-)
-from bigtime.systems.cart.design import (
-    ACCOUNT,
-    MOST_LINES,
-    AccountId,
-    Bought,
-    CartLine,
-    LineMarker,
-    OrderId,
-    Purchases,
-    Status,
-    order_id_of,
-)
-from bigtime.systems.cart.errors import CartChanged, CartTooLarge, EmptyCart
+from bigtime import model as bt
+from bigtime.systems.cart import design
+from bigtime.systems.cart.design import Bought, CartLine, Purchases, Status
 from bigtime.systems.cart.line import INSTANT, as_seen, remove_write, until_seen
-from bigtime.systems.cart.view import purchased_range, view_purchase
-from bigtime.wire import Steps
 
 MOST_AT_ONCE = 33
 """A transaction has a hundred actions: three for each line, and one for the purchase."""
@@ -72,15 +45,15 @@ class Prepared:
     """
 
     account_id: str
-    order_id: OrderId
+    order_id: design.OrderId
     at: datetime
     lines: Sequence[CartLine]
     before: Purchases | None
     has_begun: bool
 
 
-@pattern("Purchase Cart", index="Main table", takes="AccountID, OrderId")
-def purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLine]]:
+@bt.pattern("Purchase Cart", index="Main table", takes="AccountID, OrderId")
+def purchase(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[list[CartLine]]:
     """Assigns one OrderId; again, it gives the same lines."""
     bought = yield from until_seen(lambda: begin_purchase(account_id, order_id))
     if not bought:
@@ -89,42 +62,42 @@ def purchase(account_id: AccountId, order_id: OrderId) -> Steps[list[CartLine]]:
     return bought
 
 
-@pattern("Complete Purchase", index="Main table", takes="AccountID")
-def complete_purchase(account_id: AccountId) -> Steps[Purchases | None]:
-    """Goes on with what somebody began and did not end; gives the account's last purchase."""
+@bt.pattern("Complete Purchase", index="Main table", takes="AccountID")
+def complete_purchase(account_id: design.AccountId) -> bt.Steps[Purchases | None]:
+    """Finishes a purchase that was begun and not ended; gives the account's last purchase."""
     while True:
         last = yield from until_seen(lambda: continue_purchase(account_id))
         if last is None or not last.is_open:
             return last
 
 
-# For those who join a purchase to other writes
+# For a transaction with other writes
 
 
-def prepare(account_id: AccountId, order_id: OrderId) -> Steps[Prepared]:
+def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[Prepared]:
     """A purchase of all that is in the cart, or the error that says why there is none.
 
-    The cart is looked at after the last purchase, by whose version a later one is noticed; and
-    before the lines that this one has bought, for whoever empties a cart in between bought it.
+    The cart is read after the last purchase, whose version reveals a later one; and before the
+    lines that this one has bought, for a request that empties the cart in between bought them.
     """
-    account_id, order_id = ACCOUNT(account_id), order_id_of(order_id)
+    account_id, order_id = design.ACCOUNT(account_id), design.order_id_of(order_id)
     before = yield from complete_purchase(account_id)
     cart = CartLine.within("main", account_id=account_id, status=Status.ACTIVE)
-    lines = yield from all_of(cart, consistent=True)
+    lines = yield from bt.all_of(cart, consistent=True)
     has_begun = bool((yield from view_purchase(account_id, order_id)))
     if not has_begun:
         check_size(lines)
-    at = time_after(before, max((yield from now()), order_id.at))
+    at = time_after(before, max((yield from bt.now()), order_id.at))
     return Prepared(account_id, order_id, at, lines, before, has_begun)
 
 
-def purchase_writes(prepared: Prepared) -> tuple[Write[Any], ...]:
+def purchase_writes(prepared: Prepared) -> tuple[bt.Write[Any], ...]:
     """The writes of a purchase: three actions for each line, and one for all."""
     moves = [move for line in prepared.lines for move in whole_move_writes(line, prepared)]
     return (*moves, record_write(prepared))
 
 
-def open_write(prepared: Prepared) -> Write[Any]:
+def open_write(prepared: Prepared) -> bt.Write[Any]:
     """The write that begins a purchase of many lines; `complete_purchase` does the rest."""
     return record_write(prepared, buying=[as_bought(line) for line in prepared.lines])
 
@@ -132,7 +105,7 @@ def open_write(prepared: Prepared) -> Write[Any]:
 # How
 
 
-def begin_purchase(account_id: str, order_id: OrderId) -> Steps[list[CartLine]]:
+def begin_purchase(account_id: str, order_id: design.OrderId) -> bt.Steps[list[CartLine]]:
     """The lines of a small purchase. A large one is only begun, and gives none."""
     prepared = yield from prepare(account_id, order_id)
     if prepared.has_begun:
@@ -140,20 +113,20 @@ def begin_purchase(account_id: str, order_id: OrderId) -> Steps[list[CartLine]]:
     if len(prepared.lines) > MOST_AT_ONCE:
         yield from open_write(prepared)
         return []
-    yield from transact(*purchase_writes(prepared))
+    yield from bt.transact(*purchase_writes(prepared))
     return [as_purchased(line, prepared) for line in prepared.lines]
 
 
 def check_size(lines: Sequence[CartLine]) -> None:
     if not lines:
-        raise EmptyCart
-    if len(lines) > MOST_LINES:
-        raise CartTooLarge
+        raise design.EmptyCart
+    if len(lines) > design.MOST_LINES:
+        raise design.CartTooLarge
 
 
-def continue_purchase(account_id: str) -> Steps[Purchases | None]:
+def continue_purchase(account_id: str) -> bt.Steps[Purchases | None]:
     """The last purchase as it was seen; if it was open, some of its lines have moved since."""
-    last = yield from get(Purchases.key(account_id), consistent=True)
+    last = yield from bt.get(Purchases.key(account_id), consistent=True)
     if last is not None and last.is_open:
         yield from move_chunk(last)
     return last
@@ -164,9 +137,9 @@ def time_after(before: Purchases | None, moment: datetime) -> datetime:
     return moment if before is None else max(moment, before.begun_at + INSTANT)
 
 
-def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[Any]:
+def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> bt.Write[Any]:
     """Writes this purchase over the one before it."""
-    return put(
+    return bt.put(
         Purchases(
             account_id=prepared.account_id,
             order_id=prepared.order_id,
@@ -177,9 +150,9 @@ def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> Write[
     )
 
 
-def whole_move_writes(line: CartLine, prepared: Prepared) -> Iterator[Write[Any]]:
+def whole_move_writes(line: CartLine, prepared: Prepared) -> Iterator[bt.Write[Any]]:
     yield remove_write(line)
-    yield create(as_purchased(line, prepared), unless_exists=CartChanged)
+    yield bt.create(as_purchased(line, prepared), unless_exists=design.CartChanged)
 
 
 def as_purchased(line: CartLine, prepared: Prepared) -> CartLine:
@@ -195,33 +168,35 @@ def as_bought(line: CartLine) -> Bought:
     )
 
 
-def move_chunk(last: Purchases) -> Steps[None]:
+def move_chunk(last: Purchases) -> bt.Steps[None]:
     """Moves some lines of an open purchase, and closes it with the last of them."""
-    there = yield from all_of(purchased_range(last.account_id, last.begun_at), consistent=True)
+    there = yield from bt.all_of(purchased_range(last.account_id, last.begun_at), consistent=True)
     moved = {line.item_sku for line in there if line.order_id == last.order_id}
-    left = [one for one in last.buying if one.item_sku not in moved]
+    left = [bought for bought in last.buying if bought.item_sku not in moved]
     chunk = left[:MOST_AT_ONCE]
     active = yield from lines_of(last.account_id, chunk)
     moves = [
         write
-        for one, line in zip(chunk, active, strict=True)
-        for write in move_writes(last, one, line)
+        for bought, line in zip(chunk, active, strict=True)
+        for write in move_writes(last, bought, line)
     ]
-    yield from transact(*moves, unchanged_check(last) if left[MOST_AT_ONCE:] else close_write(last))
+    yield from bt.transact(
+        *moves, unchanged_check(last) if left[MOST_AT_ONCE:] else close_write(last)
+    )
 
 
-def lines_of(account_id: str, bought: Iterable[Bought]) -> Steps[list[CartLine | None]]:
+def lines_of(account_id: str, bought: Iterable[Bought]) -> bt.Steps[list[CartLine | None]]:
     """The active lines of products, None where there is none."""
-    keys = [LineMarker.key(account_id, one.item_sku) for one in bought]
-    markers = yield from get_many(keys, consistent=True)
+    keys = [design.LineMarker.key(account_id, product.item_sku) for product in bought]
+    markers = yield from bt.get_many(keys, consistent=True)
     there = [marker.line for marker in markers if marker is not None]
-    lines = yield from get_many(there, consistent=True)
+    lines = yield from bt.get_many(there, consistent=True)
     found = {line.item_sku: line for line in lines if line is not None}
     return [found.get(key.fields["sku"]) for key in keys]
 
 
-def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[Write[Any]]:
-    """The writes that make a purchased line; one that came later to the cart is none of it."""
+def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[bt.Write[Any]]:
+    """The writes that make a purchased line; a line that came to the cart later stays there."""
     if line is not None and line.entered_at <= last.begun_at:
         yield remove_write(line) if line.count <= bought.count else reduce_write(line, bought.count)
     there = CartLine(
@@ -231,23 +206,50 @@ def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Itera
         order_id=last.order_id,
         **dict(bought),
     )
-    yield create(there, unless_exists=CartChanged)
+    yield bt.create(there, unless_exists=design.CartChanged)
 
 
-def reduce_write(line: CartLine, count: int) -> Write[Any]:
-    return update(
+def reduce_write(line: CartLine, count: int) -> bt.Write[Any]:
+    return bt.update(
         line.own_key(),
-        count=Add(-count),
-        if_exists=CartChanged,
+        count=bt.Add(-count),
+        if_exists=design.CartChanged,
         when=as_seen(line),
-        otherwise=CartChanged,
+        otherwise=design.CartChanged,
     )
 
 
-def unchanged_check(last: Purchases) -> Write[Any]:
-    still = attr("version") == last.version
-    return check(last.own_key(), if_exists=CartChanged, when=still, otherwise=CartChanged)
+def unchanged_check(last: Purchases) -> bt.Write[Any]:
+    still = bt.attr("version") == last.version
+    return bt.check(
+        last.own_key(), if_exists=design.CartChanged, when=still, otherwise=design.CartChanged
+    )
 
 
-def close_write(last: Purchases) -> Write[Any]:
-    return put(last.model_copy(update={"buying": []}))
+def close_write(last: Purchases) -> bt.Write[Any]:
+    return bt.put(last.model_copy(update={"buying": []}))
+
+
+@bt.pattern("View Products of Purchase", index="Main table", takes="AccountID, OrderId")
+def view_purchase(
+    account_id: design.AccountId, order_id: design.OrderId
+) -> bt.Steps[list[CartLine]]:
+    """All lines of an order have one time, at or after that of its id."""
+    account_id, order_id = design.ACCOUNT(account_id), design.order_id_of(order_id)
+    ours = bt.attr("order_id") == order_id
+    since = purchased_range(account_id, bt.at_least(order_id.at))
+    position: bt.Position | None = None
+    while True:
+        page = yield from bt.query(since, limit=1, filter=ours, after=position, consistent=True)
+        if page:
+            together = purchased_range(account_id, page.items[0].entered_at)
+            return (yield from bt.all_of(together, filter=ours, consistent=True))
+        position = page.position
+        if position is None:
+            return []
+
+
+def purchased_range(account_id: str, entered_at: Any) -> bt.KeyRange[CartLine]:
+    return CartLine.within(
+        "main", account_id=account_id, status=Status.PURCHASED, entered_at=entered_at
+    )

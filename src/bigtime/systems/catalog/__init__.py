@@ -9,21 +9,16 @@ Watchers hear of a new deal in their activities (see notifications). Search is n
 """
 
 from bigtime.model import System
-from bigtime.systems.catalog import (
-    activities, brands, deals, notifications, trending, users, watches,
-)
-from bigtime.systems.catalog.activities import (
-    get_user_activities, get_user_activities_after, get_user_notifications, record_activity,
-)
-from bigtime.systems.catalog.brands import create_brand, get_brand_by_id, put_brand, update_brand
+from bigtime.systems.catalog import deals, trending, users, watches
 from bigtime.systems.catalog.deals import (
-    change_deal_status, create_deal, expire_deal, get_deal_by_id, get_deals_by_brand,
-    get_deals_by_category, get_recent_deals_by_brand, put_deal, update_deal,
+    change_deal_status, create_brand, create_deal, expire_deal, get_brand_by_id, get_deal_by_id,
+    get_deals_by_brand, get_deals_by_category, get_recent_deals_by_brand, put_brand, put_deal,
+    update_brand, update_deal,
 )
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import (
-    BRANDS, DEALS, PAGE, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal,
-    DealStatus, TrendingDeal, User, UserActivity, UserWatch, WatchType,
+    BRANDS, DEALS, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal, DealStatus,
+    TrendingDeal, User, UserActivity, UserWatch, WatchType,
 )
 from bigtime.systems.catalog.errors import (
     ActivityExists, AlreadyTrending, AlreadyWatching, BrandExists, DealExists, DealMoved,
@@ -37,10 +32,13 @@ from bigtime.systems.catalog.trending import (
     get_trending_by_category, place_of, places_of, rank_writes, record_engagement, start_trending,
     stop_trending, with_engagement,
 )
-from bigtime.systems.catalog.users import create_user, get_user_by_id, put_user, update_user
+from bigtime.systems.catalog.users import (
+    create_user, get_user_activities, get_user_activities_after, get_user_by_id,
+    get_user_notifications, put_user, record_activity, update_user,
+)
 from bigtime.systems.catalog.values import (
-    MOST_DESCRIPTION, MOST_EMAIL, MOST_ID, MOST_LINK, MOST_NAME, ActivityId, Count, Description,
-    Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name, Percentage, Price,
+    ActivityId, Count, Description, Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name,
+    Percentage, Price,
 )
 from bigtime.systems.catalog.watches import (
     brand_in_category_key, brand_key, category_key, get_brand_watchers, get_category_watchers,
@@ -51,7 +49,7 @@ from bigtime.systems.catalog.watches import (
 SYSTEM = System(
     "catalog",
     tables=(DEALS, USERS, BRANDS, USER_WATCHES, USER_ACTIVITIES, TRENDING_DEALS),
-    modules=(deals, users, brands, watches, activities, trending, notifications),
+    modules=(deals, users, watches, trending),
     accepted={
         "hot-partition UserWatch.WatchesByType": "the schema asks for watches by type, of which"
         " there are three; nothing on the site does so for a visitor, and a shard would change the"
@@ -61,9 +59,8 @@ SYSTEM = System(
 )
 
 __all__ = [
-    "MOST_DESCRIPTION", "MOST_EMAIL", "MOST_ID", "MOST_LINK", "MOST_NAME", "PAGE", "TRENDING_DEALS",
-    "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching", "Brand",
-    "BrandExists", "Count", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
+    "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching",
+    "Brand", "BrandExists", "Count", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
     "DiscountOutOfRange", "Email", "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter",
     "GivenCount", "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link",
     "Name", "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",

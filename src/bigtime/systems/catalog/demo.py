@@ -13,20 +13,20 @@ from decimal import Decimal
 from random import Random
 from typing import Final, NamedTuple
 
-from bigtime.model import UNTIL, Demo, Entity, Scale
+from bigtime import model as bt
 from bigtime.systems.catalog.design import Brand, Deal, DealStatus, User, UserActivity
 from bigtime.systems.catalog.trending import place_of
 from bigtime.systems.catalog.watches import brand_in_category_watch, brand_watch, category_watch
 
-DEALS: Final = {Scale.SMALL: 300, Scale.MEDIUM: 20_000, Scale.LARGE: 1_000_000}
-USERS: Final = {Scale.SMALL: 60, Scale.MEDIUM: 4_000, Scale.LARGE: 200_000}
+DEALS: Final = {bt.Scale.SMALL: 300, bt.Scale.MEDIUM: 20_000, bt.Scale.LARGE: 1_000_000}
+USERS: Final = {bt.Scale.SMALL: 60, bt.Scale.MEDIUM: 4_000, bt.Scale.LARGE: 200_000}
 TRENDING_EVERY: Final = 10
 WATCHES: Final = 3
 ACTIVITIES: Final = 2
 
 RECENT: Final = timedelta(days=120)
 QUIET: Final = timedelta(hours=2)
-"""So long nothing has happened: it is all history, and no watcher is told of it."""
+"""The newest data is this old, so the reaction notifies no watcher of it."""
 YEAR: Final = timedelta(days=365)
 
 
@@ -37,73 +37,39 @@ class Category(NamedTuple):
     products: tuple[str, ...]
 
 
+# fmt: off
 CATEGORIES: Final = {
-    "electronics": Category(
-        "Electronics",
-        900,
-        ("Compact", "Wireless", "Portable", "Bluetooth"),
-        ("headphones", "speaker", "radio", "camera", "soundbar", "projector"),
-    ),
-    "computers": Category(
-        "Computers",
-        1_500,
-        ("Slim", "Quiet", "Refurbished", "Pro"),
-        ("laptop", "monitor", "keyboard", "mini PC", "router", "docking station"),
-    ),
-    "home": Category(
-        "Home",
-        700,
-        ("Oak", "Everyday", "Linen", "Scandinavian"),
-        ("floor lamp", "armchair", "rug", "bookcase", "duvet", "desk"),
-    ),
-    "kitchen": Category(
-        "Kitchen",
-        450,
-        ("Stainless", "Everyday", "Compact", "Classic"),
-        ("espresso machine", "blender", "chef's knife", "kettle", "toaster", "cast-iron pan"),
-    ),
-    "fashion": Category(
-        "Fashion",
-        250,
-        ("Lightweight", "Everyday", "Waterproof", "Classic"),
-        ("rain jacket", "sneakers", "wool coat", "backpack", "scarf"),
-    ),
-    "sports": Category(
-        "Sports",
-        900,
-        ("Lightweight", "Trail", "Foldable", "Beginner's"),
-        ("running shoes", "tent", "road bike", "yoga mat", "kayak"),
-    ),
-    "toys": Category(
-        "Toys",
-        120,
-        ("Wooden", "Travel", "Giant", "Collector's"),
-        ("building set", "board game", "puzzle", "train set", "kite"),
-    ),
-    "garden": Category(
-        "Garden",
-        600,
-        ("Cordless", "Foldable", "Quiet", "Steel"),
-        ("lawn mower", "hammock", "pruning shears", "fire pit", "hose reel"),
-    ),
+    "electronics": Category("Electronics", 900, ("Compact", "Wireless", "Portable", "Bluetooth"),
+        ("headphones", "speaker", "radio", "camera", "soundbar", "projector")),
+    "computers": Category("Computers", 1_500, ("Slim", "Quiet", "Refurbished", "Pro"),
+        ("laptop", "monitor", "keyboard", "mini PC", "router", "docking station")),
+    "home": Category("Home", 700, ("Oak", "Everyday", "Linen", "Scandinavian"),
+        ("floor lamp", "armchair", "rug", "bookcase", "duvet", "desk")),
+    "kitchen": Category("Kitchen", 450, ("Stainless", "Everyday", "Compact", "Classic"),
+        ("espresso machine", "blender", "chef's knife", "kettle", "toaster", "cast-iron pan")),
+    "fashion": Category("Fashion", 250, ("Lightweight", "Everyday", "Waterproof", "Classic"),
+        ("rain jacket", "sneakers", "wool coat", "backpack", "scarf")),
+    "sports": Category("Sports", 900, ("Lightweight", "Trail", "Foldable", "Beginner's"),
+        ("running shoes", "tent", "road bike", "yoga mat", "kayak")),
+    "toys": Category("Toys", 120, ("Wooden", "Travel", "Giant", "Collector's"),
+        ("building set", "board game", "puzzle", "train set", "kite")),
+    "garden": Category("Garden", 600, ("Cordless", "Foldable", "Quiet", "Steel"),
+        ("lawn mower", "hammock", "pruning shears", "fire pit", "hose reel")),
 }
 MAKERS: Final = {
-    (
-        "electronics",
-        "computers",
-    ): "Sony, Apple, Asus, Cobalt, Lumen, Meridian, Umbra Works, Vantage",
-    ("home", "kitchen"): "Alder & Finch, Boreal, Calder, Graystone, Kitto, Oakhurst, Orla, Saltbox",
-    ("fashion", "sports"): "Fable, Halden, Harrow, Kestrel, Marlowe, Nordvik, Ridgeline, Tidewell",
-    (
-        "toys",
-        "home",
-    ): "Brightwater, Eastlight, Fernhill, Juniper, Palisade, Solvei, Thistle, Zephyr",
-    (
-        "garden",
-        "sports",
-    ): "Dunmore, Ironbark, Lakemont, Pemberton, Quarry, Tamarack, Wexford, Yarrow",
+    ("electronics", "computers"):
+        "Sony, Apple, Asus, Cobalt, Lumen, Meridian, Umbra Works, Vantage",
+    ("home", "kitchen"):
+        "Alder & Finch, Boreal, Calder, Graystone, Kitto, Oakhurst, Orla, Saltbox",
+    ("fashion", "sports"):
+        "Fable, Halden, Harrow, Kestrel, Marlowe, Nordvik, Ridgeline, Tidewell",
+    ("toys", "home"):
+        "Brightwater, Eastlight, Fernhill, Juniper, Palisade, Solvei, Thistle, Zephyr",
+    ("garden", "sports"):
+        "Dunmore, Ironbark, Lakemont, Pemberton, Quarry, Tamarack, Wexford, Yarrow",
 }
 """Who makes what."""
+# fmt: on
 BRANDS: Final = {
     f"brand-{name.lower().replace(' ', '-')}": (name, categories)
     for categories, names in MAKERS.items()
@@ -116,21 +82,21 @@ SOURCES: Final = ("homepage", "search", "category", "notification")
 STATUSES: Final = (DealStatus.ACTIVE,) * 16 + (DealStatus.FEATURED,) + (DealStatus.EXPIRED,) * 3
 
 
-def count(scale: Scale) -> int:
+def count(scale: bt.Scale) -> int:
     deals, users = DEALS[scale], USERS[scale]
     return len(BRANDS) + deals + deals // TRENDING_EVERY + users * (1 + WATCHES + ACTIVITIES)
 
 
-def entities(scale: Scale, draw: Random, until: datetime = UNTIL) -> Iterator[Entity]:
+def entities(scale: bt.Scale, draw: Random, until: datetime = bt.UNTIL) -> Iterator[bt.Entity]:
     brands = [brand(brand_id, name, draw, until) for brand_id, (name, _) in BRANDS.items()]
     yield from brands
     for number in range(1, DEALS[scale] + 1):
         yield from deal_and_place(number, draw.choice(brands), draw, until)
     for number in range(1, USERS[scale] + 1):
-        one = user(number, draw, until)
-        yield one
-        yield from watches(one, draw.choice(brands), draw.choice(brands), draw, until)
-        yield from activities(one, DEALS[scale], draw, until)
+        person = user(number, draw, until)
+        yield person
+        yield from watches(person, draw.choice(brands), draw.choice(brands), draw, until)
+        yield from activities(person, DEALS[scale], draw, until)
 
 
 def brand(brand_id: str, name: str, draw: Random, until: datetime) -> Brand:
@@ -143,7 +109,7 @@ def brand(brand_id: str, name: str, draw: Random, until: datetime) -> Brand:
     )
 
 
-def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> Iterator[Entity]:
+def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> Iterator[bt.Entity]:
     """A deal, and every so often its place among the trending ones."""
     _, categories = BRANDS[maker.brand_id]
     category_id = draw.choice(categories)
@@ -151,7 +117,7 @@ def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> 
     trends = number % TRENDING_EVERY == 0
     discount = draw.randrange(10, 140) * Decimal("0.5")
     thing = f"{draw.choice(category.kinds)} {draw.choice(category.products)}"
-    one = Deal(
+    deal = Deal(
         deal_id=deal_id(number),
         title=f"{maker.brand_name} {thing}, {discount.normalize():f}% off",
         description=f"{thing} by {maker.brand_name}: {draw.choice(REASONS)}.",
@@ -163,10 +129,10 @@ def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> 
         posted_at=recently(until, draw),
         status=DealStatus.ACTIVE if trends else draw.choice(STATUSES),
     )
-    yield one
+    yield deal
     if trends:
         views = draw.randrange(20, 5_000)
-        yield place_of(one, discount, views=views, clicks=views // draw.randint(8, 40))
+        yield place_of(deal, discount, views=views, clicks=views // draw.randint(8, 40))
 
 
 def user(number: int, draw: Random, until: datetime) -> User:
@@ -184,20 +150,20 @@ def user(number: int, draw: Random, until: datetime) -> User:
 
 
 def watches(
-    one: User, liked: Brand, sought: Brand, draw: Random, until: datetime
-) -> Iterator[Entity]:
+    user: User, liked: Brand, sought: Brand, draw: Random, until: datetime
+) -> Iterator[bt.Entity]:
     category_id, other = draw.sample(list(CATEGORIES), 2)
     name = CATEGORIES[category_id].name
-    yield brand_watch(one.user_id, liked, at=recently(until, draw))
-    yield category_watch(one.user_id, category_id, name, at=recently(until, draw))
-    yield brand_in_category_watch(one.user_id, sought, other, at=recently(until, draw))
+    yield brand_watch(user.user_id, liked, at=recently(until, draw))
+    yield category_watch(user.user_id, category_id, name, at=recently(until, draw))
+    yield brand_in_category_watch(user.user_id, sought, other, at=recently(until, draw))
 
 
-def activities(one: User, deals: int, draw: Random, until: datetime) -> Iterator[Entity]:
+def activities(user: User, deals: int, draw: Random, until: datetime) -> Iterator[bt.Entity]:
     for number in range(1, ACTIVITIES + 1):
         seen = deal_id(draw.randint(1, deals))
         yield UserActivity(
-            user_id=one.user_id,
+            user_id=user.user_id,
             timestamp=recently(until, draw),
             activity_id=f"activity-{number}-view-{seen}",
             activity_type="deal_view",
@@ -222,4 +188,4 @@ def long_ago(until: datetime, draw: Random) -> datetime:
     return until - RECENT - timedelta(seconds=draw.randrange(int(YEAR.total_seconds())))
 
 
-DEMO: Final = Demo(entities, count)
+DEMO: Final = bt.Demo(entities, count)

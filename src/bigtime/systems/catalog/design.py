@@ -22,41 +22,22 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, computed_field
 
-from bigtime.model import Entity, Keys, Table, global_index, number, snake_case, when
+from bigtime import model as bt
+from bigtime.systems.catalog import values
 from bigtime.systems.catalog.errors import ScoreOutOfRange
-from bigtime.systems.catalog.values import (
-    ActivityId,
-    BrandId,
-    CategoryId,
-    Count,
-    DealId,
-    Description,
-    Email,
-    Exact,
-    Link,
-    Moment,
-    Name,
-    Percentage,
-    Price,
-    UserId,
-    WatchKey,
-)
 
 # Deals
 
 PAGE = 25
 """How many items a page has unless a caller asks for fewer."""
 
-DEALS = Table(
+DEALS = bt.Table(
     "Deals",
     "deal_id",
     indexes=[
-        global_index("DealsByBrand", "brand_id", "created_at"),
-        global_index(
-            "DealsByCategory",
-            "category_id",
-            "created_at",
-            include=["title", "price", "brand_name"],
+        bt.global_index("DealsByBrand", "brand_id", "created_at"),
+        bt.global_index(
+            "DealsByCategory", "category_id", "created_at", include=["title", "price", "brand_name"]
         ),
     ],
     stream="NEW_AND_OLD_IMAGES",
@@ -73,23 +54,23 @@ LISTED: Final = (DealStatus.ACTIVE, DealStatus.FEATURED)
 """While it has one of these, a deal can be browsed."""
 
 
-class Deal(Entity, table=DEALS):
+class Deal(bt.Entity, table=DEALS):
     """Something for less than usual. The names of its brand and category are as they were then."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main="{deal_id}",
-        DealsByBrand=when(("{brand_id}", "{posted_at:seconds}"), status=LISTED),
-        DealsByCategory=when(("{category_id}", "{posted_at:seconds}"), status=LISTED),
+        DealsByBrand=bt.when(("{brand_id}", "{posted_at:seconds}"), status=LISTED),
+        DealsByCategory=bt.when(("{category_id}", "{posted_at:seconds}"), status=LISTED),
     )
-    deal_id: DealId
-    title: Name
-    description: Description
-    price: Price
-    brand_id: BrandId
-    brand_name: Name
-    category_id: CategoryId
-    category_name: Name
-    posted_at: Moment
+    deal_id: values.DealId
+    title: values.Name
+    description: values.Description
+    price: values.Price
+    brand_id: values.BrandId
+    brand_name: values.Name
+    category_id: values.CategoryId
+    category_name: values.Name
+    posted_at: values.Moment
     status: DealStatus
 
     @property
@@ -99,43 +80,43 @@ class Deal(Entity, table=DEALS):
 
 # Users and brands
 
-USERS = Table("Users", "user_id", stream="NEW_AND_OLD_IMAGES")
-BRANDS = Table("Brands", "brand_id", stream="NEW_AND_OLD_IMAGES")
+USERS = bt.Table("Users", "user_id", stream="NEW_AND_OLD_IMAGES")
+BRANDS = bt.Table("Brands", "brand_id", stream="NEW_AND_OLD_IMAGES")
 
 
-class User(Entity, table=USERS):
-    """Someone who looks for deals."""
+class User(bt.Entity, table=USERS):
+    """A user of the catalogue."""
 
-    keys = Keys(main="{user_id}")
-    user_id: UserId
-    username: Name
-    email: Email
-    display_name: Name
-    created_at: Moment
-    last_login: Moment | None = None
+    keys = bt.Keys(main="{user_id}")
+    user_id: values.UserId
+    username: values.Name
+    email: values.Email
+    display_name: values.Name
+    created_at: values.Moment
+    last_login: values.Moment | None = None
 
 
-class Brand(Entity, table=BRANDS):
+class Brand(bt.Entity, table=BRANDS):
     """Someone whose things are on offer."""
 
-    keys = Keys(main="{brand_id}")
-    brand_id: BrandId
-    brand_name: Name
-    created_at: Moment
-    description: Description | None = None
-    logo_url: Link | None = None
+    keys = bt.Keys(main="{brand_id}")
+    brand_id: values.BrandId
+    brand_name: values.Name
+    created_at: values.Moment
+    description: values.Description | None = None
+    logo_url: values.Link | None = None
 
 
 # Watches
 
-USER_WATCHES = Table(
+USER_WATCHES = bt.Table(
     "UserWatches",
     "user_id",
     "watch_key",
     indexes=[
-        global_index("WatchesByBrand", "brand_id", "user_id", keys_only=True),
-        global_index("WatchesByCategory", "category_id", include=["target_name", "created_at"]),
-        global_index("WatchesByType", "watch_type", "created_at", include=["target_name"]),
+        bt.global_index("WatchesByBrand", "brand_id", "user_id", keys_only=True),
+        bt.global_index("WatchesByCategory", "category_id", include=["target_name", "created_at"]),
+        bt.global_index("WatchesByType", "watch_type", "created_at", include=["target_name"]),
     ],
     stream="NEW_AND_OLD_IMAGES",
 )
@@ -147,38 +128,38 @@ class WatchType(StrEnum):
     BRAND_CATEGORY = "brand_category"
 
 
-class UserWatch(Entity, table=USER_WATCHES):
+class UserWatch(bt.Entity, table=USER_WATCHES):
     """That a user wants to hear of a brand's deals, of a category's, or of a brand's in one."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("{user_id}", "{watch_key}"),
         WatchesByBrand=("{brand_id}", "{user_id}"),
         WatchesByCategory="{category_id}",
         WatchesByType=("{watch_type}", "{created_at:seconds}"),
     )
-    user_id: UserId
-    watch_key: WatchKey
+    user_id: values.UserId
+    watch_key: values.WatchKey
     watch_type: WatchType
-    created_at: Moment
+    created_at: values.Moment
     target_id: str | None = None
-    target_name: Name | None = None
-    brand_id: BrandId | None = None
-    category_id: CategoryId | None = None
+    target_name: values.Name | None = None
+    brand_id: values.BrandId | None = None
+    category_id: values.CategoryId | None = None
 
 
 # Activities
 
-USER_ACTIVITIES = Table("UserActivities", "user_id", "sk", stream="NEW_AND_OLD_IMAGES")
+USER_ACTIVITIES = bt.Table("UserActivities", "user_id", "sk", stream="NEW_AND_OLD_IMAGES")
 
 
-class UserActivity(Entity, table=USER_ACTIVITIES):
+class UserActivity(bt.Entity, table=USER_ACTIVITIES):
     """What a user did, or was told."""
 
-    keys = Keys(main=("{user_id}", "{timestamp:seconds}#{activity_id}"))
-    user_id: UserId
-    timestamp: Moment
-    activity_id: ActivityId
-    activity_type: Name
+    keys = bt.Keys(main=("{user_id}", "{timestamp:seconds}#{activity_id}"))
+    user_id: values.UserId
+    timestamp: values.Moment
+    activity_id: values.ActivityId
+    activity_type: values.Name
     details: Annotated[dict[str, Any], Field(max_length=50)] | None = None
 
 
@@ -186,14 +167,14 @@ class UserActivity(Entity, table=USER_ACTIVITIES):
 
 
 def stored_name(field: str) -> str:
-    return "engagement_score" if field == "rank" else snake_case(field)
+    return "engagement_score" if field == "rank" else bt.snake_case(field)
 
 
-TRENDING_DEALS = Table(
+TRENDING_DEALS = bt.Table(
     "TrendingDeals",
     "category_id",
-    number("engagement_score"),
-    indexes=[global_index("TrendingByDiscount", "brand_id", number("discount_percentage"))],
+    bt.number("engagement_score"),
+    indexes=[bt.global_index("TrendingByDiscount", "brand_id", bt.number("discount_percentage"))],
     naming=stored_name,
     stream="NEW_AND_OLD_IMAGES",
 )
@@ -213,21 +194,20 @@ def rank_of(score: int, deal_id: str) -> Decimal:
     return Decimal(f"{score}.{drawn:0{FRACTION_DIGITS}}")
 
 
-class TrendingDeal(Entity, table=TRENDING_DEALS):
+class TrendingDeal(bt.Entity, table=TRENDING_DEALS):
     """A deal's place among those of its category that people engage with."""
 
-    keys = Keys(
-        main=("{category_id}", "{rank}"),
-        TrendingByDiscount=("{brand_id}", "{discount_percentage}"),
+    keys = bt.Keys(
+        main=("{category_id}", "{rank}"), TrendingByDiscount=("{brand_id}", "{discount_percentage}")
     )
-    category_id: CategoryId
-    rank: Exact
-    deal_id: DealId
-    title: Name
-    brand_id: BrandId
-    discount_percentage: Percentage
-    views: Count
-    clicks: Count
+    category_id: values.CategoryId
+    rank: values.Exact
+    deal_id: values.DealId
+    title: values.Name
+    brand_id: values.BrandId
+    discount_percentage: values.Percentage
+    views: values.Count
+    clicks: values.Count
 
     @computed_field  # type: ignore[prop-decorator]
     @property

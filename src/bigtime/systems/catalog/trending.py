@@ -4,7 +4,7 @@ A deal's place is its score, and the score is in the key, which never changes. S
 people engage with leaves its place and takes another one, in one transaction: it is never missing,
 never there twice, and what two writers count at once is all counted.
 
-1. Whoever records engagement brings the place that they have seen, from a list or from
+1. The caller that records engagement gives the place that it has seen, from a list or from
    `find_trending`. The transaction goes through only if the place is still as it was seen.
 2. If it is not, the deal is looked for in its category, consistently, and it is tried again. That
    reads the category's trending deals; it is what a place that was not known costs.
@@ -21,54 +21,31 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from bigtime.model import (
-    Condition,
-    Conflict,
-    Page,
-    Position,
-    Write,
-    all_of,
-    at_least,
-    attr,
-    create,
-    delete,
-    get,
-    pattern,
-    put,
-    query,
-    random_bytes,
-    transact,
-)
+from bigtime import model as bt
+from bigtime.systems.catalog import errors
 from bigtime.systems.catalog.design import PAGE, Deal, TrendingDeal, rank_of
-from bigtime.systems.catalog.errors import (
-    AlreadyTrending,
-    EngagementMoved,
-    NotTrending,
-    UnknownDeal,
-)
 from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, not_negative
-from bigtime.wire import Steps
 
 CLICK = 5
 """What a click counts, in views."""
 TRIES = 10
 
 
-@pattern("Pattern #15 get_trending_by_category", index="Main table")
+@bt.pattern("Pattern #15 get_trending_by_category", index="Main table")
 def get_trending_by_category(
     category_id: CategoryId,
     *,
     ascending: bool = False,
     limit: int = PAGE,
-    after: Position | None = None,
+    after: bt.Position | None = None,
     consistent: bool = False,
-) -> Steps[Page[TrendingDeal]]:
+) -> bt.Steps[bt.Page[TrendingDeal]]:
     """Get trending deals for a category sorted by engagement score.
 
     The highest comes first.
     """
     return (
-        yield from query(
+        yield from bt.query(
             TrendingDeal.within("main", category_id=category_id),
             newest_first=not ascending,
             limit=limit,
@@ -78,24 +55,23 @@ def get_trending_by_category(
     )
 
 
-@pattern("Pattern #16 get_highly_engaged_deals", index="Main table")
+@bt.pattern("Pattern #16 get_highly_engaged_deals", index="Main table")
 def get_highly_engaged_deals(
     category_id: CategoryId,
     min_score: int,
     *,
     ascending: bool = False,
     limit: int = PAGE,
-    after: Position | None = None,
+    after: bt.Position | None = None,
     consistent: bool = False,
-) -> Steps[Page[TrendingDeal]]:
+) -> bt.Steps[bt.Page[TrendingDeal]]:
     """Get deals of a category with engagement score above threshold.
 
     Those with that very score are among them.
     """
-    high = at_least(min_score)
     return (
-        yield from query(
-            TrendingDeal.within("main", category_id=category_id, rank=high),
+        yield from bt.query(
+            TrendingDeal.within("main", category_id=category_id, rank=bt.at_least(min_score)),
             newest_first=not ascending,
             limit=limit,
             after=after,
@@ -104,51 +80,50 @@ def get_highly_engaged_deals(
     )
 
 
-@pattern("Pattern #17 get_high_discount_deals", index="TrendingByDiscount")
+@bt.pattern("Pattern #17 get_high_discount_deals", index="TrendingByDiscount")
 def get_high_discount_deals(
     brand_id: BrandId,
     min_discount: Decimal,
     *,
     ascending: bool = False,
     limit: int = PAGE,
-    after: Position | None = None,
-) -> Steps[Page[TrendingDeal]]:
+    after: bt.Position | None = None,
+) -> bt.Steps[bt.Page[TrendingDeal]]:
     """Get deals by brand with high discount percentage.
 
     The highest comes first; those with that very discount are among them.
     """
-    high = at_least(min_discount)
     discounted = TrendingDeal.within(
-        "TrendingByDiscount", brand_id=brand_id, discount_percentage=high
+        "TrendingByDiscount", brand_id=brand_id, discount_percentage=bt.at_least(min_discount)
     )
-    return (yield from query(discounted, newest_first=not ascending, limit=limit, after=after))
+    return (yield from bt.query(discounted, newest_first=not ascending, limit=limit, after=after))
 
 
-@pattern("Find trending deal", index="Main table")
-def find_trending(category_id: CategoryId, deal_id: DealId) -> Steps[TrendingDeal]:
+@bt.pattern("Find trending deal", index="Main table")
+def find_trending(category_id: CategoryId, deal_id: DealId) -> bt.Steps[TrendingDeal]:
     """A deal's place among the trending ones of its category, all of which are read."""
     places = yield from places_of(category_id, deal_id)
     if not places:
-        raise NotTrending
+        raise errors.NotTrending
     return places[0]
 
 
-@pattern("Start trending deal", index="Main table")
+@bt.pattern("Start trending deal", index="Main table")
 def start_trending(
     deal_id: DealId, discount_percentage: Decimal, *, views: int = 0, clicks: int = 0
-) -> Steps[TrendingDeal]:
+) -> bt.Steps[TrendingDeal]:
     """Give a deal its first place among the trending ones of its category."""
-    deal = yield from get(Deal.key(deal_id), missing=UnknownDeal, consistent=True)
+    deal = yield from bt.get(Deal.key(deal_id), missing=errors.UnknownDeal, consistent=True)
     place = place_of(deal, discount_percentage, views=views, clicks=clicks)
     if (yield from places_of(deal.category_id, deal_id)):
-        raise AlreadyTrending
-    return (yield from create(place, unless_exists=AlreadyTrending))
+        raise errors.AlreadyTrending
+    return (yield from bt.create(place, unless_exists=errors.AlreadyTrending))
 
 
-@pattern("Record engagement", index="Main table", sample={"views": 1, "clicks": 1})
+@bt.pattern("Record engagement", index="Main table", sample={"views": 1, "clicks": 1})
 def record_engagement(
     trending: TrendingDeal, *, views: int = 0, clicks: int = 0
-) -> Steps[TrendingDeal]:
+) -> bt.Steps[TrendingDeal]:
     """Count views and clicks of a trending deal, and give it the place of its new score."""
     not_negative(views)
     not_negative(clicks)
@@ -157,22 +132,24 @@ def record_engagement(
             return (
                 yield from move_to_score(trending, trending.views + views, trending.clicks + clicks)
             )
-        except (EngagementMoved, Conflict):
+        except (errors.EngagementMoved, bt.Conflict):
             trending = yield from find_trending(trending.category_id, trending.deal_id)
-    raise EngagementMoved
+    raise errors.EngagementMoved
 
 
-@pattern("Stop trending deal", index="Main table")
-def stop_trending(category_id: CategoryId, deal_id: DealId) -> Steps[None]:
+@bt.pattern("Stop trending deal", index="Main table")
+def stop_trending(category_id: CategoryId, deal_id: DealId) -> bt.Steps[None]:
     """Take a deal from the trending ones of its category."""
     for _ in range(TRIES):
         place = yield from find_trending(category_id, deal_id)
         try:
-            yield from delete(place.own_key(), when=as_seen(place), otherwise=EngagementMoved)
+            yield from bt.delete(
+                place.own_key(), when=as_seen(place), otherwise=errors.EngagementMoved
+            )
             return
-        except EngagementMoved:
+        except errors.EngagementMoved:
             continue
-    raise EngagementMoved
+    raise errors.EngagementMoved
 
 
 # Places
@@ -197,27 +174,27 @@ def place_of(deal: Deal, discount_percentage: Decimal, *, views: int, clicks: in
     )
 
 
-def places_of(category_id: str, *deal_ids: str) -> Steps[list[TrendingDeal]]:
+def places_of(category_id: str, *deal_ids: str) -> bt.Steps[list[TrendingDeal]]:
     """The places of some deals, a hundred at most, in their category, all of which is read."""
     everything = TrendingDeal.within("main", category_id=category_id)
-    ours = attr("deal_id").one_of(*deal_ids)
-    return (yield from all_of(everything, filter=ours, consistent=True))
+    ours = bt.attr("deal_id").one_of(*deal_ids)
+    return (yield from bt.all_of(everything, filter=ours, consistent=True))
 
 
-def as_seen(place: TrendingDeal) -> Condition:
+def as_seen(place: TrendingDeal) -> bt.Condition:
     return (
-        (attr("deal_id") == place.deal_id)
-        & (attr("views") == place.views)
-        & (attr("clicks") == place.clicks)
+        (bt.attr("deal_id") == place.deal_id)
+        & (bt.attr("views") == place.views)
+        & (bt.attr("clicks") == place.clicks)
     )
 
 
-def move_to_score(seen: TrendingDeal, views: int, clicks: int) -> Steps[TrendingDeal]:
+def move_to_score(seen: TrendingDeal, views: int, clicks: int) -> bt.Steps[TrendingDeal]:
     """The deal at the place of its new score, if it still is as it was seen."""
     after = with_engagement(seen, views=views, clicks=clicks)
     # With a token, an answer that was lost on the way is asked for again, and counts once.
-    token = (yield from random_bytes(16)).hex()
-    yield from transact(*rank_writes(seen, after), token=token)
+    token = (yield from bt.random_bytes(16)).hex()
+    yield from bt.transact(*rank_writes(seen, after), token=token)
     return after
 
 
@@ -227,14 +204,14 @@ def with_engagement(seen: TrendingDeal, *, views: int, clicks: int) -> TrendingD
     return seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
 
 
-def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[Write[Any], ...]:
-    """The writes that give a deal another place, for whoever joins them to writes of their own.
+def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[bt.Write[Any], ...]:
+    """The writes that give a deal another place, for a transaction with other writes.
 
     EngagementMoved is what they raise if it is not as it was seen.
     """
     if (after.category_id, after.rank) == (seen.category_id, seen.rank):
-        return (put(after, when=as_seen(seen), otherwise=EngagementMoved),)
+        return (bt.put(after, when=as_seen(seen), otherwise=errors.EngagementMoved),)
     return (
-        delete(seen.own_key(), when=as_seen(seen), otherwise=EngagementMoved),
-        create(after, unless_exists=EngagementMoved),
+        bt.delete(seen.own_key(), when=as_seen(seen), otherwise=errors.EngagementMoved),
+        bt.create(after, unless_exists=errors.EngagementMoved),
     )

@@ -1,35 +1,34 @@
-"""Users, by id. Who may sign in is decided elsewhere."""
+"""Users, by id, and their activities, by time. Sign-in is no part of it."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from bigtime.model import create, get, pattern, put, update
-from bigtime.systems.catalog.design import User
-from bigtime.systems.catalog.errors import UnknownUser, UserExists
+from bigtime import model as bt
+from bigtime.systems.catalog.design import PAGE, User, UserActivity
+from bigtime.systems.catalog.errors import ActivityExists, UnknownUser, UserExists
 from bigtime.systems.catalog.values import UserId, given_fields
-from bigtime.wire import Steps
 
 
-@pattern("Pattern #6 get_user_by_id", index="Main table")
-def get_user_by_id(user_id: UserId, *, consistent: bool = False) -> Steps[User]:
+@bt.pattern("Pattern #6 get_user_by_id", index="Main table")
+def get_user_by_id(user_id: UserId, *, consistent: bool = False) -> bt.Steps[User]:
     """Get user by user_id."""
-    return (yield from get(User.key(user_id), missing=UnknownUser, consistent=consistent))
+    return (yield from bt.get(User.key(user_id), missing=UnknownUser, consistent=consistent))
 
 
-@pattern("Pattern #7 create_user", index="Main table")
-def create_user(user: User) -> Steps[User]:
+@bt.pattern("Pattern #7 create_user", index="Main table")
+def create_user(user: User) -> bt.Steps[User]:
     """Create a new user account."""
-    return (yield from create(user, unless_exists=UserExists))
+    return (yield from bt.create(user, unless_exists=UserExists))
 
 
-@pattern("Put user", index="Main table")
-def put_user(user: User) -> Steps[User]:
+@bt.pattern("Put user", index="Main table")
+def put_user(user: User) -> bt.Steps[User]:
     """Create a user, or write over the one with that id."""
-    return (yield from put(user))
+    return (yield from bt.put(user))
 
 
-@pattern("Update user", index="Main table", sample={"email": "jane@example.com"})
+@bt.pattern("Update user", index="Main table", sample={"email": "jane@example.com"})
 def update_user(
     user_id: UserId,
     *,
@@ -37,9 +36,82 @@ def update_user(
     email: str | None = None,
     display_name: str | None = None,
     last_login: datetime | None = None,
-) -> Steps[User]:
+) -> bt.Steps[User]:
     """Change a user's names or e-mail address, or when they were last here."""
     changed = given_fields(
         username=username, email=email, display_name=display_name, last_login=last_login
     )
-    return (yield from update(User.key(user_id), if_exists=UnknownUser, **changed))
+    return (yield from bt.update(User.key(user_id), if_exists=UnknownUser, **changed))
+
+
+# Activities: what users did, and the notifications they got, by time
+
+DEAL_NOTIFICATION = "deal_notification"
+
+
+@bt.pattern("Pattern #13 get_user_activities", index="Main table")
+def get_user_activities(
+    user_id: UserId,
+    *,
+    ascending: bool = False,
+    limit: int = PAGE,
+    after: bt.Position | None = None,
+    consistent: bool = False,
+) -> bt.Steps[bt.Page[UserActivity]]:
+    """Get all activities for a user."""
+    return (
+        yield from bt.query(
+            UserActivity.within("main", user_id=user_id),
+            newest_first=not ascending,
+            limit=limit,
+            after=after,
+            consistent=consistent,
+        )
+    )
+
+
+@bt.pattern("Pattern #14 get_user_activities_after", index="Main table")
+def get_user_activities_after(
+    user_id: UserId,
+    since_timestamp: datetime,
+    *,
+    ascending: bool = True,
+    limit: int = PAGE,
+    after: bt.Position | None = None,
+    consistent: bool = False,
+) -> bt.Steps[bt.Page[UserActivity]]:
+    """Get user activities after a specific timestamp.
+
+    Those of that very second are among them; the oldest comes first.
+    """
+    return (
+        yield from bt.query(
+            UserActivity.within("main", user_id=user_id, timestamp=bt.at_least(since_timestamp)),
+            newest_first=not ascending,
+            limit=limit,
+            after=after,
+            consistent=consistent,
+        )
+    )
+
+
+@bt.pattern("Get user notifications", index="Main table")
+def get_user_notifications(
+    user_id: UserId, *, limit: int = PAGE, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[UserActivity]]:
+    """What a user was told of new deals, the newest first."""
+    return (
+        yield from bt.query(
+            UserActivity.within("main", user_id=user_id),
+            filter=bt.attr("activity_type") == DEAL_NOTIFICATION,
+            newest_first=True,
+            limit=limit,
+            after=after,
+        )
+    )
+
+
+@bt.pattern("Record activity", index="Main table")
+def record_activity(activity: UserActivity) -> bt.Steps[UserActivity]:
+    """Add what a user did; the same one again is refused."""
+    return (yield from bt.create(activity, unless_exists=ActivityExists))

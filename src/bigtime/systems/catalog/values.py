@@ -12,20 +12,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from bigtime.model import Seconds
-from bigtime.systems.catalog.errors import (
-    DiscountOutOfRange,
-    EmptyId,
-    EmptyText,
-    ForbiddenCharacter,
-    IdTooLong,
-    InexactNumber,
-    NegativeCount,
-    NothingToChange,
-    NoTimeZone,
-    PriceNotPositive,
-    TextTooLong,
-)
+from bigtime import model as bt
+from bigtime.systems.catalog import errors
+
+# Values
+
+
+# What is there, or is not
+
 
 MOST_ID: Final = 100
 MOST_SORT_KEY: Final = 1_024
@@ -40,11 +34,11 @@ MOST_DESCRIPTION: Final = 4_000
 
 def an_id(text: str, most: int = MOST_ID) -> str:
     if not text.strip():
-        raise EmptyId
+        raise errors.EmptyId
     if len(text) > most:
-        raise IdTooLong(f"This id has {len(text):,} characters; give one of at most {most}.")
+        raise errors.IdTooLong(f"This id has {len(text):,} characters; give one of at most {most}.")
     if "#" in text or not text.isprintable():
-        raise ForbiddenCharacter
+        raise errors.ForbiddenCharacter
     return text
 
 
@@ -56,16 +50,18 @@ def an_activity_id(text: str) -> str:
 def a_watch_key(text: str) -> str:
     """Any text that a sort key can be: others may have made watches under keys of their own."""
     if not text:
-        raise EmptyId("The key of a watch must not be empty; it is among the user's watches.")
+        raise errors.EmptyId(
+            "The key of a watch must not be empty; it is among the user's watches."
+        )
     if len(text.encode(errors="replace")) > MOST_SORT_KEY:
-        raise IdTooLong("The key of a watch has at most 1,024 bytes; shorten it.")
+        raise errors.IdTooLong("The key of a watch has at most 1,024 bytes; shorten it.")
     return text
 
 
 def a_name(text: str, most: int = MOST_NAME) -> str:
     """What something is called; people see it, and no key has it."""
     if not text.strip():
-        raise EmptyText
+        raise errors.EmptyText
     return no_longer_than(most, text)
 
 
@@ -83,7 +79,9 @@ def a_description(text: str) -> str:
 
 def no_longer_than(length: int, text: str) -> str:
     if len(text) > length:
-        raise TextTooLong(f"This text has {len(text):,} characters; shorten it to {length:,}.")
+        raise errors.TextTooLong(
+            f"This text has {len(text):,} characters; shorten it to {length:,}."
+        )
     return text
 
 
@@ -117,11 +115,11 @@ Description = Annotated[str, AfterValidator(a_description), text_schema(MOST_DES
 
 def with_time_zone(moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise NoTimeZone
+        raise errors.NoTimeZone
     return moment
 
 
-Moment = Annotated[datetime, AfterValidator(with_time_zone), Seconds]
+Moment = Annotated[datetime, AfterValidator(with_time_zone), bt.Seconds]
 """Stored to the second, as `2024-01-15T10:00:00Z`."""
 
 
@@ -130,25 +128,25 @@ Moment = Annotated[datetime, AfterValidator(with_time_zone), Seconds]
 
 def exact(value: Any) -> Any:
     if isinstance(value, float):
-        raise InexactNumber
+        raise errors.InexactNumber
     return value
 
 
 def positive(price: Decimal) -> Decimal:
     if price <= 0:
-        raise PriceNotPositive
+        raise errors.PriceNotPositive
     return price
 
 
 def less_than_all(discount: Decimal) -> Decimal:
     if not 0 <= discount < 100:
-        raise DiscountOutOfRange
+        raise errors.DiscountOutOfRange
     return discount
 
 
 def not_negative(count: int) -> int:
     if count < 0:
-        raise NegativeCount
+        raise errors.NegativeCount
     return count
 
 
@@ -162,7 +160,7 @@ def given_fields(**fields: Any) -> dict[str, Any]:
     """The fields that are to change; there must be one."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:
-        raise NothingToChange
+        raise errors.NothingToChange
     return given
 
 

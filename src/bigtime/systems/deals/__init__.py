@@ -10,17 +10,15 @@ from typing import Final
 
 from bigtime.model import System
 from bigtime.systems.deals import (
-    brands, categories, deals, featured, front_page, hot_deal, interests, messages, notifications,
-    users,
+    brands, deals, featured, front_page, interests, notifications, users,
 )
-from bigtime.systems.deals.brands import create_brand, fetch_all_brands, fetch_brand, make_brand
-from bigtime.systems.deals.categories import (
-    CATEGORIES, create_categories, fetch_all_categories, fetch_category,
+from bigtime.systems.deals.brands import (
+    CATEGORIES, create_brand, create_categories, fetch_all_brands, fetch_all_categories,
+    fetch_brand, fetch_category, make_brand,
 )
-from bigtime.systems.deals.day_lists import category_days, latest
 from bigtime.systems.deals.deals import (
-    FACTS, create_deal, facts_write, fetch_brand_deals, fetch_deal, fetch_deals, new_deal,
-    rewrite_deal, update_deal,
+    FACTS, category_days, create_deal, facts_write, fetch_brand_deals, fetch_deal, fetch_deals,
+    latest, new_deal, rewrite_deal, update_deal,
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
@@ -41,45 +39,30 @@ from bigtime.systems.deals.featured import (
     set_editors_choice_deals, set_front_page_deals,
 )
 from bigtime.systems.deals.front_page import all_days, fetch_front_page, refresh_deals_cache
-from bigtime.systems.deals.hot_deal import (
-    HotDealProgress, send_hot_deal_message, view_hot_deal_progress,
-)
 from bigtime.systems.deals.interests import (
     Interest, fetch_brand_interest, fetch_brand_interests, fetch_category_interest,
     fetch_category_interests, interests_in_both, like_brand, like_category, unlike_brand,
     unlike_category, unwatch_brand, unwatch_category, watch_brand, watch_category,
 )
-from bigtime.systems.deals.messages import (
-    count_unread_messages, fetch_message, mark_message_as_read, mark_messages_as_read,
-    view_messages, view_unread_messages,
-)
 from bigtime.systems.deals.notifications import (
-    send_brand_deal_message, send_category_deal_message,
+    HotDealProgress, send_brand_deal_message, send_category_deal_message, send_hot_deal_message,
+    view_hot_deal_progress,
 )
-from bigtime.systems.deals.users import create_user, new_user, read_user, update_user
+from bigtime.systems.deals.users import (
+    count_unread_messages, create_user, fetch_message, mark_message_as_read, mark_messages_as_read,
+    new_user, read_user, update_user, view_messages, view_unread_messages,
+)
 from bigtime.systems.deals.values import (
-    MOST_DESCRIPTION, MOST_EMAIL, MOST_LINK, MOST_NAME, MOST_TITLE, DealId, GivenBrand,
-    GivenBrandKey, GivenCategory, GivenDescription, GivenEmail, GivenLink, GivenName, GivenPrice,
-    GivenTitle, MessageId, Username, brand_key, category_key, checked_description, checked_email,
-    checked_link, checked_price, checked_title, deal_id_of, given_fields, message_id_of,
-    person_name,
+    MOST_DESCRIPTION, DealId, GivenBrand, GivenBrandKey, GivenCategory, GivenDescription,
+    GivenEmail, GivenLink, GivenName, GivenPrice, GivenTitle, MessageId, Username, brand_key,
+    category_key, checked_description, checked_email, checked_link, checked_price, checked_title,
+    deal_id_of, given_fields, message_id_of,
 )
 
 SYSTEM: Final = System(
     "deals",
     (BIG_TIME_DEALS,),
-    modules=(
-        deals,
-        brands,
-        categories,
-        featured,
-        front_page,
-        users,
-        interests,
-        messages,
-        hot_deal,
-        notifications,
-    ),
+    modules=(deals, brands, featured, front_page, users, interests, notifications),
     accepted={
         "hot-partition Brands": "one item, which changes when a brand is made; cache it",
         "hot-partition FrontPage": "one item, which changes when an editor says so; cache it",
@@ -91,15 +74,15 @@ SYSTEM: Final = System(
 )
 
 __all__ = [
-    "BIG_TIME_DEALS", "CATEGORIES", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION", "MOST_EMAIL",
-    "MOST_FEATURED", "MOST_LINK", "MOST_NAME", "MOST_TITLE", "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM",
-    "AlreadyLiked", "AlreadyWatched", "Brand", "BrandExists", "BrandLike", "BrandWatch", "Brands",
-    "Category", "CategoryExists", "CategoryLike", "CategoryWatch", "Deal", "DealExists", "DealId",
-    "DealsCache", "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused", "EmptyName",
-    "FeaturedDeal", "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand",
-    "GivenBrandKey", "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName",
-    "GivenPrice", "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message",
-    "MessageId", "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
+    "BIG_TIME_DEALS", "CATEGORIES", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION", "MOST_FEATURED",
+    "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand",
+    "BrandExists", "BrandLike", "BrandWatch", "Brands", "Category", "CategoryExists",
+    "CategoryLike", "CategoryWatch", "Deal", "DealExists", "DealId", "DealsCache",
+    "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused", "EmptyName", "FeaturedDeal",
+    "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand", "GivenBrandKey",
+    "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName", "GivenPrice",
+    "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message", "MessageId",
+    "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
     "PriceRefused", "SegmentsRefused", "TitleRefused", "TooFewFeatured", "TooManyBrands",
     "TooManyFeatured", "TooManyMessages", "UnknownBrand", "UnknownCategory", "UnknownDeal",
     "UnknownMessage", "UnknownPage", "UnknownUser", "User", "Username", "UsernameTaken",
@@ -112,7 +95,7 @@ __all__ = [
     "fetch_category_interests", "fetch_deal", "fetch_deals", "fetch_editors_choice",
     "fetch_front_page", "fetch_message", "given_fields", "interests_in_both", "latest",
     "like_brand", "like_category", "make_brand", "mark_message_as_read", "mark_messages_as_read",
-    "message_id_of", "new_deal", "new_user", "person_name", "read_user", "refresh_category_deals",
+    "message_id_of", "new_deal", "new_user", "read_user", "refresh_category_deals",
     "refresh_deals_cache", "refresh_page_deals", "rewrite_deal", "send_brand_deal_message",
     "send_category_deal_message", "send_hot_deal_message", "set_category_deals",
     "set_editors_choice_deals", "set_front_page_deals", "unlike_brand", "unlike_category",

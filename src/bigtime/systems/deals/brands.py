@@ -1,51 +1,100 @@
-"""Brands: made by editors, listed on one page."""
+"""Brands, which editors create, and the eight categories, which set-up creates."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
-from bigtime.model import Add, Write, create, get, pattern, transact
-from bigtime.systems.deals.design import BRANDS, Brand
-from bigtime.systems.deals.errors import BrandExists, TooManyBrands, UnknownBrand
-from bigtime.systems.deals.values import BrandName, GivenBrand, GivenLink, brand_key, given_fields
-from bigtime.wire import Steps, TransactionCanceledException
+from bigtime import model as bt
+from bigtime.systems.deals import errors, values
+from bigtime.systems.deals.deals import category_days, latest
+from bigtime.systems.deals.design import BRANDS, Brand, Category, Deal
+from bigtime.wire import TransactionCanceledException
 
 
-@pattern("Create Brand", index="N/A", takes="N/A")
-def create_brand(name: GivenBrand, *, logo: GivenLink | None = None) -> Steps[Brand]:
+@bt.pattern("Create Brand", index="N/A", takes="N/A")
+def create_brand(
+    name: values.GivenBrand, *, logo: values.GivenLink | None = None
+) -> bt.Steps[Brand]:
     """Editor; Brand and BRANDS set in one transaction."""
     return (yield from make_brand(name, logo=logo))
 
 
-def make_brand(name: str, *also: Write[Any], logo: str | None = None) -> Steps[Brand]:
-    """Makes a brand, and in the same transaction whatever else is to be written."""
+def make_brand(name: str, *also: bt.Write[Any], logo: str | None = None) -> bt.Steps[Brand]:
+    """Creates a brand, in one transaction with other writes."""
     try:
-        brand, *_ = yield from transact(
-            create(
-                Brand(brand=name, name=name, **given_fields(logo=logo)), unless_exists=BrandExists
+        brand: Brand
+        brand, *_ = yield from bt.transact(
+            bt.create(
+                Brand(brand=name, name=name, **values.given_fields(logo=logo)),
+                unless_exists=errors.BrandExists,
             ),
-            BRANDS.update(brands=Add({name})),
+            BRANDS.update(brands=bt.Add({name})),
             *also,
         )
     except TransactionCanceledException as error:
         if error.reasons[1]["Code"] == "ValidationError":
-            raise TooManyBrands() from error
+            raise errors.TooManyBrands() from error
         raise
-    made: Brand = brand
-    return made
+    return brand
 
 
-@pattern("Fetch all Brands", index="Main table")
-def fetch_all_brands() -> Steps[list[str]]:
+@bt.pattern("Fetch all Brands", index="Main table")
+def fetch_all_brands() -> bt.Steps[list[str]]:
     """BRANDS item.
 
     The names as people see them, in the order of their keys.
     """
     stored = yield from BRANDS.get()
-    return sorted(stored.brands, key=brand_key)
+    return sorted(stored.brands, key=values.brand_key)
 
 
-@pattern("Fetch Brand", index="Main table")
-def fetch_brand(brand_name: BrandName) -> Steps[Brand]:
+@bt.pattern("Fetch Brand", index="Main table")
+def fetch_brand(brand_name: values.BrandName) -> bt.Steps[Brand]:
     """GetItem."""
-    return (yield from get(Brand.key(brand_name), missing=UnknownBrand))
+    return (yield from bt.get(Brand.key(brand_name), missing=errors.UnknownBrand))
+
+
+# Categories
+
+CATEGORIES: Final = (
+    "Electronics", "Computers", "Home", "Kitchen", "Fashion", "Sports", "Toys", "Beauty",
+)  # fmt: skip
+
+
+@bt.pattern("Create Category", index="N/A", takes="N/A")
+def create_categories(*, names: Sequence[str] = CATEGORIES) -> bt.Steps[list[Category]]:
+    """The fixed eight, at set-up.
+
+    Those that exist stay as they are; returns those that are new.
+    """
+    made: list[Category] = []
+    for category in [Category(category=name, name=name) for name in names]:
+        try:
+            made.append((yield from bt.create(category, unless_exists=errors.CategoryExists)))
+        except errors.CategoryExists:
+            continue
+    return made
+
+
+@bt.pattern("Fetch all Categories", index="Main table")
+def fetch_all_categories(*, names: Sequence[str] = CATEGORIES) -> bt.Steps[list[Category]]:
+    """The fixed eight in one request."""
+    found = yield from bt.get_many([Category.key(name) for name in names])
+    return [category for category in found if category is not None]
+
+
+@bt.pattern("Fetch Category & Latest Deals", index="Main table, GSI3")
+def fetch_category(
+    category_name: values.CategoryName,
+    last_deal_id_seen: values.DealId | None = None,
+    *,
+    after: bt.Position | None = None,
+) -> bt.Steps[tuple[Category, bt.Page[Deal]]]:
+    """Category item; day partitions for up to 25 deals."""
+    return (
+        yield from bt.together(
+            bt.get(Category.key(category_name), missing=errors.UnknownCategory),
+            latest(category_days(category_name), last_deal_id_seen, after=after),
+        )
+    )

@@ -1,69 +1,69 @@
-"""Deals: made and mended by editors, read by everybody."""
+"""Deals: editors create and update them; the latest of all, of a brand, of a category.
+
+Deals lie in partitions of one UTC day. A page begins with the newest of today, or after the last
+deal that its reader has seen: the day follows from that deal's id. Only days that have deals are
+queried. A page without a position is the last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import and_
 from typing import Any, Final
 
-from bigtime.model import (
-    Condition,
-    Conflict,
-    Ksuid,
-    Page,
-    Position,
-    Write,
-    attr,
-    create,
-    get,
-    get_many,
-    now,
-    pattern,
-    random_bytes,
-    together,
-    update,
-)
-from bigtime.systems.deals.day_lists import brand_days, latest
-from bigtime.systems.deals.design import Brand, Category, Deal
-from bigtime.systems.deals.errors import (
-    DealExists,
-    NoDiscount,
-    UnknownBrand,
-    UnknownCategory,
-    UnknownDeal,
-)
-from bigtime.systems.deals.values import (
-    BrandName,
-    CategoryName,
-    DealId,
-    GivenDescription,
-    GivenLink,
-    GivenPrice,
-    GivenTitle,
-    deal_id_of,
-    given_fields,
-)
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.deals import errors, values
+from bigtime.systems.deals.design import PAGE, Brand, Category, Deal
+
+
+@lru_cache(maxsize=1024)
+def brand_days(brand_name: values.BrandName) -> bt.Buckets[Deal]:
+    """Cached: the check of a name and the buckets made of it are the same for every page."""
+    return bt.buckets(Deal, "GSI2", brand=brand_name)
+
+
+@lru_cache(maxsize=64)
+def category_days(category_name: values.CategoryName) -> bt.Buckets[Deal]:
+    return bt.buckets(Deal, "GSI3", category=category_name)
+
+
+def latest(
+    days: bt.Buckets[Deal],
+    last_seen: values.DealId | None = None,
+    *,
+    after: bt.Position | None = None,
+) -> bt.Steps[bt.Page[Deal]]:
+    """A page of deals, newest first; `after` goes on from a page, `last_seen` from a deal."""
+    if after is None and last_seen is not None:
+        after = place_after(days, last_seen)
+    return (yield from bt.newest_first(days, limit=PAGE, after=after))
+
+
+def place_after(days: bt.Buckets[Deal], last_seen: values.DealId) -> bt.Position:
+    """The position after a deal; it need not be stored any more."""
+    seen = values.deal_id_of(last_seen)
+    return days.after(deal_id=seen, created_at=seen.at)
+
 
 LINK = "https://deals.example/1"
 FACTS: Final = ("title", "link", "price", "list_price", "description")
 """What an editor may change of a deal."""
 
 
-@pattern("Create Deal", index="N/A", takes="N/A", sample={"link": LINK})
+@bt.pattern("Create Deal", index="N/A", takes="N/A", sample={"link": LINK})
 def create_deal(
-    title: GivenTitle,
-    link: GivenLink,
-    price: GivenPrice,
-    brand_name: BrandName,
-    category_name: CategoryName,
+    title: values.GivenTitle,
+    link: values.GivenLink,
+    price: values.GivenPrice,
+    brand_name: values.BrandName,
+    category_name: values.CategoryName,
     *,
-    list_price: GivenPrice | None = None,
-    description: GivenDescription | None = None,
-) -> Steps[Deal]:
+    list_price: values.GivenPrice | None = None,
+    description: values.GivenDescription | None = None,
+) -> bt.Steps[Deal]:
     """Editor, in the CMS."""
     deal = yield from new_deal(
         title,
@@ -74,31 +74,31 @@ def create_deal(
         list_price=list_price,
         description=description,
     )
-    return (yield from create(deal, unless_exists=DealExists))
+    return (yield from bt.create(deal, unless_exists=errors.DealExists))
 
 
 def new_deal(
-    title: GivenTitle,
-    link: GivenLink,
-    price: GivenPrice,
-    brand_name: BrandName,
-    category_name: CategoryName,
+    title: values.GivenTitle,
+    link: values.GivenLink,
+    price: values.GivenPrice,
+    brand_name: values.BrandName,
+    category_name: values.CategoryName,
     *,
-    list_price: GivenPrice | None = None,
-    description: GivenDescription | None = None,
-) -> Steps[Deal]:
-    """A deal that is not stored yet, for whoever stores it together with something else."""
-    facts = given_fields(
+    list_price: values.GivenPrice | None = None,
+    description: values.GivenDescription | None = None,
+) -> bt.Steps[Deal]:
+    """A deal that is not stored yet, for a transaction with other writes."""
+    facts = values.given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
-    brand, category = yield from together(
-        get(Brand.key(brand_name), missing=UnknownBrand, consistent=True),
-        get(Category.key(category_name), missing=UnknownCategory, consistent=True),
+    brand, category = yield from bt.together(
+        bt.get(Brand.key(brand_name), missing=errors.UnknownBrand, consistent=True),
+        bt.get(Category.key(category_name), missing=errors.UnknownCategory, consistent=True),
     )
-    moment = yield from now()
-    payload = yield from random_bytes(16)
+    moment = yield from bt.now()
+    payload = yield from bt.random_bytes(16)
     deal = Deal(
-        deal_id=Ksuid.make(moment, payload),
+        deal_id=bt.Ksuid.make(moment, payload),
         brand=brand.brand,
         brand_name=brand.name,
         category=category.category,
@@ -109,113 +109,113 @@ def new_deal(
     return deal
 
 
-@pattern("Fetch Deal", index="Main table")
-def fetch_deal(deal_id: DealId) -> Steps[Deal]:
+@bt.pattern("Fetch Deal", index="Main table")
+def fetch_deal(deal_id: values.DealId) -> bt.Steps[Deal]:
     """GetItem."""
-    return (yield from get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal))
+    return (yield from bt.get(Deal.key(values.deal_id_of(deal_id)), missing=errors.UnknownDeal))
 
 
-@pattern("Fetch Deals", index="Main table", sample={"deal_ids": ["0" * 27]})
-def fetch_deals(deal_ids: Sequence[str]) -> Steps[list[Deal]]:
-    """BatchGetItem; what is not there is left out, and so is what is no id."""
-    found = yield from get_many(
-        [Deal.key(fromkey) for fromkey in dict.fromkeys(ids_among(deal_ids))]
+@bt.pattern("Fetch Deals", index="Main table", sample={"deal_ids": ["0" * 27]})
+def fetch_deals(deal_ids: Sequence[str]) -> bt.Steps[list[Deal]]:
+    """BatchGetItem; unknown and malformed ids are left out."""
+    found = yield from bt.get_many(
+        [Deal.key(deal_id) for deal_id in dict.fromkeys(ids_among(deal_ids))]
     )
     return [deal for deal in found if deal is not None]
 
 
-@pattern("Update Deal", index="Main table", sample={"price": Decimal(5)})
+@bt.pattern("Update Deal", index="Main table", sample={"price": Decimal(5)})
 def update_deal(
-    deal_id: DealId,
+    deal_id: values.DealId,
     *,
-    title: GivenTitle | None = None,
-    link: GivenLink | None = None,
-    price: GivenPrice | None = None,
-    list_price: GivenPrice | None = None,
-    description: GivenDescription | None = None,
-) -> Steps[Deal]:
-    """Editor; what is not told stays, and so do brand, category and time.
+    title: values.GivenTitle | None = None,
+    link: values.GivenLink | None = None,
+    price: values.GivenPrice | None = None,
+    list_price: values.GivenPrice | None = None,
+    description: values.GivenDescription | None = None,
+) -> bt.Steps[Deal]:
+    """Editor; fields that are not given stay, and so do brand, category and time.
 
-    Two editors who change the price of one deal at once do not end with a discount that neither
-    meant: the later one is told.
+    If two editors change the price of a deal at once, the later one gets Conflict, so that no
+    discount results that neither meant.
     """
-    changes = given_fields(
+    changes = values.given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
-    key = Deal.key(deal_id_of(deal_id))
-    seen = yield from get(key, missing=UnknownDeal, consistent=True)
+    key = Deal.key(values.deal_id_of(deal_id))
+    seen = yield from bt.get(key, missing=errors.UnknownDeal, consistent=True)
     check_discount(seen.model_copy(update=changes))
     if not changes:
         return seen
     return (
-        yield from update(
+        yield from bt.update(
             key,
-            if_exists=UnknownDeal,
+            if_exists=errors.UnknownDeal,
             when=is_as(seen, "price", "list_price"),
-            otherwise=Conflict,
+            otherwise=bt.Conflict,
             **changes,
         )
     )
 
 
-@pattern("Rewrite Deal", index="Main table", sample={"link": LINK})
+@bt.pattern("Rewrite Deal", index="Main table", sample={"link": LINK})
 def rewrite_deal(
-    deal_id: DealId,
-    title: GivenTitle,
-    link: GivenLink,
-    price: GivenPrice,
+    deal_id: values.DealId,
+    title: values.GivenTitle,
+    link: values.GivenLink,
+    price: values.GivenPrice,
     *,
-    list_price: GivenPrice | None = None,
-    description: GivenDescription | None = None,
-) -> Steps[Deal]:
-    """Editor; what is not told goes, but brand, category and time stay."""
-    key = Deal.key(deal_id_of(deal_id))
-    seen = yield from get(key, missing=UnknownDeal, consistent=True)
-    facts = given_fields(
+    list_price: values.GivenPrice | None = None,
+    description: values.GivenDescription | None = None,
+) -> bt.Steps[Deal]:
+    """Editor; fields that are not given are removed, but brand, category and time stay."""
+    key = Deal.key(values.deal_id_of(deal_id))
+    seen = yield from bt.get(key, missing=errors.UnknownDeal, consistent=True)
+    facts = values.given_fields(
         title=title, link=link, price=price, list_price=list_price, description=description
     )
     return (yield from facts_write(seen, facts))
 
 
-def facts_write(seen: Deal, facts: Mapping[str, Any]) -> Write[Deal]:
+def facts_write(seen: Deal, facts: Mapping[str, Any]) -> bt.Write[Deal]:
     """The write that gives a deal other facts, if it still has those that were seen."""
     changes = {**dict.fromkeys(FACTS), **facts}
     check_discount(seen.model_copy(update=changes))
-    return update(
+    return bt.update(
         seen.own_key(),
-        if_exists=UnknownDeal,
+        if_exists=errors.UnknownDeal,
         when=is_as(seen, *FACTS),
-        otherwise=Conflict,
+        otherwise=bt.Conflict,
         **changes,
     )
 
 
-def ids_among(texts: Sequence[str]) -> Iterator[Ksuid]:
+def ids_among(texts: Sequence[str]) -> Iterator[bt.Ksuid]:
     for text in texts:
-        with suppress(UnknownDeal):
-            yield deal_id_of(text)
+        with suppress(errors.UnknownDeal):
+            yield values.deal_id_of(text)
 
 
 def check_discount(deal: Deal) -> None:
     if deal.list_price is not None and deal.list_price <= deal.price:
-        raise NoDiscount()
+        raise errors.NoDiscount()
 
 
-def is_as(seen: Deal, *names: str) -> Condition:
+def is_as(seen: Deal, *names: str) -> bt.Condition:
     """That a deal still has these facts."""
     return reduce(and_, (still(name, getattr(seen, name)) for name in names))
 
 
-def still(name: str, value: Any) -> Condition:
-    return attr(name).missing() if value is None else attr(name) == value
+def still(name: str, value: Any) -> bt.Condition:
+    return bt.attr(name).missing() if value is None else bt.attr(name) == value
 
 
-@pattern("Fetch Latest Deals for Brand", index="GSI2")
+@bt.pattern("Fetch Latest Deals for Brand", index="GSI2")
 def fetch_brand_deals(
-    brand_name: BrandName,
-    last_deal_id_seen: DealId | None = None,
+    brand_name: values.BrandName,
+    last_deal_id_seen: values.DealId | None = None,
     *,
-    after: Position | None = None,
-) -> Steps[Page[Deal]]:
+    after: bt.Position | None = None,
+) -> bt.Steps[bt.Page[Deal]]:
     """Day partitions for up to 25 deals."""
     return (yield from latest(brand_days(brand_name), last_deal_id_seen, after=after))

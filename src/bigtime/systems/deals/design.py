@@ -16,33 +16,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bigtime.model import (
-    Entity,
-    Keys,
-    Position,
-    Seconds,
-    Table,
-    counted,
-    global_index,
-    list_buckets,
-    pascal_case,
-    singleton,
-    when,
-)
+from bigtime import model as bt
+from bigtime.systems.deals import values
 from bigtime.systems.deals.errors import UnknownBrand, UnknownCategory
-from bigtime.systems.deals.values import (
-    BrandName,
-    CategoryName,
-    DealId,
-    Description,
-    Email,
-    Link,
-    MessageId,
-    Price,
-    ShownName,
-    Title,
-    Username,
-)
 
 PAGE: Final = 25
 """Deals to a page, and messages."""
@@ -50,22 +26,22 @@ MOST_FEATURED: Final = 25
 CACHE_SHARDS: Final = 10
 MOST_SEGMENTS: Final = 100
 
-BIG_TIME_DEALS = Table(
+BIG_TIME_DEALS = bt.Table(
     "BigTimeDeals",
     "PK",
     "SK",
     indexes=[
-        global_index("GSI1", "GSI1PK", "GSI1SK"),
-        global_index("GSI2", "GSI2PK", "GSI2SK"),
-        global_index("GSI3", "GSI3PK", "GSI3SK"),
-        global_index("UserIndex", "UserIndex"),
+        bt.global_index("GSI1", "GSI1PK", "GSI1SK"),
+        bt.global_index("GSI2", "GSI2PK", "GSI2SK"),
+        bt.global_index("GSI3", "GSI3PK", "GSI3SK"),
+        bt.global_index("UserIndex", "UserIndex"),
     ],
-    naming=pascal_case,
+    naming=bt.pascal_case,
     type_attribute="Type",
     stream="NEW_AND_OLD_IMAGES",
 )
 
-Second = Annotated[datetime, Seconds]
+Second = Annotated[datetime, bt.Seconds]
 Prices = [Decimal("19.99")]
 Links = ["https://deals.example/1"]
 
@@ -79,25 +55,25 @@ def second_of_id(fields: dict[str, Any]) -> datetime:
     return made
 
 
-class Deal(Entity, table=BIG_TIME_DEALS):
+class Deal(bt.Entity, table=BIG_TIME_DEALS):
     """A discounted product somewhere on the web."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("DEAL#{deal_id}", "DEAL#{deal_id}"),
         GSI1=("DEALS#{created_at:day}", "DEAL#{deal_id}"),
         GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"),
         GSI3=("CATEGORY#{category}#{created_at:day}", "DEAL#{deal_id}"),
     )
-    deal_id: DealId
-    title: Title
-    link: Link = Field(examples=Links)
-    price: Price = Field(examples=Prices)
-    list_price: Price | None = None
-    description: Description | None = None
-    brand: BrandName
-    brand_name: ShownName
-    category: CategoryName
-    category_name: ShownName
+    deal_id: values.DealId
+    title: values.Title
+    link: values.Link = Field(examples=Links)
+    price: values.Price = Field(examples=Prices)
+    list_price: values.Price | None = None
+    description: values.Description | None = None
+    brand: values.BrandName
+    brand_name: values.ShownName
+    category: values.CategoryName
+    category_name: values.ShownName
     created_at: Second = Field(default_factory=second_of_id)
 
 
@@ -106,109 +82,111 @@ class FeaturedDeal(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    deal_id: DealId
-    title: Title
-    link: Link
-    price: Price
-    list_price: Price | None = None
-    brand: BrandName
-    brand_name: ShownName
-    category: CategoryName
-    category_name: ShownName
+    deal_id: values.DealId
+    title: values.Title
+    link: values.Link
+    price: values.Price
+    list_price: values.Price | None = None
+    brand: values.BrandName
+    brand_name: values.ShownName
+    category: values.CategoryName
+    category_name: values.ShownName
 
 
 # Brands
 
 
-class Brand(Entity, table=BIG_TIME_DEALS, created="created_at"):
+class Brand(bt.Entity, table=BIG_TIME_DEALS, created="created_at"):
     """Someone whose products are on offer."""
 
-    keys = Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
-    brand: BrandName
-    name: ShownName
-    logo: Link | None = None
+    keys = bt.Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
+    brand: values.BrandName
+    name: values.ShownName
+    logo: values.Link | None = None
     like_count: int = 0
     watch_count: int = 0
     created_at: Second | None = None
 
 
-class Brands(Entity, table=BIG_TIME_DEALS):
+class Brands(bt.Entity, table=BIG_TIME_DEALS):
     """The names of all brands, as people see them, for the page that lists them.
 
     One item holds them all. It ends at 400 KB: that is some 20,000 names of 20 letters.
     """
 
-    keys = Keys(main=("BRANDS", "BRANDS"))
-    brands: set[ShownName] = set()
+    keys = bt.Keys(main=("BRANDS", "BRANDS"))
+    brands: set[values.ShownName] = set()
 
 
-class BrandLike(Entity, table=BIG_TIME_DEALS):
+class BrandLike(bt.Entity, table=BIG_TIME_DEALS):
     """A user's like of a brand."""
 
-    keys = Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
-    brand: BrandName
-    username: Username
+    keys = bt.Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
+    brand: values.BrandName
+    username: values.Username
 
 
-class BrandWatch(Entity, table=BIG_TIME_DEALS):
+class BrandWatch(bt.Entity, table=BIG_TIME_DEALS):
     """A user's wish to hear of a brand's deals."""
 
-    keys = Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
-    brand: BrandName
-    username: Username
+    keys = bt.Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
+    brand: values.BrandName
+    username: values.Username
 
 
 # Categories
 
 
-class Category(Entity, table=BIG_TIME_DEALS):
+class Category(bt.Entity, table=BIG_TIME_DEALS):
     """One of the kinds of products; there are eight, and they do not change."""
 
-    keys = Keys(main=("CATEGORY#{category}", "CATEGORY#{category}"))
-    category: CategoryName
-    name: ShownName
+    keys = bt.Keys(main=("CATEGORY#{category}", "CATEGORY#{category}"))
+    category: values.CategoryName
+    name: values.ShownName
     featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
     like_count: int = 0
     watch_count: int = 0
 
 
-class CategoryLike(Entity, table=BIG_TIME_DEALS):
+class CategoryLike(bt.Entity, table=BIG_TIME_DEALS):
     """A user's like of a category."""
 
-    keys = Keys(main=("CATEGORYLIKE#{category}#{username}", "CATEGORYLIKE#{category}#{username}"))
-    category: CategoryName
-    username: Username
+    keys = bt.Keys(
+        main=("CATEGORYLIKE#{category}#{username}", "CATEGORYLIKE#{category}#{username}")
+    )
+    category: values.CategoryName
+    username: values.Username
 
 
-class CategoryWatch(Entity, table=BIG_TIME_DEALS):
+class CategoryWatch(bt.Entity, table=BIG_TIME_DEALS):
     """A user's wish to hear of a category's deals."""
 
-    keys = Keys(main=("CATEGORYWATCH#{category}", "USER#{username}"))
-    category: CategoryName
-    username: Username
+    keys = bt.Keys(main=("CATEGORYWATCH#{category}", "USER#{username}"))
+    category: values.CategoryName
+    username: values.Username
 
 
 # Pages
 
 
-class FrontPage(Entity, table=BIG_TIME_DEALS):
+class FrontPage(bt.Entity, table=BIG_TIME_DEALS):
     """What everyone sees first."""
 
-    keys = Keys(main=("FRONTPAGE", "FRONTPAGE"))
+    keys = bt.Keys(main=("FRONTPAGE", "FRONTPAGE"))
     featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
 
 
-class EditorsChoice(Entity, table=BIG_TIME_DEALS):
+class EditorsChoice(bt.Entity, table=BIG_TIME_DEALS):
     """What the editors think is worth it."""
 
-    keys = Keys(main=("EDITORSCHOICE", "EDITORSCHOICE"))
+    keys = bt.Keys(main=("EDITORSCHOICE", "EDITORSCHOICE"))
     featured_deals: list[FeaturedDeal] = Field(default=[], max_length=MOST_FEATURED)
 
 
-class DealsCache(Entity, table=BIG_TIME_DEALS):
+class DealsCache(bt.Entity, table=BIG_TIME_DEALS):
     """The latest deals, in several copies, so that no partition takes every read."""
 
-    keys = Keys(main=("DEALSCACHE#{n:plain}", "DEALSCACHE#{n:plain}"))
+    keys = bt.Keys(main=("DEALSCACHE#{n:plain}", "DEALSCACHE#{n:plain}"))
     n: int = Field(ge=1, le=CACHE_SHARDS)
     deals: list[Deal] = Field(max_length=PAGE)
     more_follow: bool = True
@@ -218,18 +196,18 @@ class DealsCache(Entity, table=BIG_TIME_DEALS):
 # Users
 
 
-class User(Entity, table=BIG_TIME_DEALS, created="created_at"):
-    """Somebody who likes, watches and gets messages."""
+class User(bt.Entity, table=BIG_TIME_DEALS, created="created_at"):
+    """A user, who likes, watches and gets messages."""
 
-    keys = Keys(main=("USER#{username}", "USER#{username}"), UserIndex="USER#{username}")
-    username: Username
-    name: ShownName
-    email: Email | None = None
+    keys = bt.Keys(main=("USER#{username}", "USER#{username}"), UserIndex="USER#{username}")
+    username: values.Username
+    name: values.ShownName
+    email: values.Email | None = None
     created_at: Second | None = None
 
 
 class MessageKind(StrEnum):
-    """Why somebody got a message."""
+    """Why a user got a message."""
 
     HOT = "hot"
     BRAND = "brand"
@@ -238,29 +216,29 @@ class MessageKind(StrEnum):
     """They watch the brand, the category or both: one message for all of these."""
 
 
-class Message(Entity, table=BIG_TIME_DEALS):
+class Message(bt.Entity, table=BIG_TIME_DEALS):
     """News for one user; in GSI1 while it is unread."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("MESSAGES#{username}", "MESSAGE#{message_id}"),
-        GSI1=when(("MESSAGES#{username}", "MESSAGE#{message_id}"), unread=True),
+        GSI1=bt.when(("MESSAGES#{username}", "MESSAGE#{message_id}"), unread=True),
     )
-    username: Username
-    message_id: MessageId
+    username: values.Username
+    message_id: values.MessageId
     kind: MessageKind
-    deal_id: DealId
+    deal_id: values.DealId
     subject: str = Field(max_length=400)
     unread: bool = True
 
 
-class HotDealSegment(Entity, table=BIG_TIME_DEALS):
+class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
     """How far a hot deal's message has come in one segment of all users.
 
     `told` counts those who have it; `place` is where `reading` goes on.
     """
 
-    keys = Keys(main=("HOTDEAL#{deal_id}", "SEGMENT#{segment:03}"))
-    deal_id: DealId
+    keys = bt.Keys(main=("HOTDEAL#{deal_id}", "SEGMENT#{segment:03}"))
+    deal_id: values.DealId
     segment: int = Field(ge=1, le=MOST_SEGMENTS)
     told: int = 0
     done: bool = False
@@ -268,19 +246,19 @@ class HotDealSegment(Entity, table=BIG_TIME_DEALS):
     place: Any = None
 
     @property
-    def position(self) -> Position | None:
-        return None if self.reading is None else Position(self.reading, self.place)
+    def position(self) -> bt.Position | None:
+        return None if self.reading is None else bt.Position(self.reading, self.place)
 
 
 # What holds between them
 
-list_buckets(Deal, "GSI1", "GSI2", "GSI3")
+bt.list_buckets(Deal, "GSI1", "GSI2", "GSI3")
 
-BRANDS = singleton(Brands)
-FRONT_PAGE = singleton(FrontPage)
-EDITORS_CHOICE = singleton(EditorsChoice)
+BRANDS = bt.singleton(Brands)
+FRONT_PAGE = bt.singleton(FrontPage)
+EDITORS_CHOICE = bt.singleton(EditorsChoice)
 
-BRAND_LIKES = counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
-BRAND_WATCHES = counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
-CATEGORY_LIKES = counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
-CATEGORY_WATCHES = counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
+BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
+CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
+CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)

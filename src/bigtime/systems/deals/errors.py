@@ -1,146 +1,146 @@
-"""What can be wrong with what somebody asks of Big Time Deals."""
+"""Errors of Big Time Deals."""
 
 from __future__ import annotations
 
-from bigtime.model import Clash, NotFound, RuleBroken
+from bigtime import model as bt
 
 # Names
 
 
-class EmptyName(RuleBroken):
+class EmptyName(bt.RuleBroken):
     """A name must not be empty; give one."""
 
 
-class NameTooLong(RuleBroken):
+class NameTooLong(bt.RuleBroken):
     """This name is too long; give a shorter one."""
 
 
-class ForbiddenCharacter(RuleBroken):
+class ForbiddenCharacter(bt.RuleBroken):
     """A name must not contain # or characters that cannot be seen; leave them out."""
 
 
-class DotsAlone(RuleBroken):
+class DotsAlone(bt.RuleBroken):
     """A name must have more than dots; add a letter."""
 
 
 # Deals
 
 
-class UnknownDeal(NotFound):
+class UnknownDeal(bt.NotFound):
     """There is no such deal."""
 
 
-class DealExists(Clash):
+class DealExists(bt.Clash):
     """There is a deal with this id already; try again."""
 
 
-class PriceRefused(RuleBroken):
+class PriceRefused(bt.RuleBroken):
     """A price is more than 0, with at most two decimals."""
 
 
-class NoDiscount(RuleBroken):
+class NoDiscount(bt.RuleBroken):
     """The list price must be above the price; else it is no deal."""
 
 
-class TitleRefused(RuleBroken):
+class TitleRefused(bt.RuleBroken):
     """A deal needs a title of 1 to 200 characters, all of which can be seen."""
 
 
-class DescriptionRefused(RuleBroken):
+class DescriptionRefused(bt.RuleBroken):
     """A description has at most 500 characters. Leave out those that cannot be seen."""
 
 
-class LinkRefused(RuleBroken):
+class LinkRefused(bt.RuleBroken):
     """A link begins with https:// or http://, and has at most 1,000 characters."""
 
 
 # Brands and categories
 
 
-class UnknownBrand(NotFound):
+class UnknownBrand(bt.NotFound):
     """There is no such brand."""
 
 
-class BrandExists(Clash):
+class BrandExists(bt.Clash):
     """There is such a brand already."""
 
 
-class TooManyBrands(RuleBroken):
+class TooManyBrands(bt.RuleBroken):
     """The list of all brands is full; no other brand fits into its 400 KB."""
 
 
-class UnknownCategory(NotFound):
+class UnknownCategory(bt.NotFound):
     """There is no such category."""
 
 
-class CategoryExists(Clash):
+class CategoryExists(bt.Clash):
     """There is such a category already."""
 
 
 # Featured deals
 
 
-class UnknownPage(NotFound):
+class UnknownPage(bt.NotFound):
     """There is no such page; the pages are FRONTPAGE and EDITORSCHOICE."""
 
 
-class TooFewFeatured(RuleBroken):
+class TooFewFeatured(bt.RuleBroken):
     """Feature more deals."""
 
 
-class TooManyFeatured(RuleBroken):
+class TooManyFeatured(bt.RuleBroken):
     """Feature fewer deals."""
 
 
-class FeaturedTwice(RuleBroken):
+class FeaturedTwice(bt.RuleBroken):
     """The same deal cannot be featured twice on one page."""
 
 
-class WrongCategory(RuleBroken):
+class WrongCategory(bt.RuleBroken):
     """A category features only deals of its own."""
 
 
 # Users
 
 
-class UnknownUser(NotFound):
+class UnknownUser(bt.NotFound):
     """There is no such user."""
 
 
-class UsernameTaken(Clash):
+class UsernameTaken(bt.Clash):
     """This username is taken; choose another."""
 
 
-class EmailRefused(RuleBroken):
+class EmailRefused(bt.RuleBroken):
     """An e-mail address looks like alex@example.com, and has at most 254 characters."""
 
 
-class AlreadyLiked(Clash):
+class AlreadyLiked(bt.Clash):
     """You like this already."""
 
 
-class NotLiked(RuleBroken):
+class NotLiked(bt.RuleBroken):
     """You do not like this, so there is nothing to take back."""
 
 
-class AlreadyWatched(Clash):
+class AlreadyWatched(bt.Clash):
     """You watch this already."""
 
 
-class NotWatched(RuleBroken):
+class NotWatched(bt.RuleBroken):
     """You do not watch this, so there is nothing to take back."""
 
 
 # Messages
 
 
-class UnknownMessage(NotFound):
+class UnknownMessage(bt.NotFound):
     """There is no such message."""
 
 
-class TooManyMessages(RuleBroken):
+class TooManyMessages(bt.RuleBroken):
     """At most 25 messages can be marked as read at once; do it page by page."""
 
 
-class SegmentsRefused(RuleBroken):
+class SegmentsRefused(bt.RuleBroken):
     """All users are told in 1 to 100 segments, and one at a time at least; ask for that."""

@@ -1,7 +1,7 @@
 """Featured deals: chosen by editors for the front page, for the editor's choice, for a category.
 
-An editor sends all of them at once. A page keeps them as copies, as the deals were then, so that
-to show it takes one read; to bring the copies up to date takes an editor who asks for it.
+An editor sends all of them at once. A page holds them as copies, as the deals were then, so that it
+takes one read; an editor can refresh the copies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from bigtime.model import Condition, Conflict, Ksuid, Write, attr, get, get_many, pattern, update
+from bigtime import model as bt
+from bigtime.systems.deals import errors
 from bigtime.systems.deals.design import (
     EDITORS_CHOICE,
     FRONT_PAGE,
@@ -21,17 +22,7 @@ from bigtime.systems.deals.design import (
     FeaturedDeal,
     FrontPage,
 )
-from bigtime.systems.deals.errors import (
-    FeaturedTwice,
-    TooFewFeatured,
-    TooManyFeatured,
-    UnknownCategory,
-    UnknownDeal,
-    UnknownPage,
-    WrongCategory,
-)
 from bigtime.systems.deals.values import CategoryName, DealId, deal_id_of
-from bigtime.wire import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +35,7 @@ class Limits:
 
 ON_A_PAGE: Final = Limits(1, 10)
 IN_A_CATEGORY: Final = Limits(5, 10)
-FIVE: Final = [Ksuid(f"{number:027}") for number in range(5)]
+FIVE: Final = [bt.Ksuid(f"{number:027}") for number in range(5)]
 
 
 class PageName(StrEnum):
@@ -57,47 +48,51 @@ class PageName(StrEnum):
     def _missing_(cls, value: object) -> PageName:
         if value == "EDITORSCHOICEPAGE":
             return cls.EDITORS_CHOICE
-        raise UnknownPage()
+        raise errors.UnknownPage()
 
 
-@pattern("Set Featured Deals for Front Page", index="N/A", takes="N/A")
-def set_front_page_deals(deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE) -> Steps[FrontPage]:
+@bt.pattern("Set Featured Deals for Front Page", index="N/A", takes="N/A")
+def set_front_page_deals(
+    deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE
+) -> bt.Steps[FrontPage]:
     """Editor; sends up all featured deals."""
     featured = yield from copies(deal_ids, limits)
     return (yield from FRONT_PAGE.update(featured_deals=featured))
 
 
-@pattern("Set Featured Deals for Category", index="N/A", takes="N/A", sample={"deal_ids": FIVE})
+@bt.pattern("Set Featured Deals for Category", index="N/A", takes="N/A", sample={"deal_ids": FIVE})
 def set_category_deals(
     category_name: CategoryName, deal_ids: list[DealId], *, limits: Limits = IN_A_CATEGORY
-) -> Steps[Category]:
+) -> bt.Steps[Category]:
     """Editor; sends up all featured deals."""
     check_choice(deal_ids, limits)
-    category = yield from get(Category.key(category_name), missing=UnknownCategory)
+    category = yield from bt.get(Category.key(category_name), missing=errors.UnknownCategory)
     featured = yield from copies(deal_ids, limits)
     check_category(category, featured)
     return (
-        yield from update(category.own_key(), featured_deals=featured, if_exists=UnknownCategory)
+        yield from bt.update(
+            category.own_key(), featured_deals=featured, if_exists=errors.UnknownCategory
+        )
     )
 
 
-@pattern("Set Featured Deals for Editor's Choice Page", index="N/A", takes="N/A")
+@bt.pattern("Set Featured Deals for Editor's Choice Page", index="N/A", takes="N/A")
 def set_editors_choice_deals(
     deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE
-) -> Steps[EditorsChoice]:
+) -> bt.Steps[EditorsChoice]:
     """Editor; sends up all featured deals."""
     featured = yield from copies(deal_ids, limits)
     return (yield from EDITORS_CHOICE.update(featured_deals=featured))
 
 
-@pattern("Fetch Editor's Choice Page", index="Main table")
-def fetch_editors_choice() -> Steps[EditorsChoice]:
+@bt.pattern("Fetch Editor's Choice Page", index="Main table")
+def fetch_editors_choice() -> bt.Steps[EditorsChoice]:
     """Editor's choice item."""
     return (yield from EDITORS_CHOICE.get())
 
 
-@pattern("Refresh Featured Deals of Page", index="Main table")
-def refresh_page_deals(page_name: PageName) -> Steps[FrontPage | EditorsChoice]:
+@bt.pattern("Refresh Featured Deals of Page", index="Main table")
+def refresh_page_deals(page_name: PageName) -> bt.Steps[FrontPage | EditorsChoice]:
     """Editor; the same deals, as they are now."""
     page = PAGES[PageName(page_name)]
     stored: FrontPage | EditorsChoice = yield from page.get(consistent=True)
@@ -106,28 +101,28 @@ def refresh_page_deals(page_name: PageName) -> Steps[FrontPage | EditorsChoice]:
             [featured_deal.deal_id for featured_deal in stored.featured_deals]
         )
         stored = yield from page.update(
-            featured_deals=featured, when=features(stored.featured_deals), otherwise=Conflict
+            featured_deals=featured, when=features(stored.featured_deals), otherwise=bt.Conflict
         )
     return stored
 
 
-@pattern("Refresh Featured Deals of Category", index="Main table")
-def refresh_category_deals(category_name: CategoryName) -> Steps[Category]:
+@bt.pattern("Refresh Featured Deals of Category", index="Main table")
+def refresh_category_deals(category_name: CategoryName) -> bt.Steps[Category]:
     """Editor; the same deals, as they are now."""
     key = Category.key(category_name)
-    stored = yield from get(key, missing=UnknownCategory, consistent=True)
+    stored = yield from bt.get(key, missing=errors.UnknownCategory, consistent=True)
     if not stored.featured_deals:
         return stored
     featured = yield from copies_of(
         [featured_deal.deal_id for featured_deal in stored.featured_deals]
     )
     return (
-        yield from update(
+        yield from bt.update(
             key,
             featured_deals=featured,
-            if_exists=UnknownCategory,
+            if_exists=errors.UnknownCategory,
             when=features(stored.featured_deals),
-            otherwise=Conflict,
+            otherwise=bt.Conflict,
         )
     )
 
@@ -141,31 +136,31 @@ def choosing_for_page(
     seen: list[FeaturedDeal],
     *,
     limits: Limits = ON_A_PAGE,
-) -> Steps[Write[Any]]:
+) -> bt.Steps[bt.Write[Any]]:
     """The write that features deals on a page, if it still features those that were seen."""
     featured = yield from copies(deal_ids, limits)
-    chosen: Write[Any] = PAGES[page_name].update(
-        featured_deals=featured, when=features(seen), otherwise=Conflict
+    chosen: bt.Write[Any] = PAGES[page_name].update(
+        featured_deals=featured, when=features(seen), otherwise=bt.Conflict
     )
     return chosen
 
 
 def choosing_for_category(
     category: Category, deal_ids: Sequence[DealId], *, limits: Limits = IN_A_CATEGORY
-) -> Steps[Write[Category]]:
+) -> bt.Steps[bt.Write[Category]]:
     """The same for a category, as it was seen."""
     featured = yield from copies(deal_ids, limits)
     check_category(category, featured)
-    return update(
+    return bt.update(
         category.own_key(),
         featured_deals=featured,
-        if_exists=UnknownCategory,
+        if_exists=errors.UnknownCategory,
         when=features(category.featured_deals),
-        otherwise=Conflict,
+        otherwise=bt.Conflict,
     )
 
 
-def copies(deal_ids: Sequence[DealId], limits: Limits) -> Steps[list[FeaturedDeal]]:
+def copies(deal_ids: Sequence[DealId], limits: Limits) -> bt.Steps[list[FeaturedDeal]]:
     """Copies of the deals that an editor has chosen."""
     check_choice(deal_ids, limits)
     return (yield from copies_of(deal_ids))
@@ -174,25 +169,25 @@ def copies(deal_ids: Sequence[DealId], limits: Limits) -> Steps[list[FeaturedDea
 def check_choice(deal_ids: Sequence[DealId], limits: Limits) -> None:
     count = len(deal_ids)
     if count < limits.least:
-        raise TooFewFeatured(f"Feature at least {limits.least} deals; {count} are too few.")
+        raise errors.TooFewFeatured(f"Feature at least {limits.least} deals; {count} are too few.")
     if count > limits.most:
-        raise TooManyFeatured(f"Feature at most {limits.most} deals; {count} are too many.")
+        raise errors.TooManyFeatured(f"Feature at most {limits.most} deals; {count} are too many.")
     if len(set(deal_ids)) < count:
-        raise FeaturedTwice()
+        raise errors.FeaturedTwice()
 
 
 def check_category(category: Category, featured: Sequence[FeaturedDeal]) -> None:
-    for one in featured:
-        if one.category != category.category:
-            raise WrongCategory(
-                f"{category.name} features only deals of its own; take out {one.title!r}, which is"
-                f" in {one.category_name}."
+    for deal in featured:
+        if deal.category != category.category:
+            raise errors.WrongCategory(
+                f"{category.name} features only deals of its own; take out {deal.title!r}, which is"
+                f" in {deal.category_name}."
             )
 
 
-def copies_of(deal_ids: Sequence[DealId]) -> Steps[list[FeaturedDeal]]:
-    keys = [Deal.key(deal_id_of(one)) for one in deal_ids]
-    deals = yield from get_many(keys, consistent=True)
+def copies_of(deal_ids: Sequence[DealId]) -> bt.Steps[list[FeaturedDeal]]:
+    keys = [Deal.key(deal_id_of(deal_id)) for deal_id in deal_ids]
+    deals = yield from bt.get_many(keys, consistent=True)
     return [
         copy_of(require_deal(deal, deal_id)) for deal, deal_id in zip(deals, deal_ids, strict=True)
     ]
@@ -200,7 +195,7 @@ def copies_of(deal_ids: Sequence[DealId]) -> Steps[list[FeaturedDeal]]:
 
 def require_deal(deal: Deal | None, deal_id: DealId) -> Deal:
     if deal is None:
-        raise UnknownDeal(f"There is no deal {deal_id}; take it out.")
+        raise errors.UnknownDeal(f"There is no deal {deal_id}; take it out.")
     return deal
 
 
@@ -208,9 +203,9 @@ def copy_of(deal: Deal) -> FeaturedDeal:
     return FeaturedDeal(**{name: getattr(deal, name) for name in FeaturedDeal.model_fields})
 
 
-def features(deals: list[FeaturedDeal]) -> Condition:
+def features(deals: list[FeaturedDeal]) -> bt.Condition:
     """That nobody has chosen others meanwhile; a page that nobody has chosen for has none."""
-    chosen = attr("featured_deals")
+    chosen = bt.attr("featured_deals")
     return chosen == deals if deals else chosen.missing() | (chosen == deals)
 
 

@@ -23,89 +23,64 @@ from datetime import timedelta
 from functools import cache
 from typing import Any, Final
 
-from bigtime.model import (
-    Buckets,
-    Change,
-    Page,
-    Position,
-    any_shard,
-    buckets,
-    get,
-    get_many,
-    now,
-    pattern,
-    put,
-    put_many,
-    reaction,
-    together,
-)
-from bigtime.systems.deals.day_lists import latest, place_after
-from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS,
-    CACHE_SHARDS,
-    FRONT_PAGE,
-    PAGE,
-    Deal,
-    DealsCache,
-    FrontPage,
-)
+from bigtime import model as bt
+from bigtime.systems.deals import design
+from bigtime.systems.deals.deals import latest, place_after
+from bigtime.systems.deals.design import Deal, DealsCache
 from bigtime.systems.deals.values import DealId
-from bigtime.wire import Steps
 
 FRESH: Final = timedelta(seconds=60)
 
 
-@pattern("Fetch Front Page & Latest Deals", index="Main table, GSI1")
+@bt.pattern("Fetch Front Page & Latest Deals", index="Main table, GSI1")
 def fetch_front_page(
-    last_deal_id_seen: DealId | None = None,
-    *,
-    after: Position | None = None,
-) -> Steps[tuple[FrontPage, Page[Deal]]]:
+    last_deal_id_seen: DealId | None = None, *, after: bt.Position | None = None
+) -> bt.Steps[tuple[design.FrontPage, bt.Page[Deal]]]:
     """Front page item; day partitions for up to 25 deals."""
     is_first = last_deal_id_seen is None and after is None
     walk = latest(all_days(), last_deal_id_seen, after=after)
     deals = first_page(otherwise=walk) if is_first else walk
-    return (yield from together(FRONT_PAGE.get(), deals))
+    return (yield from bt.together(design.FRONT_PAGE.get(), deals))
 
 
-def first_page(*, otherwise: Steps[Page[Deal]]) -> Steps[Page[Deal]]:
+def first_page(*, otherwise: bt.Steps[bt.Page[Deal]]) -> bt.Steps[bt.Page[Deal]]:
     """The first page from a copy, or as it is found otherwise."""
     cached = yield from any_copy()
     return (yield from otherwise) if cached is None else cached
 
 
-def any_copy() -> Steps[Page[Deal] | None]:
+def any_copy() -> bt.Steps[bt.Page[Deal] | None]:
     """What one of the copies holds, if it may be believed."""
-    shard = yield from any_shard(CACHE_SHARDS)
-    copy = yield from get(DealsCache.key(shard + 1))
-    moment = yield from now()
-    if copy is None or len(copy.deals) < PAGE or abs(moment - copy.written_at) > FRESH:
+    shard = yield from bt.any_shard(design.CACHE_SHARDS)
+    copy = yield from bt.get(DealsCache.key(shard + 1))
+    moment = yield from bt.now()
+    if copy is None or len(copy.deals) < design.PAGE or abs(moment - copy.written_at) > FRESH:
         return None
     last = copy.deals[-1].deal_id
-    return Page(copy.deals, place_after(all_days(), last) if copy.more_follow else None)
+    return bt.Page(copy.deals, place_after(all_days(), last) if copy.more_follow else None)
 
 
 @cache
-def all_days() -> Buckets[Deal]:
-    return buckets(Deal, "GSI1")
+def all_days() -> bt.Buckets[Deal]:
+    return bt.buckets(Deal, "GSI1")
 
 
-@pattern("Refresh Deals Cache", index="GSI1, then Main table")
-def refresh_deals_cache() -> Steps[list[Deal]]:
+@bt.pattern("Refresh Deals Cache", index="GSI1, then Main table")
+def refresh_deals_cache() -> bt.Steps[list[Deal]]:
     """Every copy, whether or not there is a new deal."""
-    held = yield from get(DealsCache.key(1), consistent=True)
+    held = yield from bt.get(DealsCache.key(1), consistent=True)
     deals, more_follow = yield from newest(ids_in(held))
     yield from write_copies(deals, more_follow=more_follow)
     return deals
 
 
-@reaction(BIG_TIME_DEALS, of=[Deal])
-def keep_deals_cache(change: Change[Any]) -> Steps[None]:
+@bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
+def keep_deals_cache(change: bt.Change[Any]) -> bt.Steps[None]:
     """Writes the copies of the latest deals anew when one appears or changes."""
     event = change.of(Deal)
     if event is None:
         return
-    held = yield from get(DealsCache.key(1), consistent=True)
+    held = yield from bt.get(DealsCache.key(1), consistent=True)
     deal_id = event.key.fields["deal_id"]
     if held is not None and not may_change(held, deal_id, is_new=event.kind == "insert"):
         return
@@ -119,33 +94,35 @@ def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
     deals = held.deals
     if any(deal.deal_id == deal_id for deal in deals):
         return not is_new
-    return is_new and (len(deals) < PAGE or not held.more_follow or deal_id > deals[-1].deal_id)
+    return is_new and (
+        len(deals) < design.PAGE or not held.more_follow or deal_id > deals[-1].deal_id
+    )
 
 
-def newest(known: Iterable[DealId]) -> Steps[tuple[list[Deal], bool]]:
+def newest(known: Iterable[DealId]) -> bt.Steps[tuple[list[Deal], bool]]:
     """Rule 2: what the index tells, and others that are not older than that, as they are now.
 
     With them, whether more deals follow.
     """
     found = yield from latest(all_days())
-    ids = [one.deal_id for one in found]
+    ids = [deal.deal_id for deal in found]
     oldest = ids[-1] if ids else ""
-    every = sorted({*ids, *(one for one in known if one >= oldest)}, reverse=True)
-    stored = yield from get_many((Deal.key(one) for one in every), consistent=True)
-    deals = [one for one in stored if one is not None]
-    return deals[:PAGE], len(deals) > PAGE or found.position is not None
+    every = sorted({*ids, *(deal_id for deal_id in known if deal_id >= oldest)}, reverse=True)
+    stored = yield from bt.get_many((Deal.key(deal_id) for deal_id in every), consistent=True)
+    deals = [deal for deal in stored if deal is not None]
+    return deals[: design.PAGE], len(deals) > design.PAGE or found.position is not None
 
 
 def ids_in(copy: DealsCache | None) -> list[DealId]:
     return [deal.deal_id for deal in copy.deals] if copy else []
 
 
-def write_copies(deals: list[Deal], *, more_follow: bool) -> Steps[None]:
+def write_copies(deals: list[Deal], *, more_follow: bool) -> bt.Steps[None]:
     """Rule 3: the first copy last."""
-    moment = yield from now()
+    moment = yield from bt.now()
     first, *others = (
         DealsCache(n=n, deals=deals, more_follow=more_follow, written_at=moment)
-        for n in range(1, CACHE_SHARDS + 1)
+        for n in range(1, design.CACHE_SHARDS + 1)
     )
-    yield from put_many(others)
-    yield from put(first)
+    yield from bt.put_many(others)
+    yield from bt.put(first)

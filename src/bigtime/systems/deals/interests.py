@@ -10,111 +10,111 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bigtime.model import Key, create, delete, get_many, pattern
+from bigtime import model as bt
+from bigtime.systems.deals import values
 from bigtime.systems.deals.design import BrandLike, BrandWatch, CategoryLike, CategoryWatch
 from bigtime.systems.deals.errors import AlreadyLiked, AlreadyWatched, NotLiked, NotWatched
-from bigtime.systems.deals.values import (
-    BrandName,
-    CategoryName,
-    Username,
-    brand_key,
-    category_key,
-    username_key,
-)
-from bigtime.wire import Steps
 
 
-@pattern("Like Brand for User", index="Main table")
-def like_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+@bt.pattern("Like Brand for User", index="Main table")
+def like_brand(brand_name: values.BrandName, username: values.Username) -> bt.Steps[None]:
     """Transaction with LikeCount."""
     like = BrandLike(brand=brand_name, username=username)
-    yield from create(like, unless_exists=AlreadyLiked)
+    yield from bt.create(like, unless_exists=AlreadyLiked)
 
 
-@pattern("Unlike Brand", index="Main table")
-def unlike_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+@bt.pattern("Unlike Brand", index="Main table")
+def unlike_brand(brand_name: values.BrandName, username: values.Username) -> bt.Steps[None]:
     """Transaction with LikeCount."""
-    yield from delete(BrandLike.key(brand_name, username), if_exists=NotLiked)
+    yield from bt.delete(BrandLike.key(brand_name, username), if_exists=NotLiked)
 
 
-@pattern("Like Category for User", index="Main table")
-def like_category(category_name: CategoryName, username: Username) -> Steps[None]:
+@bt.pattern("Like Category for User", index="Main table")
+def like_category(category_name: values.CategoryName, username: values.Username) -> bt.Steps[None]:
     """Transaction with LikeCount."""
     like = CategoryLike(category=category_name, username=username)
-    yield from create(like, unless_exists=AlreadyLiked)
+    yield from bt.create(like, unless_exists=AlreadyLiked)
 
 
-@pattern("Unlike Category", index="Main table")
-def unlike_category(category_name: CategoryName, username: Username) -> Steps[None]:
+@bt.pattern("Unlike Category", index="Main table")
+def unlike_category(
+    category_name: values.CategoryName, username: values.Username
+) -> bt.Steps[None]:
     """Transaction with LikeCount."""
-    yield from delete(CategoryLike.key(category_name, username), if_exists=NotLiked)
+    yield from bt.delete(CategoryLike.key(category_name, username), if_exists=NotLiked)
 
 
-@pattern("Watch Brand for User", index="Main table")
-def watch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+@bt.pattern("Watch Brand for User", index="Main table")
+def watch_brand(brand_name: values.BrandName, username: values.Username) -> bt.Steps[None]:
     """Transaction with WatchCount."""
     watch = BrandWatch(brand=brand_name, username=username)
-    yield from create(watch, unless_exists=AlreadyWatched)
+    yield from bt.create(watch, unless_exists=AlreadyWatched)
 
 
-@pattern("Unwatch Brand", index="Main table")
-def unwatch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+@bt.pattern("Unwatch Brand", index="Main table")
+def unwatch_brand(brand_name: values.BrandName, username: values.Username) -> bt.Steps[None]:
     """Transaction with WatchCount."""
-    yield from delete(BrandWatch.key(brand_name, username), if_exists=NotWatched)
+    yield from bt.delete(BrandWatch.key(brand_name, username), if_exists=NotWatched)
 
 
-@pattern("Watch Category for User", index="Main table")
-def watch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+@bt.pattern("Watch Category for User", index="Main table")
+def watch_category(category_name: values.CategoryName, username: values.Username) -> bt.Steps[None]:
     """Transaction with WatchCount."""
     watch = CategoryWatch(category=category_name, username=username)
-    yield from create(watch, unless_exists=AlreadyWatched)
+    yield from bt.create(watch, unless_exists=AlreadyWatched)
 
 
-@pattern("Unwatch Category", index="Main table")
-def unwatch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+@bt.pattern("Unwatch Category", index="Main table")
+def unwatch_category(
+    category_name: values.CategoryName, username: values.Username
+) -> bt.Steps[None]:
     """Transaction with WatchCount."""
-    yield from delete(CategoryWatch.key(category_name, username), if_exists=NotWatched)
+    yield from bt.delete(CategoryWatch.key(category_name, username), if_exists=NotWatched)
 
 
-Pair: TypeAlias = tuple[Key[Any], Key[Any]]
+Pair: TypeAlias = tuple[bt.Key[Any], bt.Key[Any]]
 """Of a like and of a watch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """Whether somebody likes something, and whether they watch it."""
+    """Whether a user likes a brand or category, and whether they watch it."""
 
     liked: bool
     watched: bool
 
 
-@pattern("Fetch User's Interest in Brand", index="Main table")
-def fetch_brand_interest(brand_name: BrandName, username: Username) -> Steps[Interest]:
+@bt.pattern("Fetch User's Interest in Brand", index="Main table")
+def fetch_brand_interest(
+    brand_name: values.BrandName, username: values.Username
+) -> bt.Steps[Interest]:
     """Like and watch in one request."""
-    like, watch = BrandLike.key(brand_name, username), BrandWatch.key(brand_name, username)
-    return (yield from interest_in(like, watch))
+    [interest] = yield from interests_at(brand_keys([brand_name], username))
+    return interest
 
 
-@pattern("Fetch User's Interest in Category", index="Main table")
-def fetch_category_interest(category_name: CategoryName, username: Username) -> Steps[Interest]:
+@bt.pattern("Fetch User's Interest in Category", index="Main table")
+def fetch_category_interest(
+    category_name: values.CategoryName, username: values.Username
+) -> bt.Steps[Interest]:
     """Like and watch in one request."""
-    like = CategoryLike.key(category_name, username)
-    return (yield from interest_in(like, CategoryWatch.key(category_name, username)))
+    [interest] = yield from interests_at(category_keys([category_name], username))
+    return interest
 
 
-@pattern("Fetch User's Interest in several Brands", index="Main table")
+@bt.pattern("Fetch User's Interest in several Brands", index="Main table")
 def fetch_brand_interests(
-    brand_names: list[BrandName], username: Username
-) -> Steps[dict[str, Interest]]:
+    brand_names: list[values.BrandName], username: values.Username
+) -> bt.Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
     interests = yield from interests_at(brand_keys(brand_names, username))
     return interests_by_name(brand_names, interests)
 
 
-@pattern("Fetch User's Interest in several Categories", index="Main table")
+@bt.pattern("Fetch User's Interest in several Categories", index="Main table")
 def fetch_category_interests(
-    category_names: list[CategoryName], username: Username
-) -> Steps[dict[str, Interest]]:
+    category_names: list[values.CategoryName], username: values.Username
+) -> bt.Steps[dict[str, Interest]]:
     """Like and watch of fifty in one request; those by name that there is one of."""
     interests = yield from interests_at(category_keys(category_names, username))
     return interests_by_name(category_names, interests)
@@ -122,7 +122,7 @@ def fetch_category_interests(
 
 def interests_in_both(
     brand_names: Sequence[str], category_names: Sequence[str], username: str
-) -> Steps[tuple[dict[str, Interest], dict[str, Interest]]]:
+) -> bt.Steps[tuple[dict[str, Interest], dict[str, Interest]]]:
     """What a user likes and watches of some brands and of some categories, in one batch."""
     keys = brand_keys(brand_names, username) + category_keys(category_names, username)
     interests = yield from interests_at(keys)
@@ -132,19 +132,20 @@ def interests_in_both(
 
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
     """Each name is spelled once for both, and the user's once for all: they may be hundreds."""
-    who = username_key(username)
-    fields = [{"brand": brand_key(name), "username": who} for name in names]
-    return [(Key(BrandLike, key), Key(BrandWatch, key)) for key in fields]
+    who = values.username_key(username)
+    fields = [{"brand": values.brand_key(name), "username": who} for name in names]
+    return [(bt.Key(BrandLike, key), bt.Key(BrandWatch, key)) for key in fields]
 
 
 def category_keys(names: Iterable[str], username: str) -> list[Pair]:
-    who = username_key(username)
-    fields = [{"category": category_key(name), "username": who} for name in names]
-    return [(Key(CategoryLike, key), Key(CategoryWatch, key)) for key in fields]
+    who = values.username_key(username)
+    fields = [{"category": values.category_key(name), "username": who} for name in names]
+    return [(bt.Key(CategoryLike, key), bt.Key(CategoryWatch, key)) for key in fields]
 
 
-def interests_at(keys: list[Pair]) -> Steps[list[Interest]]:
-    found = yield from get_many([key for pair in keys for key in pair], consistent=True)
+def interests_at(keys: list[Pair]) -> bt.Steps[list[Interest]]:
+    """Consistent: after a click on a button, the page shows its effect."""
+    found = yield from bt.get_many([key for pair in keys for key in pair], consistent=True)
     exists = [item is not None for item in found]
     return list(map(Interest, exists[::2], exists[1::2]))
 
@@ -153,9 +154,3 @@ def interests_by_name(names: Sequence[str], interests: Sequence[Interest]) -> di
     """By name, the interests that are a like or a watch."""
     named = zip(names, interests, strict=True)
     return {name: interest for name, interest in named if interest.liked or interest.watched}
-
-
-def interest_in(like: Key[Any], watch: Key[Any]) -> Steps[Interest]:
-    """Consistent: who has just pressed a button sees it pressed."""
-    liked, watched = yield from get_many((like, watch), consistent=True)
-    return Interest(liked is not None, watched is not None)

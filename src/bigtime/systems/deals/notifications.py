@@ -21,34 +21,17 @@ and the others go again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from bigtime.model import (
-    Change,
-    KeyRange,
-    Ksuid,
-    create,
-    get,
-    pattern,
-    query,
-    random_bytes,
-    reaction,
-    together,
-    transact,
-)
-from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS,
-    BrandWatch,
-    CategoryWatch,
-    Deal,
-    Message,
-    MessageKind,
-)
-from bigtime.systems.deals.errors import UnknownDeal
+from bigtime import model as bt
+from bigtime.systems.deals import design
+from bigtime.systems.deals.design import Deal, HotDealSegment, Message, MessageKind, User
+from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.values import DealId, Username, deal_id_of
-from bigtime.wire import Response, Steps, TransactionCanceledException
+from bigtime.wire import Response, TransactionCanceledException
 
 READ_AT_ONCE: Final = 1_000
 """Users to a page: what is read is forgotten before the next is, so nothing grows with them."""
@@ -63,7 +46,7 @@ def message_for(deal: Deal, kind: MessageKind, username: Username) -> Message:
     digest = sha256(f"{deal.deal_id}#{kind}#{username}".encode()).digest()
     return Message(
         username=username,
-        message_id=Ksuid.make(deal.created_at, digest[:16]),
+        message_id=bt.Ksuid.make(deal.created_at, digest[:16]),
         kind=kind,
         deal_id=deal.deal_id,
         subject=subject(deal, kind),
@@ -82,22 +65,22 @@ def subject(deal: Deal, kind: MessageKind) -> str:
             return f"New from {deal.brand_name} in {deal.category_name}: {deal.title}"
 
 
-def deliver(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> Steps[int]:
+def deliver(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> bt.Steps[int]:
     """Sends each user a message of a deal; returns how many messages are new."""
     starts = range(0, len(usernames), SENT_AT_ONCE)
-    counts = yield from together(
+    counts = yield from bt.together(
         *(deliver_chunk(deal, kind, usernames[start : start + SENT_AT_ONCE]) for start in starts)
     )
     return sum(counts)
 
 
-def deliver_chunk(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> Steps[int]:
+def deliver_chunk(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> bt.Steps[int]:
     """One transaction, and another for what is left when some of it was there already."""
     left = [message_for(deal, kind, username) for username in usernames]
     while left:
-        token = yield from random_bytes(16)
+        token = yield from bt.random_bytes(16)
         try:
-            yield transact(*map(create, left), token=token.hex()).request()
+            yield bt.transact(*map(bt.create, left), token=token.hex()).request()
         except TransactionCanceledException as error:
             new = without_known(left, error.reasons)
             if len(new) == len(left):
@@ -116,32 +99,32 @@ def without_known(messages: list[Message], reasons: list[Response]) -> list[Mess
     ]
 
 
-@pattern(
+@bt.pattern(
     "Send new Brand Deal Message to Brand Watchers",
     index="Main table",
     takes="BrandName",
     sample={"page_size": 10},
 )
-def send_brand_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> Steps[int]:
+def send_brand_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Query of watchers; a message each; on the stream's insert of a Deal."""
-    deal = yield from get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
+    deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
     return (yield from tell_brand_watchers(deal, page_size))
 
 
-@pattern(
+@bt.pattern(
     "Send new Category Deal Message to Category Watchers",
     index="Main table",
     takes="CategoryName",
     sample={"page_size": 10},
 )
-def send_category_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> Steps[int]:
+def send_category_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Likewise."""
-    deal = yield from get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
+    deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
     return (yield from tell_category_watchers(deal, page_size))
 
 
-@reaction(BIG_TIME_DEALS, of=[Deal])
-def announce_deal(change: Change[Any]) -> Steps[None]:
+@bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
+def announce_deal(change: bt.Change[Any]) -> bt.Steps[None]:
     """Tells each user who watches a new deal's brand, its category or both, once."""
     deal = deal_to_announce(change)
     if deal is not None:
@@ -149,7 +132,7 @@ def announce_deal(change: Change[Any]) -> Steps[None]:
         yield from tell_category_watchers(deal)
 
 
-def deal_to_announce(change: Change[Any]) -> Deal | None:
+def deal_to_announce(change: bt.Change[Any]) -> Deal | None:
     """The deal that was inserted, if it is news."""
     insert = change.of(Deal)
     if insert is None or insert.kind != "insert" or insert.after is None:
@@ -157,25 +140,144 @@ def deal_to_announce(change: Change[Any]) -> Deal | None:
     return insert.after if change.at - insert.after.created_at <= NEWS else None
 
 
-def tell_brand_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> Steps[int]:
+def tell_brand_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Delivers to the watchers of a deal's brand; returns how many messages are new."""
-    return (yield from tell_each(BrandWatch.within("main", brand=deal.brand), deal, page_size))
+    return (
+        yield from tell_each(design.BrandWatch.within("main", brand=deal.brand), deal, page_size)
+    )
 
 
-def tell_category_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> Steps[int]:
+def tell_category_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Delivers to the watchers of a deal's category; returns how many messages are new."""
-    watches = CategoryWatch.within("main", category=deal.category)
+    watches = design.CategoryWatch.within("main", category=deal.category)
     return (yield from tell_each(watches, deal, page_size))
 
 
 def tell_each(
-    watches: KeyRange[BrandWatch] | KeyRange[CategoryWatch], deal: Deal, page_size: int
-) -> Steps[int]:
+    watches: bt.KeyRange[design.BrandWatch] | bt.KeyRange[design.CategoryWatch],
+    deal: Deal,
+    page_size: int,
+) -> bt.Steps[int]:
     count, position = 0, None
     while True:
-        page = yield from query(watches, limit=page_size, after=position, consistent=True)
+        page = yield from bt.query(watches, limit=page_size, after=position, consistent=True)
         usernames = [watch.username for watch in page]
         count += yield from deliver(deal, MessageKind.WATCHED, usernames)
         position = page.position
         if position is None:
             return count
+
+
+# A hot deal: a message to every user
+#
+# All users are read by a scan of UserIndex, in segments that run in parallel. After every page of
+# users, a segment stores how far it has come. So progress can be watched, and after a crash the
+# same call goes on from there. The page in between is read again, and its messages are found to be
+# there. To send a message again when all is done changes nothing.
+
+SEGMENTS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class HotDealProgress:
+    """How many users have the message, and how many segments are done."""
+
+    told: int
+    segments: int
+    segments_done: int
+
+    @property
+    def done(self) -> bool:
+        return 0 < self.segments == self.segments_done
+
+
+class Begun(bt.Clash):
+    """Another request has begun to send it."""
+
+
+@bt.pattern(
+    "Send Hot New Deal Message to all Users",
+    index="UserIndex, then Main table",
+    sample={"page_size": 10},
+    accepted={"scan": "it is for every user there is, and UserIndex holds nothing else"},
+)
+def send_hot_deal_message(
+    deal_id: DealId, *, segments: int = SEGMENTS, page_size: int = READ_AT_ONCE
+) -> bt.Steps[HotDealProgress]:
+    """Scan of UserIndex; a message each.
+
+    One that was begun goes on, in as many segments as it was begun with. After each page it is
+    written down how far it has come.
+    """
+    if not 1 <= segments <= design.MOST_SEGMENTS or page_size < 1:
+        raise SegmentsRefused
+    deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
+    begun = yield from begin(deal, segments)
+    ended = yield from bt.together(
+        *(tell_segment(deal, segment, of=len(begun), page_size=page_size) for segment in begun)
+    )
+    return progress_of(ended)
+
+
+@bt.pattern("View Progress of Hot Deal Message", index="Main table")
+def view_hot_deal_progress(deal_id: DealId) -> bt.Steps[HotDealProgress]:
+    """One item for each segment."""
+    return progress_of((yield from segments_of(deal_id)))
+
+
+def progress_of(segments: Sequence[HotDealSegment]) -> HotDealProgress:
+    return HotDealProgress(
+        told=sum(segment.told for segment in segments),
+        segments=len(segments),
+        segments_done=sum(segment.done for segment in segments),
+    )
+
+
+def segments_of(deal_id: DealId) -> bt.Steps[list[HotDealSegment]]:
+    begun = HotDealSegment.within("main", deal_id=deal_id_of(deal_id))
+    return (yield from bt.all_of(begun, consistent=True))
+
+
+def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
+    """Where every segment stands; at its beginning, if nobody has begun."""
+    found = yield from segments_of(deal.deal_id)
+    if found:
+        return found
+    numbers = range(1, segments + 1)
+    fresh = [HotDealSegment(deal_id=deal.deal_id, segment=number) for number in numbers]
+    try:
+        yield from bt.transact(*(bt.create(segment, unless_exists=Begun) for segment in fresh))
+    except Begun:
+        return (yield from segments_of(deal.deal_id))
+    return fresh
+
+
+def tell_segment(
+    deal: Deal, segment: HotDealSegment, *, of: int, page_size: int
+) -> bt.Steps[HotDealSegment]:
+    """Tells the users of a segment, from where it stands to its end."""
+    while not segment.done:
+        page = yield from bt.scan(
+            User,
+            index="UserIndex",
+            limit=page_size,
+            after=segment.position,
+            segment=segment.segment - 1,
+            segments=of,
+        )
+        yield from deliver(deal, MessageKind.HOT, [user.username for user in page])
+        segment = yield from bt.put(advance(segment, page))
+    return segment
+
+
+def advance(segment: HotDealSegment, page: bt.Page[User]) -> HotDealSegment:
+    """A segment after one more page of users."""
+    position = page.position
+    return segment.model_copy(
+        update={
+            "told": segment.told + len(page),
+            "done": position is None,
+            "reading": position.query if position else None,
+            "place": position.place if position else None,
+        }
+    )

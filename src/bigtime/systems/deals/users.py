@@ -1,45 +1,118 @@
-"""Users: who they are."""
+"""Users and their messages: all, the unread, and marking them as read."""
 
 from __future__ import annotations
 
-from bigtime.model import create, get, pattern, update
-from bigtime.systems.deals.design import User
-from bigtime.systems.deals.errors import UnknownUser, UsernameTaken
-from bigtime.systems.deals.values import GivenEmail, GivenName, Username, given_fields
-from bigtime.wire import Steps
+from typing import Final
+
+from bigtime import model as bt
+from bigtime.systems.deals import values
+from bigtime.systems.deals.design import PAGE, Message, User
+from bigtime.systems.deals.errors import TooManyMessages, UnknownMessage, UnknownUser, UsernameTaken
 
 
-@pattern("Create User", index="Main table")
+@bt.pattern("Create User", index="Main table")
 def create_user(
-    username: Username, *, name: GivenName | None = None, email: GivenEmail | None = None
-) -> Steps[User]:
+    username: values.Username,
+    *,
+    name: values.GivenName | None = None,
+    email: values.GivenEmail | None = None,
+) -> bt.Steps[User]:
     """Condition on username; update never touches keys."""
     user = new_user(username, name=name, email=email)
-    return (yield from create(user, unless_exists=UsernameTaken))
+    return (yield from bt.create(user, unless_exists=UsernameTaken))
 
 
-@pattern("Read User", index="Main table")
-def read_user(username: Username) -> Steps[User]:
+@bt.pattern("Read User", index="Main table")
+def read_user(username: values.Username) -> bt.Steps[User]:
     """Condition on username; update never touches keys."""
-    return (yield from get(User.key(username), missing=UnknownUser))
+    return (yield from bt.get(User.key(username), missing=UnknownUser))
 
 
-@pattern("Update User", index="Main table", sample={"name": "Alex"})
+@bt.pattern("Update User", index="Main table", sample={"name": "Alex"})
 def update_user(
-    username: Username, *, name: GivenName | None = None, email: GivenEmail | None = None
-) -> Steps[User]:
+    username: values.Username,
+    *,
+    name: values.GivenName | None = None,
+    email: values.GivenEmail | None = None,
+) -> bt.Steps[User]:
     """Condition on username; update never touches keys.
 
-    What is not told stays.
+    Fields that are not given stay.
     """
-    changes = given_fields(name=name, email=email)
+    changes = values.given_fields(name=name, email=email)
     if not changes:
         return (yield from read_user(username))
-    return (yield from update(User.key(username), if_exists=UnknownUser, **changes))
+    return (yield from bt.update(User.key(username), if_exists=UnknownUser, **changes))
 
 
 def new_user(username: str, *, name: str | None = None, email: str | None = None) -> User:
-    """A user that is not stored yet, for whoever stores it together with something else."""
+    """A user that is not stored yet, for a transaction with other writes."""
     return User(
-        username=username, **given_fields(name=username if name is None else name, email=email)
+        username=username,
+        **values.given_fields(name=username if name is None else name, email=email),
     )
+
+
+# Messages
+
+MOST_COUNTED: Final = 100
+
+
+@bt.pattern("View Messages for User", index="Main table")
+def view_messages(
+    username: values.Username, *, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Message]]:
+    """Newest first, paged."""
+    messages = Message.within("main", username=username)
+    return (yield from bt.query(messages, newest_first=True, limit=PAGE, after=after))
+
+
+@bt.pattern("View Unread Messages for User", index="GSI1")
+def view_unread_messages(
+    username: values.Username, *, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Message]]:
+    """Newest first, paged."""
+    messages = Message.within("GSI1", username=username)
+    return (yield from bt.query(messages, newest_first=True, limit=PAGE, after=after))
+
+
+@bt.pattern("Count Unread Messages for User", index="GSI1")
+def count_unread_messages(username: values.Username) -> bt.Steps[int]:
+    """At most 100 are counted."""
+    return (yield from bt.count(Message.within("GSI1", username=username), most=MOST_COUNTED))
+
+
+@bt.pattern("Mark Message as Read", index="Main table")
+def mark_message_as_read(
+    username: values.Username, message_id: values.MessageId
+) -> bt.Steps[Message]:
+    """SET Unread, REMOVE GSI1 keys.
+
+    To do it again changes nothing; a message that is not there is not made.
+    """
+    key = Message.key(username, values.message_id_of(message_id))
+    return (yield from bt.update(key, unread=False, if_exists=UnknownMessage))
+
+
+@bt.pattern("Fetch Message", index="Main table")
+def fetch_message(username: values.Username, message_id: values.MessageId) -> bt.Steps[Message]:
+    """GetItem."""
+    key = Message.key(username, values.message_id_of(message_id))
+    return (yield from bt.get(key, missing=UnknownMessage, consistent=True))
+
+
+@bt.pattern("Mark Messages as Read", index="Main table")
+def mark_messages_as_read(
+    username: values.Username, message_ids: list[values.MessageId]
+) -> bt.Steps[None]:
+    """Those of a page, all or none; an id that is given twice counts once."""
+    ids = dict.fromkeys(map(values.message_id_of, message_ids))
+    if len(ids) > PAGE:
+        raise TooManyMessages()
+    if ids:
+        yield from bt.transact(
+            *(
+                bt.update(Message.key(username, id_), unread=False, if_exists=UnknownMessage)
+                for id_ in ids
+            )
+        )

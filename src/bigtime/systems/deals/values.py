@@ -4,7 +4,7 @@ A name has two forms. People see it as it was given; a key has it in one case, w
 and composed letters, so that `Apple` and `APPLE ` are one brand. What could break a key, or hide
 in a name, is refused: `#`, and characters that cannot be seen.
 
-Each type raises an error of its own, so that whoever sees it knows what to change.
+Each type raises an error of its own, whose text says what to change.
 """
 
 from __future__ import annotations
@@ -17,20 +17,26 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from bigtime.model import Amount, EmailAddress, Ksuid, WebAddress, is_readable, ksuid_or
-from bigtime.systems.deals.errors import (
-    DescriptionRefused,
-    DotsAlone,
-    EmailRefused,
-    EmptyName,
-    ForbiddenCharacter,
-    LinkRefused,
-    NameTooLong,
-    PriceRefused,
-    TitleRefused,
-    UnknownDeal,
-    UnknownMessage,
-)
+from bigtime import model as bt
+from bigtime.systems.deals import errors
+
+# Names
+
+
+# Deals
+
+
+# Brands and categories
+
+
+# Featured deals
+
+
+# Users
+
+
+# Messages
+
 
 MOST_NAME: Final = 100
 MOST_USERNAME: Final = 50
@@ -48,21 +54,21 @@ CENT: Final = Decimal("0.01")
 def checked_name(text: str, noun: str, most: int) -> str:
     """The name as it was given, or why it cannot be one."""
     if not text.strip():
-        raise EmptyName(f"The name of a {noun} must not be empty; give one.")
+        raise errors.EmptyName(f"The name of a {noun} must not be empty; give one.")
     if "#" in text or not text.isprintable():
-        raise ForbiddenCharacter(
+        raise errors.ForbiddenCharacter(
             f"The name of a {noun} must not contain # or characters that cannot be seen; leave"
             " them out."
         )
     if len(text) > most:
-        raise NameTooLong(f"The name of a {noun} has at most {most} characters; shorten it.")
+        raise errors.NameTooLong(f"The name of a {noun} has at most {most} characters; shorten it.")
     return text
 
 
 def checked_path(text: str, noun: str) -> str:
     """A name that stands in an address; browsers take dots alone for another place."""
     if any(part and not part.strip(".") for part in text.split("/")):
-        raise DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
+        raise errors.DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
     return text
 
 
@@ -88,7 +94,7 @@ def username_key(text: str) -> str:
 
 
 def person_name(text: str) -> str:
-    """What somebody is called, as people see it."""
+    """A user's name, as people see it."""
     return checked_name(text, "user", MOST_NAME)
 
 
@@ -97,26 +103,26 @@ def person_name(text: str) -> str:
 
 def checked_title(text: str) -> str:
     if len(text) > MOST_TITLE or not text.strip() or not text.isprintable():
-        raise TitleRefused()
+        raise errors.TitleRefused()
     return text
 
 
 def checked_description(text: str) -> str:
     """It may have several lines."""
-    if len(text) > MOST_DESCRIPTION or not is_readable(text, lines=True):
-        raise DescriptionRefused()
+    if len(text) > MOST_DESCRIPTION or not bt.is_readable(text, lines=True):
+        raise errors.DescriptionRefused()
     return text
 
 
-checked_link = WebAddress(LinkRefused, most=MOST_LINK)
-checked_email = EmailAddress(EmailRefused, most=MOST_EMAIL)
-checked_price = Amount(PriceRefused, least=CENT, most=MOST_PRICE - CENT)
+checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
+checked_email = bt.EmailAddress(errors.EmailRefused, most=MOST_EMAIL)
+checked_price = bt.Amount(errors.PriceRefused, least=CENT, most=MOST_PRICE - CENT)
 
 
 def whole_cents(price: Decimal) -> Decimal:
     """Quicker than pydantic's `decimal_places`, which every deal of a page would pay for."""
     if price % CENT:
-        raise PriceRefused()
+        raise errors.PriceRefused()
     return price
 
 
@@ -140,8 +146,8 @@ def given_fields(**fields: Any) -> dict[str, Any]:
 # Ids
 
 
-deal_id_of = ksuid_or(UnknownDeal)
-message_id_of = ksuid_or(UnknownMessage)
+deal_id_of = bt.ksuid_or(errors.UnknownDeal)
+message_id_of = bt.ksuid_or(errors.UnknownMessage)
 """Read an id; text that is none raises the same error as an id that is not stored."""
 
 
@@ -166,12 +172,12 @@ Description = Annotated[str, Field(max_length=MOST_DESCRIPTION)]
 Link = Annotated[str, Field(min_length=1, max_length=MOST_LINK)]
 Email = Annotated[str, Field(min_length=1, max_length=MOST_EMAIL)]
 Price = Annotated[Decimal, Field(gt=0, lt=MOST_PRICE), AfterValidator(whole_cents)]
-DealId = Ksuid
-MessageId = Ksuid
+DealId = bt.Ksuid
+MessageId = bt.Ksuid
 
 
-# The same, as somebody gives them: what is wrong with one is said in its own error. (Stored ones
-# leave that to pydantic, for every deal of a page would pay for it.)
+# The same as input, each with an error of its own. (Stored values leave the check to pydantic, for
+# every deal of a page would pay for it.)
 
 
 def brand_shown(text: str) -> str:

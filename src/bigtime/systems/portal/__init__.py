@@ -6,17 +6,12 @@ from typing import Final
 
 from bigtime.model import System
 from bigtime.systems.portal import (
-    campaigns, checkout, codes, erasure, history, orders, price_changes, products, registration,
-    statuses, tenants, verification,
+    campaigns, erasure, orders, products, records, registration, tenants, verification,
 )
 from bigtime.systems.portal.campaigns import (
-    create_campaign, get_campaign, list_campaigns, list_campaigns_by_product,
+    Offer, create_campaign, get_campaign, list_campaigns, list_campaigns_by_product,
     list_deleted_campaigns, list_expired_campaigns, list_next_and_last_campaigns,
     list_upcoming_campaigns, restore_campaign, soft_delete_campaign, update_campaign,
-)
-from bigtime.systems.portal.checkout import orderly, tenant_at_checkout, tenant_of
-from bigtime.systems.portal.codes import (
-    MOST_TRIES, SEED_BYTES, VALID_FOR, code_from, issue_code, redeem_code,
 )
 from bigtime.systems.portal.demo import DEMO
 from bigtime.systems.portal.design import (
@@ -30,22 +25,23 @@ from bigtime.systems.portal.errors import (
     TenantDeleted, TenantSuspended, TotalMoved, UnknownCampaign, UnknownCode, UnknownProduct,
     UnknownTenant,
 )
-from bigtime.systems.portal.history import audit_log, mark_of
-from bigtime.systems.portal.offers import Offer
 from bigtime.systems.portal.orders import (
     Quote, get_order, list_orders, made_before, make_order_id, place_order, quote_order,
 )
-from bigtime.systems.portal.paging import Counts
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
     list_products, restore_product, soft_delete_product, update_product,
 )
-from bigtime.systems.portal.registration import register_tenant, validate_tenant
-from bigtime.systems.portal.statuses import onward, override_tenant_status, update_tenant_status
+from bigtime.systems.portal.records import Counts, audit_log, mark_of
+from bigtime.systems.portal.registration import (
+    MOST_TRIES, SEED_BYTES, VALID_FOR, code_from, issue_code, onward, override_tenant_status,
+    redeem_code, register_tenant, update_tenant_status, validate_tenant,
+)
 from bigtime.systems.portal.tenants import (
     count_deleted_tenants, count_tenants_by_status, count_tenants_to_remind, create_tenant,
     get_tenant, get_tenant_by_email, list_deleted_tenants, list_tenants, list_tenants_by_status,
-    list_tenants_to_remind, restore_tenant, soft_delete_tenant, update_tenant,
+    list_tenants_to_remind, orderly, restore_tenant, soft_delete_tenant, tenant_at_checkout,
+    tenant_of, update_tenant,
 )
 from bigtime.systems.portal.values import (
     Active, AskedCode, Billing, BillingCycle, CampaignCode, Day, Description, Discount, Email,
@@ -54,19 +50,7 @@ from bigtime.systems.portal.values import (
 )
 from bigtime.systems.portal.verification import Place, verify_chains
 
-MODULES: Final = (
-    tenants,
-    statuses,
-    checkout,
-    codes,
-    registration,
-    products,
-    campaigns,
-    orders,
-    history,
-    verification,
-    price_changes,
-)
+MODULES: Final = (tenants, registration, products, campaigns, orders, records, verification)
 
 ACCEPTED: Final = {
     "hot-partition Tenant.TenantStatusIndex": (
@@ -88,7 +72,7 @@ DUPLICATE: Final = {
 
 
 def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
-    """The system, as somebody wants to run it.
+    """The system with its options.
 
     Without `duplicate_index`, products have no ActiveIndex beside the ProductActiveIndex that has
     the same keys. With `anonymise`, tenants can be anonymised.

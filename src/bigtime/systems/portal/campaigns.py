@@ -1,183 +1,174 @@
-"""Campaigns: a discount on a product, found by the code that people are told."""
+"""Campaigns: a discount on a product, found by its code.
+
+They are shown as offers, with what is computed and never stored: a campaign is valid while it is
+active and today lies in its dates; the name and prices of its product say whether that is still
+on sale.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from bigtime.model import (
-    Conflict,
-    Page,
-    Position,
-    Write,
-    at_most,
-    attr,
-    check,
-    get,
-    less_than,
-    more_than,
-    now,
-    pattern,
-    query,
-    random_bytes,
-)
+from bigtime import model as bt
+from bigtime.systems.portal import errors, records, values
 from bigtime.systems.portal.design import Campaign, Product
-from bigtime.systems.portal.errors import (
-    CampaignDeleted,
-    CampaignExists,
-    DatesReversed,
-    DiscountTooHigh,
-    ProductUnavailable,
-    UnknownCampaign,
-    UnknownProduct,
-)
-from bigtime.systems.portal.history import (
-    TRIES,
-    Change,
-    Changing,
-    Overtaken,
-    but,
-    check_seen,
-    create_record,
-    edit_change,
-)
-from bigtime.systems.portal.offers import (
-    Offer,
-    offer_of,
-    offer_page,
-    offers_of,
-    rounded_discount,
-    today,
-)
-from bigtime.systems.portal.paging import (
-    IS_ACTIVE,
-    MOST_ON_A_PAGE,
-    PAGE,
-    activity_page,
-    checked_size,
-)
-from bigtime.systems.portal.values import (
-    CENT,
-    Actor,
-    AskedCode,
-    CampaignCode,
-    Day,
-    Description,
-    Discount,
-    Link,
-    ProductId,
-    asked_campaign_code,
-    checked_product_id,
-    made_id,
-)
-from bigtime.wire import Steps
 
+UNAVAILABLE: Final = "[Product Unavailable]"
 CHANGEABLE: Final = frozenset(
-    {
-        "description",
-        "discount_percentage",
-        "from_date",
-        "to_date",
-        "terms_conditions_link",
-        "active",
-    }
+    "description discount_percentage from_date to_date terms_conditions_link active".split()
 )
 DATES: Final = {"from_date": date(2025, 6, 1), "to_date": date(2025, 8, 31)}
+
+
+# Offers
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A campaign, its product's name and prices, and whether it holds today."""
+
+    campaign: Campaign
+    product_name: str
+    original_price: Decimal | None
+    discounted_price: Decimal | None
+    is_valid: bool
+
+
+def today(zone: tzinfo = UTC) -> bt.Steps[date]:
+    """The day that it is in a zone."""
+    moment = yield from bt.now()
+    return moment.astimezone(zone).date()
+
+
+def is_valid(campaign: Campaign, day: date) -> bool:
+    return campaign.active and campaign.from_date <= day <= campaign.to_date
+
+
+def rounded_discount(price: Decimal, percentage: Decimal) -> Decimal:
+    """The price less so many percent, to the cent, half a cent up."""
+    return (price * (values.WHOLE - percentage) / values.WHOLE).quantize(values.CENT, ROUND_HALF_UP)
+
+
+def discounted_price(price: Decimal, percentage: Decimal) -> Decimal:
+    """What is paid; a cent at least, should the price have dropped since the campaign was made."""
+    return max(values.CENT, rounded_discount(price, percentage))
+
+
+def offer_of(campaign: Campaign, product: Product | None, day: date) -> Offer:
+    valid = is_valid(campaign, day)
+    if product is None or not product.active:
+        return Offer(campaign, UNAVAILABLE, None, None, valid)
+    price = discounted_price(product.price, campaign.discount_percentage)
+    return Offer(campaign, product.name, product.price, price, valid)
+
+
+def offers_of(campaigns: Sequence[Campaign], day: date) -> bt.Steps[list[Offer]]:
+    """The offers of campaigns; each product is read once."""
+    ids = list(dict.fromkeys(campaign.product_id for campaign in campaigns))
+    found = yield from bt.get_many([Product.key(id_) for id_ in ids])
+    products = dict(zip(ids, found, strict=True))
+    return [offer_of(campaign, products[campaign.product_id], day) for campaign in campaigns]
+
+
+def offer_page(page: bt.Page[Campaign], day: date) -> bt.Steps[bt.Page[Offer]]:
+    return bt.Page((yield from offers_of(page.items, day)), page.position)
 
 
 # Reading
 
 
-@pattern("Get Campaign by Code", index="Main table")
+@bt.pattern("Get Campaign by Code", index="Main table")
 def get_campaign(
-    code: AskedCode, *, include_inactive: bool = False, zone: tzinfo = UTC
-) -> Steps[Offer]:
+    code: values.AskedCode, *, include_inactive: bool = False, zone: tzinfo = UTC
+) -> bt.Steps[Offer]:
     """with its product, both strongly consistent; the code in any case"""
-    key = Campaign.key(asked_campaign_code(code))
-    campaign = yield from get(key, consistent=True, missing=UnknownCampaign)
+    key = Campaign.key(values.asked_campaign_code(code))
+    campaign = yield from bt.get(key, consistent=True, missing=errors.UnknownCampaign)
     if not (campaign.active or include_inactive):
-        raise UnknownCampaign
-    product = yield from get(Product.key(campaign.product_id), consistent=True)
+        raise errors.UnknownCampaign
+    product = yield from bt.get(Product.key(campaign.product_id), consistent=True)
     return offer_of(campaign, product, (yield from today(zone)))
 
 
-@pattern("List Active Campaigns", index="CampaignActiveIndex, products")
+@bt.pattern("List Active Campaigns", index="CampaignActiveIndex, products")
 def list_campaigns(
     *,
     valid_only: bool = False,
     include_inactive: bool = False,
-    limit: int = PAGE,
-    after: Position | None = None,
+    limit: int = records.PAGE,
+    after: bt.Position | None = None,
     newest_first: bool = True,
     zone: tzinfo = UTC,
-) -> Steps[Page[Offer]]:
+) -> bt.Steps[bt.Page[Offer]]:
     """by start date, newest first, paged; on demand those that are valid today"""
     day = yield from today(zone)
-    started = {"from_date": at_most(day)} if valid_only else {}
-    page = yield from activity_page(
+    started = {"from_date": bt.at_most(day)} if valid_only else {}
+    page = yield from records.activity_page(
         Campaign,
         "CampaignActiveIndex",
         include_inactive=include_inactive and not valid_only,
         limit=limit,
         after=after,
         newest_first=newest_first,
-        filter=attr("to_date") >= day if valid_only else None,
+        filter=bt.attr("to_date") >= day if valid_only else None,
         **started,
     )
     return (yield from offer_page(page, day))
 
 
-@pattern("List Campaigns by Product", index="CampaignProductIndex, products")
+@bt.pattern("List Campaigns by Product", index="CampaignProductIndex, products")
 def list_campaigns_by_product(
-    product_id: ProductId,
+    product_id: values.ProductId,
     *,
     valid_only: bool = False,
     include_inactive: bool = False,
-    limit: int = PAGE,
-    after: Position | None = None,
+    limit: int = records.PAGE,
+    after: bt.Position | None = None,
     zone: tzinfo = UTC,
-) -> Steps[Page[Offer]]:
+) -> bt.Steps[bt.Page[Offer]]:
     """by start date, newest first, paged"""
     day = yield from today(zone)
-    started = {"from_date": at_most(day)} if valid_only else {}
+    started = {"from_date": bt.at_most(day)} if valid_only else {}
     own = Campaign.within(
-        "CampaignProductIndex", product_id=checked_product_id(product_id), **started
+        "CampaignProductIndex", product_id=values.checked_product_id(product_id), **started
     )
-    wanted = None if include_inactive else IS_ACTIVE
-    page = yield from query(
+    wanted = None if include_inactive else records.IS_ACTIVE
+    page = yield from bt.query(
         own,
         newest_first=True,
-        limit=checked_size(limit),
+        limit=records.checked_size(limit),
         after=after,
-        filter=IS_ACTIVE & (attr("to_date") >= day) if valid_only else wanted,
+        filter=records.IS_ACTIVE & (bt.attr("to_date") >= day) if valid_only else wanted,
     )
     return (yield from offer_page(page, day))
 
 
-@pattern("List Upcoming Campaigns", index="CampaignActiveIndex, products")
+@bt.pattern("List Upcoming Campaigns", index="CampaignActiveIndex, products")
 def list_upcoming_campaigns(
-    *, limit: int = PAGE, after: Position | None = None, zone: tzinfo = UTC
-) -> Steps[Page[Offer]]:
+    *, limit: int = records.PAGE, after: bt.Position | None = None, zone: tzinfo = UTC
+) -> bt.Steps[bt.Page[Offer]]:
     """active ones that start after today, the next one first, paged"""
     day = yield from today(zone)
     return (yield from offer_page((yield from upcoming_page(day, limit, after)), day))
 
 
-@pattern("List Expired Campaigns", index="CampaignActiveIndex, products")
+@bt.pattern("List Expired Campaigns", index="CampaignActiveIndex, products")
 def list_expired_campaigns(
-    *, limit: int = PAGE, after: Position | None = None, zone: tzinfo = UTC
-) -> Steps[Page[Offer]]:
+    *, limit: int = records.PAGE, after: bt.Position | None = None, zone: tzinfo = UTC
+) -> bt.Steps[bt.Page[Offer]]:
     """active ones that ended before today, filtered by end date; newest first, paged"""
     day = yield from today(zone)
     return (yield from offer_page((yield from expired_page(day, limit, after)), day))
 
 
-@pattern("List Next and Last Campaigns", index="CampaignActiveIndex, products")
+@bt.pattern("List Next and Last Campaigns", index="CampaignActiveIndex, products")
 def list_next_and_last_campaigns(
-    *, limit: int = PAGE, zone: tzinfo = UTC
-) -> Steps[tuple[list[Offer], list[Offer]]]:
+    *, limit: int = records.PAGE, zone: tzinfo = UTC
+) -> bt.Steps[tuple[list[Offer], list[Offer]]]:
     """the first of the upcoming ones and of the expired ones; each product is read once
 
     Of those that have begun some still run. So twice as many are looked at, or a second look would
@@ -185,44 +176,48 @@ def list_next_and_last_campaigns(
     """
     day = yield from today(zone)
     coming = yield from upcoming_page(day, limit)
-    over = yield from expired_page(day, min(2 * limit, MOST_ON_A_PAGE))
+    over = yield from expired_page(day, min(2 * limit, records.MOST_ON_A_PAGE))
     offers = yield from offers_of([*coming, *over.items[:limit]], day)
     return offers[: len(coming)], offers[len(coming) :]
 
 
-def upcoming_page(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
-    return activity_page(
+def upcoming_page(
+    day: date, limit: int, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Campaign]]:
+    return records.activity_page(
         Campaign,
         "CampaignActiveIndex",
-        from_date=more_than(day),
+        from_date=bt.more_than(day),
         limit=limit,
         after=after,
         newest_first=False,
     )
 
 
-def expired_page(day: date, limit: int, after: Position | None = None) -> Steps[Page[Campaign]]:
-    return activity_page(
+def expired_page(
+    day: date, limit: int, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Campaign]]:
+    return records.activity_page(
         Campaign,
         "CampaignActiveIndex",
-        from_date=less_than(day),
-        filter=attr("to_date") < day,
+        from_date=bt.less_than(day),
+        filter=bt.attr("to_date") < day,
         limit=limit,
         after=after,
         newest_first=True,
     )
 
 
-@pattern("List Campaigns by Creation", index="ActiveIndex, products")
+@bt.pattern("List Campaigns by Creation", index="ActiveIndex, products")
 def list_campaigns_by_creation(
     *,
     include_inactive: bool = False,
-    limit: int = PAGE,
-    after: Position | None = None,
+    limit: int = records.PAGE,
+    after: bt.Position | None = None,
     zone: tzinfo = UTC,
-) -> Steps[Page[Offer]]:
+) -> bt.Steps[bt.Page[Offer]]:
     """newest first, paged"""
-    page = yield from activity_page(
+    page = yield from records.activity_page(
         Campaign,
         "ActiveIndex",
         include_inactive=include_inactive,
@@ -233,33 +228,35 @@ def list_campaigns_by_creation(
     return (yield from offer_page(page, (yield from today(zone))))
 
 
-@pattern("List Soft Deleted Campaigns", index="CampaignActiveIndex, products")
+@bt.pattern("List Soft Deleted Campaigns", index="CampaignActiveIndex, products")
 def list_deleted_campaigns(
-    *, limit: int = PAGE, after: Position | None = None, zone: tzinfo = UTC
-) -> Steps[Page[Offer]]:
+    *, limit: int = records.PAGE, after: bt.Position | None = None, zone: tzinfo = UTC
+) -> bt.Steps[bt.Page[Offer]]:
     """what can be restored; by start date, newest first, paged"""
     deleted = Campaign.within("CampaignActiveIndex", active=False)
-    page = yield from query(deleted, newest_first=True, limit=checked_size(limit), after=after)
+    page = yield from bt.query(
+        deleted, newest_first=True, limit=records.checked_size(limit), after=after
+    )
     return (yield from offer_page(page, (yield from today(zone))))
 
 
 # Writing
 
 
-@pattern("Create Campaign", index="Main table", takes="N/A", sample=DATES)
+@bt.pattern("Create Campaign", index="Main table", takes="N/A", sample=DATES)
 def create_campaign(
-    code: CampaignCode,
-    description: Description,
-    discount_percentage: Discount,
-    product_id: ProductId,
-    terms_conditions_link: Link,
-    from_date: Day,
-    to_date: Day,
+    code: values.CampaignCode,
+    description: values.Description,
+    discount_percentage: values.Discount,
+    product_id: values.ProductId,
+    terms_conditions_link: values.Link,
+    from_date: values.Day,
+    to_date: values.Day,
     *,
-    by: Actor,
-) -> Steps[Campaign]:
+    by: values.Actor,
+) -> bt.Steps[Campaign]:
     """admin; a new code, and a product that is active in the same transaction"""
-    moment = yield from now()
+    moment = yield from bt.now()
     campaign = Campaign(
         code=code,
         description=description,
@@ -268,25 +265,31 @@ def create_campaign(
         terms_conditions_link=terms_conditions_link,
         from_date=from_date,
         to_date=to_date,
-        id=made_id("camp", (yield from random_bytes(16))),
+        id=values.made_id("camp", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,
     )
     check_dates(campaign)
-    for _ in range(TRIES):
+    for _ in range(records.TRIES):
         affordable = yield from affordable_product(campaign)
         try:
-            return (yield from create_record(campaign, taken=CampaignExists, checks=(affordable,)))
-        except Overtaken:
+            return (
+                yield from records.create_record(
+                    campaign, taken=errors.CampaignExists, checks=(affordable,)
+                )
+            )
+        except records.Overtaken:
             continue
-    raise Conflict
+    raise bt.Conflict
 
 
-@pattern("Update Campaign", index="Main table", sample={"changes": {"discount_percentage": "15"}})
+@bt.pattern(
+    "Update Campaign", index="Main table", sample={"changes": {"discount_percentage": "15"}}
+)
 def update_campaign(
-    code: AskedCode, changes: Mapping[str, Any], *, by: Actor, seen: str | None = None
-) -> Steps[Campaign]:
+    code: values.AskedCode, changes: Mapping[str, Any], *, by: values.Actor, seen: str | None = None
+) -> bt.Steps[Campaign]:
     """admin; not its code or its product, and dates are judged as the pair that they become
 
     `seen` is the mark of the record that it is changed from: if it is another by now, nothing is
@@ -295,35 +298,35 @@ def update_campaign(
     return (yield from edit_campaign(code, changes, by, seen))
 
 
-@pattern("Soft Delete Campaign", index="Main table")
-def soft_delete_campaign(code: AskedCode, *, by: Actor) -> Steps[Campaign]:
+@bt.pattern("Soft Delete Campaign", index="Main table")
+def soft_delete_campaign(code: values.AskedCode, *, by: values.Actor) -> bt.Steps[Campaign]:
     """admin; orders keep their snapshot"""
     return (yield from edit_campaign(code, {"active": False}, by))
 
 
-@pattern("Restore Campaign", index="Main table")
-def restore_campaign(code: AskedCode, *, by: Actor) -> Steps[Campaign]:
+@bt.pattern("Restore Campaign", index="Main table")
+def restore_campaign(code: values.AskedCode, *, by: values.Actor) -> bt.Steps[Campaign]:
     """admin; as it was"""
     return (yield from edit_campaign(code, {"active": True}, by))
 
 
 def edit_campaign(
     code: str, changes: Mapping[str, Any], by: str, seen: str | None = None
-) -> Steps[Campaign]:
-    def decide(campaign: Campaign) -> Steps[Change | None]:
-        check_seen(campaign, seen)
-        change = edit_change(campaign, changes, CHANGEABLE, CampaignDeleted)
+) -> bt.Steps[Campaign]:
+    def decide(campaign: Campaign) -> bt.Steps[records.Change | None]:
+        records.check_seen(campaign, seen)
+        change = records.edit_change(campaign, changes, CHANGEABLE, errors.CampaignDeleted)
         if change is None:
             return None
-        after = but(campaign, change.fields)
+        after = records.but(campaign, change.fields)
         check_dates(after)
         if "discount_percentage" not in change.fields:
             return change
         checks = yield from still_affordable(after)
-        return Change(change.fields, change.action, checks=checks)
+        return records.Change(change.fields, change.action, checks=checks)
 
-    key = Campaign.key(asked_campaign_code(code))
-    return Changing(key, by, UnknownCampaign).run(decide)
+    key = Campaign.key(values.asked_campaign_code(code))
+    return records.Changing(key, by, errors.UnknownCampaign).run(decide)
 
 
 # Rules
@@ -331,34 +334,34 @@ def edit_campaign(
 
 def check_dates(campaign: Campaign) -> None:
     if campaign.from_date > campaign.to_date:
-        raise DatesReversed
+        raise errors.DatesReversed
 
 
 def check_discount(price: Decimal, percentage: Decimal) -> None:
-    if rounded_discount(price, percentage) < CENT:
-        raise DiscountTooHigh
+    if rounded_discount(price, percentage) < values.CENT:
+        raise errors.DiscountTooHigh
 
 
-def affordable_product(campaign: Campaign) -> Steps[Write[Any]]:
+def affordable_product(campaign: Campaign) -> bt.Steps[bt.Write[Any]]:
     """That its product is there, active, and costs something in spite of the discount."""
     key = Product.key(campaign.product_id)
-    product = yield from get(key, consistent=True, missing=UnknownProduct)
+    product = yield from bt.get(key, consistent=True, missing=errors.UnknownProduct)
     if not product.active:
-        raise ProductUnavailable
+        raise errors.ProductUnavailable
     check_discount(product.price, campaign.discount_percentage)
-    return check(
+    return bt.check(
         key,
-        if_exists=UnknownProduct,
-        when=IS_ACTIVE & (attr("price") == product.price),
-        otherwise=Overtaken,
+        if_exists=errors.UnknownProduct,
+        when=records.IS_ACTIVE & (bt.attr("price") == product.price),
+        otherwise=records.Overtaken,
     )
 
 
-def still_affordable(campaign: Campaign) -> Steps[tuple[Write[Any], ...]]:
+def still_affordable(campaign: Campaign) -> bt.Steps[tuple[bt.Write[Any], ...]]:
     """The same of a campaign that is there; its product may be gone, for what it was."""
     key = Product.key(campaign.product_id)
-    product = yield from get(key, consistent=True)
+    product = yield from bt.get(key, consistent=True)
     if product is None:
         return ()
     check_discount(product.price, campaign.discount_percentage)
-    return (check(key, when=attr("price") == product.price, otherwise=Overtaken),)
+    return (bt.check(key, when=bt.attr("price") == product.price, otherwise=records.Overtaken),)

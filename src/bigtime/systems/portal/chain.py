@@ -12,8 +12,8 @@ and none is ever changed. That nobody does so all the same is what the hashes ar
 2. `contentHash` is the SHA-256, in hexadecimal, of what an entry tells: its attributes `reason`,
    `before`, `after` and `salt`, those that are there.
 3. `hash` is the SHA-256 of all other attributes of the item but itself: the key, `table`, `id`,
-   `sequence`, `action`, `actor`, `at`, `event`, `contentHash`, `previousHash`, and whatever else
-   somebody may have put there.
+   `sequence`, `action`, `actor`, `at`, `event`, `contentHash`, `previousHash`, and any other that
+   was put there.
 4. `previousHash` is the `hash` of the entry before; of the first one, sixty-four zeros.
 
 So a byte that changes does not fit its hash; an entry whose hashes were made anew does not fit the
@@ -36,7 +36,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
-from bigtime.model import View
+from bigtime import model as bt
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Hash, Record, SequenceNumber
 from bigtime.wire import AttributeValue, Item
 
@@ -57,7 +57,7 @@ class Link(Protocol):
     def hash(self) -> str: ...
 
 
-class LastEntry(View, of=AuditEntry):
+class LastEntry(bt.View, of=AuditEntry):
     """The end of a chain."""
 
     sequence: SequenceNumber
@@ -89,9 +89,9 @@ def canonical_value(value: AttributeValue) -> AttributeValue:
         case "N":
             return {tag: number_text(content)}
         case "L":
-            return {tag: [canonical_value(one) for one in content]}
+            return {tag: [canonical_value(item) for item in content]}
         case "M":
-            return {tag: {name: canonical_value(one) for name, one in content.items()}}
+            return {tag: {name: canonical_value(item) for name, item in content.items()}}
         case "NS":
             return {tag: sorted(map(number_text, content))}
         case "SS" | "BS":
@@ -124,9 +124,9 @@ def plain(value: AttributeValue) -> Any:
         case "N":
             return Decimal(content)
         case "L":
-            return [plain(one) for one in content]
+            return [plain(item) for item in content]
         case "M":
-            return {name: plain(one) for name, one in content.items()}
+            return {name: plain(item) for name, item in content.items()}
     return content
 
 

@@ -9,39 +9,246 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from bigtime.model import UNTIL, Demo, Entity, Scale
+from bigtime import model as bt
+from bigtime.systems.portal import design
+from bigtime.systems.portal.campaigns import is_valid
 from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
-from bigtime.systems.portal.demo_catalogue import (
-    FIRST_NAMES,
-    PLACES,
-    PLANS,
-    PROMOTIONS,
-    SURNAMES,
-    TRADES,
-    Plan,
-    Promotion,
-)
-from bigtime.systems.portal.design import (
-    SYSTEM_ACTOR,
-    Action,
-    Audited,
-    AuditEntry,
-    Campaign,
-    EmailMarker,
-    Order,
-    Product,
-    Record,
-    Tenant,
-)
-from bigtime.systems.portal.history import TABLES, but, edit_of
-from bigtime.systems.portal.offers import is_valid
+from bigtime.systems.portal.design import Action, AuditEntry, Campaign, Product, Record, Tenant
 from bigtime.systems.portal.orders import item_of, snapshot
-from bigtime.systems.portal.values import Status, made_id, timed_id
+from bigtime.systems.portal.records import TABLES, but, edit_of
+from bigtime.systems.portal.values import BillingCycle, Status, made_id, timed_id
+
+# What it sells, to whom, and with which campaigns
+
+MONTHLY, YEARLY = BillingCycle.MONTHLY, BillingCycle.YEARLY
+
+
+class Plan(NamedTuple):
+    """A product, the prices that it has had, and whether it is still sold."""
+
+    name: str
+    description: str
+    prices: tuple[str, ...]
+    cycle: BillingCycle
+    features: tuple[str, ...]
+    sold: bool = True
+
+
+class Promotion(NamedTuple):
+    """A campaign for one of the plans, by its place in the list."""
+
+    code: str
+    description: str
+    discount: str
+    plan: int
+    first: date
+    last: date
+    running: bool = True
+
+
+PLANS: Final = (
+    Plan(
+        "WordPress Starter Plan",
+        "One WordPress site for a first shop window, hosted in Johannesburg.",
+        ("79.00", "89.00"),
+        MONTHLY,
+        ("1 WordPress site", "10GB storage", "Free SSL certificate", "Weekly backups"),
+    ),
+    Plan(
+        "WordPress Professional Plan",
+        "Professional WordPress hosting with advanced features.",
+        ("249.99", "279.99", "299.99"),
+        MONTHLY,
+        (
+            "Up to 10 WordPress sites",
+            "100GB storage",
+            "Unlimited bandwidth",
+            "Daily backups",
+            "Priority support",
+        ),
+    ),
+    Plan(
+        "WordPress Professional Plan, Yearly",
+        "The professional plan, paid once a year: twelve months for the price of ten.",
+        ("2999.90",),
+        YEARLY,
+        ("Up to 10 WordPress sites", "100GB storage", "Daily backups", "Priority support"),
+    ),
+    Plan(
+        "WooCommerce Store",
+        "A shop that takes PayFast, Ozow and card payments from day one.",
+        ("449.00", "479.00"),
+        MONTHLY,
+        ("1 online shop", "PayFast and Ozow ready", "Hourly backups", "50GB storage"),
+    ),
+    Plan(
+        "Agency Plan",
+        "Fifty client sites under one roof, with staging and a login for each client.",
+        ("1299.00",),
+        MONTHLY,
+        ("Up to 50 WordPress sites", "500GB storage", "Staging sites", "Client logins"),
+    ),
+    Plan(
+        "Business Mail",
+        "Mailboxes on your own domain, with spam filter and calendar.",
+        ("45.00", "49.00"),
+        MONTHLY,
+        ("10 mailboxes", "50GB each", "Calendar and contacts", "Spam filter"),
+    ),
+    Plan(
+        "VPS Johannesburg 4GB",
+        "A virtual server in Teraco JB1, three milliseconds from the exchange.",
+        ("389.00",),
+        MONTHLY,
+        ("2 vCPU", "4GB memory", "80GB NVMe", "Power backed up through load-shedding"),
+    ),
+    Plan(
+        "VPS Cape Town 8GB",
+        "A virtual server in Cape Town for those who need room to grow.",
+        ("689.00", "659.00"),
+        MONTHLY,
+        ("4 vCPU", "8GB memory", "160GB NVMe", "Power backed up through load-shedding"),
+    ),
+    Plan(
+        ".co.za Domain",
+        "Your name in South Africa, registered in an hour.",
+        ("89.00", "99.00"),
+        YEARLY,
+        ("Free DNS", "WHOIS privacy", "Renewal reminders"),
+    ),
+    Plan(
+        "Site Care",
+        "We update plugins, watch the site and put it back when something breaks.",
+        ("199.00",),
+        MONTHLY,
+        ("Plugin updates", "Uptime watch", "Two hours of work a month"),
+    ),
+    Plan(
+        "Shared Hosting Classic",
+        "The cPanel hosting of old; customers have moved to the WordPress plans.",
+        ("59.00",),
+        MONTHLY,
+        ("1 site", "5GB storage"),
+        sold=False,
+    ),
+)
+
+PROMOTIONS: Final = (
+    Promotion(
+        "SWITCH2US",
+        "Move your site to us and pay a fifth less.",
+        "20",
+        1,
+        date(2025, 10, 1),
+        date(2029, 9, 30),
+    ),
+    Promotion(
+        "STARTUP_ZA",
+        "For companies in their first year.",
+        "35",
+        3,
+        date(2025, 11, 1),
+        date(2029, 10, 31),
+    ),
+    Promotion(
+        "COZA_PLUS",
+        "A .co.za name with every new plan, at half a year's price.",
+        "50",
+        8,
+        date(2025, 9, 1),
+        date(2029, 8, 31),
+    ),
+    Promotion(
+        "SUMMER2025",
+        "The summer offer of 2025, which so many liked that it goes on.",
+        "20",
+        1,
+        date(2025, 6, 1),
+        date(2029, 8, 31),
+    ),
+    Promotion(
+        "HERITAGE_2025",
+        "Heritage Day special on the starter plan.",
+        "24.09",
+        0,
+        date(2025, 9, 15),
+        date(2025, 9, 30),
+    ),
+    Promotion(
+        "BLACK_FRIDAY_2025",
+        "Four days, a third off agency hosting.",
+        "33.33",
+        4,
+        date(2025, 11, 28),
+        date(2025, 12, 1),
+    ),
+    Promotion(
+        "YOUTH_MONTH_2026",
+        "June is for the young: mail for student start-ups.",
+        "40",
+        5,
+        date(2026, 6, 1),
+        date(2026, 6, 30),
+    ),
+    Promotion(
+        "JOZI_VPS_2030",
+        "A new hall in Johannesburg opens its doors.",
+        "15",
+        6,
+        date(2030, 2, 1),
+        date(2030, 4, 30),
+    ),
+    Promotion(
+        "SUMMER2030",
+        "Summer 2030 special offer on the professional plan.",
+        "20",
+        1,
+        date(2030, 12, 1),
+        date(2031, 2, 28),
+    ),
+    Promotion(
+        "CLASSIC_CLEARANCE",
+        "Last call for classic hosting; withdrawn with the product.",
+        "10",
+        10,
+        date(2025, 10, 1),
+        date(2026, 12, 31),
+        running=False,
+    ),
+    Promotion(
+        "EASTER_EGG",
+        "A joke of the marketing team, withdrawn the same day.",
+        "99.99",
+        9,
+        date(2026, 4, 3),
+        date(2026, 4, 6),
+        running=False,
+    ),
+)
+
+FIRST_NAMES: Final = (
+    "Thabo Lerato Sipho Nomsa Pieter Annelie Zanele Kagiso Ayesha Imraan Fatima Johan Mandla"
+    " Naledi Bongani Priya Riaan Thandi Lwazi Karin Sibusiso Michelle Tebogo Anika Yusuf Palesa"
+    " Dirk Refilwe"
+).split()
+SURNAMES: Final = (
+    "Mokoena Dlamini Botha Naidoo vanWyk Khumalo Pillay Nkosi Jacobs Mahlangu Petersen Govender"
+    " Molefe Coetzee Zulu Adams Ndlovu Steyn Maseko Essop Tshabalala Fourie Sithole Davids"
+).split()
+TRADES: Final = (
+    "Roasters Plumbing Attorneys Bakery Architects Safaris Dental Tyres Films Farms Physio"
+    " Guesthouse Electrical Designs Motors Tutors Catering Florists Logistics Studio"
+).split()
+PLACES: Final = (
+    "Karoo Umhlanga Soweto Stellenbosch Limpopo Sandton Knysna Bloem Midrand Overberg Maboneng"
+    " Drakensberg Paarl Polokwane Gqeberha Zululand"
+).split()
+
 
 R = TypeVar("R", bound=Record)
 
@@ -49,15 +256,15 @@ OPENED: Final = timedelta(days=480)
 """How long ago the house opened."""
 FIRST_CUSTOMER: Final = timedelta(days=380)
 ADMIN: Final = "admin@kimmyai.io"
-CUSTOMERS: Final[Mapping[Scale, int]] = {
-    Scale.SMALL: 40,
-    Scale.MEDIUM: 2_000,
-    Scale.LARGE: 50_000,
+CUSTOMERS: Final[Mapping[bt.Scale, int]] = {
+    bt.Scale.SMALL: 40,
+    bt.Scale.MEDIUM: 2_000,
+    bt.Scale.LARGE: 50_000,
 }
 
 
 class Life(Generic[R]):
-    """A record as it is now, and what it has been through."""
+    """A record as it is now, and its audit entries."""
 
     def __init__(self, record: R, random: Random) -> None:
         self.record = record
@@ -95,7 +302,7 @@ class Life(Generic[R]):
         self.tell(action or edit_of(self.record, after), self.record, after, reason)
         self.record = after
 
-    def entities(self) -> Iterator[Entity]:
+    def entities(self) -> Iterator[bt.Entity]:
         yield self.record
         yield from self.entries
 
@@ -127,7 +334,7 @@ def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Lif
 
 
 def price_entries(life: Life[Product]) -> Iterator[AuditEntry]:
-    """What the stream's consumer would have noted of each new price."""
+    """The entries that the reaction to the stream would have written of each new price."""
     last: AuditEntry | None = None
     for entry in life.entries:
         old, new = entry.before or {}, entry.after or {}
@@ -135,7 +342,7 @@ def price_entries(life: Life[Product]) -> Iterator[AuditEntry]:
             continue
         last = next_entry(
             last,
-            Audited.PRICES,
+            design.Audited.PRICES,
             entry.id,
             action=Action.PRICE_CHANGED,
             at=entry.at,
@@ -180,7 +387,7 @@ class Offered:
         """A campaign that a customer of that day could have used."""
         day = at.date()
         fitting = (campaign for campaign in self.campaigns if campaign.product_id == product.id)
-        return next((one for one in fitting if is_valid(one, day)), None)
+        return next((campaign for campaign in fitting if is_valid(campaign, day)), None)
 
 
 # Who buys
@@ -229,7 +436,7 @@ def tenant_life(number: int, story: Story, since: datetime, random: Random) -> L
     tenant = Tenant(
         id=made_id("tenant", random.randbytes(16)),
         email=address(number, random),
-        **stamps(since, SYSTEM_ACTOR),
+        **stamps(since, design.SYSTEM_ACTOR),
     )
     life, hour = Life(tenant, random), timedelta(hours=1)
     moved = Action.STATUS_CHANGED
@@ -251,12 +458,14 @@ def tenant_life(number: int, story: Story, since: datetime, random: Random) -> L
     return life
 
 
-def order_life(tenant: Tenant, at: datetime, offered: Offered, random: Random) -> Life[Order]:
-    chosen = {one.id: one for one in random.sample(offered.products, random.choice((1, 1, 2)))}
+def order_life(
+    tenant: Tenant, at: datetime, offered: Offered, random: Random
+) -> Life[design.Order]:
+    chosen = {plan.id: plan for plan in random.sample(offered.products, random.choice((1, 1, 2)))}
     first = next(iter(chosen.values()))
     campaign = offered.campaign_for(first, at)
-    items = [item_of(one, random.choice((1, 1, 1, 2)), campaign) for one in chosen.values()]
-    order = Order(
+    items = [item_of(plan, random.choice((1, 1, 1, 2)), campaign) for plan in chosen.values()]
+    order = design.Order(
         id=timed_id("order", at, random.randbytes(16)),
         tenant_id=tenant.id,
         items=items,
@@ -270,7 +479,7 @@ def order_life(tenant: Tenant, at: datetime, offered: Offered, random: Random) -
 # All of it
 
 
-def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
+def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[bt.Entity]:
     products = [product_life(place, plan, random, until) for place, plan in enumerate(PLANS)]
     campaigns = [
         campaign_life(promotion, products[promotion.plan].record, random, until)
@@ -282,25 +491,26 @@ def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[
     for campaign in campaigns:
         yield from campaign.entities()
     offered = Offered(
-        [one.record for one in products if one.record.active], [one.record for one in campaigns]
+        [product.record for product in products if product.record.active],
+        [campaign.record for campaign in campaigns],
     )
     for number in range(CUSTOMERS[scale]):
         yield from customer(number, offered, random, until)
 
 
-def customer(number: int, offered: Offered, random: Random, until: datetime) -> Iterator[Entity]:
+def customer(number: int, offered: Offered, random: Random, until: datetime) -> Iterator[bt.Entity]:
     story = STORIES[number % len(STORIES)]
     seconds = int(FIRST_CUSTOMER.total_seconds()) - 5 * 86_400
     since = until - FIRST_CUSTOMER + timedelta(seconds=random.randrange(seconds))
     life = tenant_life(number, story, since, random)
     yield from life.entities()
-    yield EmailMarker(address=life.record.email, tenant_id=life.record.id)
+    yield design.EmailMarker(address=life.record.email, tenant_id=life.record.id)
     for place in range(story.orders):
         at = since + timedelta(minutes=5, hours=4 * place)
         yield from order_life(life.record, at, offered, random).entities()
 
 
-def count(scale: Scale) -> int:
+def count(scale: bt.Scale) -> int:
     products = sum(2 * len(plan.prices) + (not plan.sold) for plan in PLANS)
     campaigns = sum(2 + (not promotion.running) for promotion in PROMOTIONS)
     whole, rest = divmod(CUSTOMERS[scale], len(STORIES))
@@ -308,4 +518,4 @@ def count(scale: Scale) -> int:
     return products + campaigns + whole * sum(sizes) + sum(sizes[:rest])
 
 
-DEMO: Final = Demo(entities=entities, count=count)
+DEMO: Final = bt.Demo(entities=entities, count=count)

@@ -20,57 +20,26 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bigtime.model import (
-    Entity,
-    EpochSeconds,
-    Keys,
-    Secret,
-    Table,
-    camel_case,
-    global_index,
-    unique,
-)
+from bigtime import model as bt
+from bigtime.systems.portal import values
 from bigtime.systems.portal.errors import EmailTaken
-from bigtime.systems.portal.values import (
-    Active,
-    Actor,
-    Billing,
-    CampaignCode,
-    CampaignId,
-    Day,
-    Description,
-    Discount,
-    Email,
-    Features,
-    Link,
-    Moment,
-    Name,
-    OrderId,
-    Price,
-    ProductId,
-    Reason,
-    Status,
-    TenantId,
-    TenantStatus,
-    Total,
-)
 
 MOST_LINES: Final = 50
 MOST_PIECES: Final = 1_000
 LAST_SEQUENCE: Final = 999_999_999_999
 
 SYSTEM_ACTOR: Final = "system@kimmyai.io"
-"""Who does what nobody in particular does."""
+"""The actor of what the system does by itself."""
 
 
-def portal_table(name: str, *indexes: tuple[str, ...], ttl: str | None = None) -> Table:
+def portal_table(name: str, *indexes: tuple[str, ...], ttl: str | None = None) -> bt.Table:
     """Every table: PK and SK, a stream of new and old images, indexes that project ALL."""
-    return Table(
+    return bt.Table(
         name,
         "PK",
         "SK",
-        indexes=[global_index(*index) for index in indexes],
-        naming=camel_case,
+        indexes=[bt.global_index(*index) for index in indexes],
+        naming=bt.camel_case,
         ttl=ttl,
         stream="NEW_AND_OLD_IMAGES",
     )
@@ -98,14 +67,14 @@ AUDIT = portal_table("audit")
 CODES = portal_table("codes", ttl="expiresAt")
 
 
-class Record(Entity):
+class Record(bt.Entity):
     """What tenants, products, campaigns and orders have in common."""
 
     id: str
-    date_created: Moment
-    date_last_updated: Moment
-    last_updated_by: Actor
-    active: Active = True
+    date_created: values.Moment
+    date_last_updated: values.Moment
+    last_updated_by: values.Actor
+    active: values.Active = True
 
 
 # Tenants
@@ -114,19 +83,19 @@ class Record(Entity):
 class Tenant(Record, table=TENANTS):
     """A customer of the portal, known by an e-mail address."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("TENANT#{id}", "METADATA"),
         EmailIndex="{email}",
         TenantStatusIndex=("{status}", "{date_created:seconds}"),
         ActiveIndex=("{active}", "{date_created:seconds}"),
     )
-    id: TenantId
-    email: Email
-    status: TenantStatus = Status.UNVALIDATED
-    previous_status: TenantStatus | None = None
+    id: values.TenantId
+    email: values.Email
+    status: values.TenantStatus = values.Status.UNVALIDATED
+    previous_status: values.TenantStatus | None = None
     """What it was before it was suspended."""
-    organization_name: Name | None = None
-    destination_email: Email | None = None
+    organization_name: values.Name | None = None
+    destination_email: values.Email | None = None
 
     @property
     def destination(self) -> str:
@@ -138,15 +107,15 @@ class Tenant(Record, table=TENANTS):
         return self.organization_name is not None
 
 
-class EmailMarker(Entity, table=TENANTS):
-    """Whose an e-mail address is."""
+class EmailMarker(bt.Entity, table=TENANTS):
+    """The marker of an e-mail address, with the tenant that has it."""
 
-    keys = Keys(main=("EMAIL#{address}", "METADATA"))
-    address: Email
-    tenant_id: TenantId
+    keys = bt.Keys(main=("EMAIL#{address}", "METADATA"))
+    address: values.Email
+    tenant_id: values.TenantId
 
 
-EMAILS = unique(
+EMAILS = bt.unique(
     Tenant,
     "email",
     marker=EmailMarker,
@@ -161,25 +130,25 @@ EMAILS = unique(
 class ProductRecord(Record):
     """The fields of a product, whichever indexes its table has."""
 
-    id: ProductId
-    name: Name
-    description: Description
-    price: Price
-    features: Features = []
-    billing_cycle: Billing
+    id: values.ProductId
+    name: values.Name
+    description: values.Description
+    price: values.Price
+    features: values.Features = []
+    billing_cycle: values.Billing
 
 
 class Product(ProductRecord, table=PRODUCTS):
     """Something to buy, at a price in ZAR."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("PRODUCT#{id}", "METADATA"),
         ProductActiveIndex=("{active}", "{date_created:seconds}"),
         ActiveIndex=("{active}", "{date_created:seconds}"),
     )
 
 
-def products_without_duplicate() -> Table:
+def products_without_duplicate() -> bt.Table:
     """The table of products without ActiveIndex, which has the keys of ProductActiveIndex.
 
     No pattern asks that index, so they all run on this table too.
@@ -189,7 +158,7 @@ def products_without_duplicate() -> Table:
     class Product(ProductRecord, table=table):
         """Something to buy, at a price in ZAR."""
 
-        keys = Keys(
+        keys = bt.Keys(
             main=("PRODUCT#{id}", "METADATA"),
             ProductActiveIndex=("{active}", "{date_created:seconds}"),
         )
@@ -200,34 +169,34 @@ def products_without_duplicate() -> Table:
 class Campaign(Record, table=CAMPAIGNS):
     """A discount on one product for some days, known by its code."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("CAMPAIGN#{code}", "METADATA"),
         CampaignActiveIndex=("{active}", "{from_date}"),
         CampaignProductIndex=("{product_id}", "{from_date}"),
         ActiveIndex=("{active}", "{date_created:seconds}"),
     )
-    id: CampaignId
-    code: CampaignCode
-    description: Description
-    discount_percentage: Discount
-    product_id: ProductId
-    terms_conditions_link: Link
-    from_date: Day
-    to_date: Day
+    id: values.CampaignId
+    code: values.CampaignCode
+    description: values.Description
+    discount_percentage: values.Discount
+    product_id: values.ProductId
+    terms_conditions_link: values.Link
+    from_date: values.Day
+    to_date: values.Day
 
 
 # Orders
 
 
 class OrderItem(BaseModel):
-    """So many of a product, each at the price that was paid for it."""
+    """A number of a product, each at the price that was paid for it."""
 
     model_config = ConfigDict(frozen=True)
 
-    product_id: ProductId
-    product_name: Name
+    product_id: values.ProductId
+    product_name: values.Name
     quantity: int = Field(ge=1, le=MOST_PIECES)
-    unit_price: Price
+    unit_price: values.Price
 
 
 class CampaignSnapshot(BaseModel):
@@ -235,32 +204,32 @@ class CampaignSnapshot(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: CampaignId
-    code: CampaignCode
-    description: Description
-    discount_percentage: Discount
-    product_id: ProductId
-    terms_conditions_link: Link
-    from_date: Day
-    to_date: Day
+    id: values.CampaignId
+    code: values.CampaignCode
+    description: values.Description
+    discount_percentage: values.Discount
+    product_id: values.ProductId
+    terms_conditions_link: values.Link
+    from_date: values.Day
+    to_date: values.Day
     is_valid: bool
     active: bool
-    date_created: Moment
-    date_last_updated: Moment
-    last_updated_by: Actor
-    original_price: Price
-    discounted_price: Price
+    date_created: values.Moment
+    date_last_updated: values.Moment
+    last_updated_by: values.Actor
+    original_price: values.Price
+    discounted_price: values.Price
 
 
 class Order(Record, table=ORDERS):
     """What a tenant has ordered; later changes of products and campaigns do not touch it."""
 
-    keys = Keys(main=("TENANT#{tenant_id}", "ORDER#{id}"))
-    id: OrderId
-    tenant_id: TenantId
+    keys = bt.Keys(main=("TENANT#{tenant_id}", "ORDER#{id}"))
+    id: values.OrderId
+    tenant_id: values.TenantId
     items: Annotated[list[OrderItem], Field(min_length=1, max_length=MOST_LINES)]
     campaign: CampaignSnapshot | None = None
-    total: Total
+    total: values.Total
 
 
 # The audit log
@@ -296,21 +265,21 @@ State = Annotated[dict[str, Any], Field(max_length=40)]
 """The attributes of a record as they are stored, without its key."""
 
 
-class AuditEntry(Entity, table=AUDIT):
+class AuditEntry(bt.Entity, table=AUDIT):
     """Who changed what, when, from and to; linked to the entry before by its hash."""
 
-    keys = Keys(main=("{table}#{id}", "{sequence:012}"))
+    keys = bt.Keys(main=("{table}#{id}", "{sequence:012}"))
     table: Audited
     id: Annotated[str, Field(max_length=64)]
     sequence: SequenceNumber
     action: Action
-    at: Moment
-    actor: Actor
-    reason: Reason | None = None
+    at: values.Moment
+    actor: values.Actor
+    reason: values.Reason | None = None
     before: State | None = None
     after: State | None = None
     event: EventId | None = None
-    """The stream's event that an entry tells of, where one does."""
+    """The event of the stream that an entry records, if any."""
     salt: Annotated[bytes, Field(max_length=16)] | None = None
     content_hash: Hash
     previous_hash: Hash
@@ -327,14 +296,14 @@ class Purpose(StrEnum):
     SIGN_IN = "SIGN_IN"
 
 
-class OneTimeCode(Entity, table=CODES):
-    """A code that was sent to somebody: its hash, and how often it was tried."""
+class OneTimeCode(bt.Entity, table=CODES):
+    """A code that was mailed: its hash, and how often it was tried."""
 
-    keys = Keys(main=("CODE#{purpose}#{id}", "METADATA"))
+    keys = bt.Keys(main=("CODE#{purpose}#{id}", "METADATA"))
     purpose: Purpose
     id: Annotated[str, Field(max_length=64)]
-    hash: Annotated[str, Field(max_length=64), Secret]
-    salt: Annotated[bytes, Field(max_length=16), Secret]
+    hash: Annotated[str, Field(max_length=64), bt.Secret]
+    salt: Annotated[bytes, Field(max_length=16), bt.Secret]
     tries: int = 0
-    expires_at: Annotated[datetime, EpochSeconds]
-    used_at: Moment | None = None
+    expires_at: Annotated[datetime, bt.EpochSeconds]
+    used_at: values.Moment | None = None

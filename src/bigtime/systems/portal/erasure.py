@@ -13,28 +13,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import all_of, pattern, together, update
+from bigtime import model as bt
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Tenant
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
-from bigtime.systems.portal.history import Change, Changing
+from bigtime.systems.portal.records import Change, Changing
 from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
-from bigtime.wire import Steps
 
 ERASED: Final = "@erased.invalid"
 
 
-@pattern("Anonymise Tenant", index="Main table")
-def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> Steps[Tenant]:
+@bt.pattern("Anonymise Tenant", index="Main table")
+def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> bt.Steps[Tenant]:
     """admin; a deleted one, for good, with the reason in the audit log"""
     why = checked_reason(reason)
 
-    def decide(tenant: Tenant) -> Steps[Change | None]:
+    def decide(tenant: Tenant) -> Change | None:
         if tenant.active:
             raise AnonymiseForbidden
         return None if is_anonymous(tenant) else anonymise_change(tenant, why)
-        yield
 
-    tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).run(decide)
+    tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
     yield from erase_contents(tenant)
     return tenant
 
@@ -45,27 +43,23 @@ def is_anonymous(tenant: Tenant) -> bool:
 
 def anonymise_change(tenant: Tenant, reason: str) -> Change:
     return Change(
-        {
-            "email": f"{tenant.id}{ERASED}",
-            "organization_name": None,
-            "destination_email": None,
-        },
+        {"email": f"{tenant.id}{ERASED}", "organization_name": None, "destination_email": None},
         Action.ANONYMISED,
         reason,
         tells_before=False,
     )
 
 
-def erase_contents(tenant: Tenant) -> Steps[None]:
+def erase_contents(tenant: Tenant) -> bt.Steps[None]:
     """Erases what the entries before the last anonymising tell; to do so again changes nothing."""
     chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
-    entries = yield from all_of(chain, consistent=True)
+    entries = yield from bt.all_of(chain, consistent=True)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
     entries_before = [
         entry for entry in entries if entry.sequence < last and entry.salt is not None
     ]
-    yield from together(*map(erase_entry, entries_before))
+    yield from bt.together(*map(erase_entry, entries_before))
 
 
-def erase_entry(entry: AuditEntry) -> Steps[AuditEntry]:
-    return (yield from update(entry.own_key(), before=None, after=None, reason=None, salt=None))
+def erase_entry(entry: AuditEntry) -> bt.Steps[AuditEntry]:
+    return (yield from bt.update(entry.own_key(), before=None, after=None, reason=None, salt=None))

@@ -4,11 +4,11 @@ An order holds copies: the name and the unit price of each product, the discount
 campaign as it was. The transaction that makes it goes through only if tenant, products and
 campaign are still what the order was made from; else it is made again from what they are then.
 
-An order's id sorts by time. Who may have to repeat an order that failed halfway makes the id first
-and gives it each time: there will be one order.
+An order's id sorts by time. A caller that may have to repeat an order makes the id first and gives
+it each time: there will be one order.
 
-A quote is what an order would be at this moment, by the same rules. Who has shown one to somebody
-gives its total with the order: if it would be another by now, nothing is ordered.
+A quote is what an order would be at this moment, by the same rules. A page that has shown a quote
+gives its total with the order: if the total has changed, nothing is ordered.
 """
 
 from __future__ import annotations
@@ -19,63 +19,16 @@ from datetime import UTC, date, tzinfo
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import (
-    Conflict,
-    Page,
-    Position,
-    Write,
-    attr,
-    check,
-    get,
-    get_many,
-    now,
-    pattern,
-    query,
-    random_bytes,
-)
-from bigtime.systems.portal.checkout import orderly
-from bigtime.systems.portal.design import (
-    MOST_LINES,
-    MOST_PIECES,
-    Campaign,
-    CampaignSnapshot,
-    Order,
-    OrderItem,
-    Product,
-    Record,
-    Tenant,
-)
-from bigtime.systems.portal.errors import (
-    CampaignElsewhere,
-    CampaignNotValid,
-    IdTaken,
-    LinesRefused,
-    ProductUnavailable,
-    TotalMoved,
-    UnknownCampaign,
-    UnknownOrder,
-    UnknownProduct,
-    UnknownTenant,
-)
-from bigtime.systems.portal.history import TRIES, Overtaken, create_record, is_unchanged
-from bigtime.systems.portal.offers import discounted_price, is_valid, today
-from bigtime.systems.portal.paging import IS_ACTIVE, PAGE, checked_size
-from bigtime.systems.portal.values import (
-    AskedCode,
-    OrderId,
-    ProductId,
-    Status,
-    TenantId,
-    asked_campaign_code,
-    checked_tenant_id,
-    example_of,
-    timed_id,
-)
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.portal import design, errors, records, values
+from bigtime.systems.portal.campaigns import discounted_price, is_valid, today
+from bigtime.systems.portal.design import Campaign, Order, OrderItem, Product, Tenant
+from bigtime.systems.portal.records import Overtaken, create_record, is_unchanged
+from bigtime.systems.portal.tenants import orderly
 
-ONE_OF_IT: Final = {"products": {example_of("prod"): 1}}
+ONE_OF_IT: Final = {"products": {values.example_of("prod"): 1}}
 
-Along: TypeAlias = Callable[[Order, Tenant], Steps[tuple[Write[Any], ...]]]
+Along: TypeAlias = Callable[[Order, Tenant], bt.Steps[tuple[bt.Write[Any], ...]]]
 """The writes of other tables that belong to an order, such as a letter to its tenant."""
 
 
@@ -92,74 +45,74 @@ class Quote:
         return sum((item.quantity * item.unit_price for item in self.items), Decimal(0))
 
 
-@pattern("Make Order Id", index="N/A")
-def make_order_id() -> Steps[str]:
+@bt.pattern("Make Order Id", index="N/A")
+def make_order_id() -> bt.Steps[str]:
     """before an order that may have to be repeated"""
-    return timed_id("order", (yield from now()), (yield from random_bytes(16)))
+    return values.timed_id("order", (yield from bt.now()), (yield from bt.random_bytes(16)))
 
 
-@pattern("Place Order", index="Main table", sample=ONE_OF_IT)
+@bt.pattern("Place Order", index="Main table", sample=ONE_OF_IT)
 def place_order(
-    tenant_id: TenantId,
-    products: Mapping[ProductId, int],
-    campaign_code: AskedCode | None = None,
+    tenant_id: values.TenantId,
+    products: Mapping[values.ProductId, int],
+    campaign_code: values.AskedCode | None = None,
     *,
-    order_id: OrderId | None = None,
+    order_id: values.OrderId | None = None,
     total: Decimal | None = None,
     along: Along | None = None,
     zone: tzinfo = UTC,
-) -> Steps[Order]:
+) -> bt.Steps[Order]:
     """holds copies of prices and campaign; tenant, products and campaign must all be in force
 
-    `total` is what somebody has seen that it costs. `along` is done with it, or nothing is.
+    `total` is the total that the tenant has seen. `along` is done with it, or nothing is.
     """
     lines = checked_lines(products)
-    for _ in range(TRIES):
+    for _ in range(records.TRIES):
         made = yield from made_before(tenant_id, order_id)
         if made is not None:
             return made
         quote = yield from make_quote(lines, campaign_code, zone)
         if total is not None and total != quote.total:
-            raise TotalMoved
+            raise errors.TotalMoved
         try:
             return (yield from try_order(tenant_id, quote, order_id, along))
         except Overtaken:
             continue
-        except IdTaken:
+        except errors.IdTaken:
             made = yield from made_before(tenant_id, order_id)
             if made is None:
                 raise
             return made
-    raise Conflict
+    raise bt.Conflict
 
 
-@pattern("Quote Order", index="Main table", sample=ONE_OF_IT)
+@bt.pattern("Quote Order", index="Main table", sample=ONE_OF_IT)
 def quote_order(
-    products: Mapping[ProductId, int],
-    campaign_code: AskedCode | None = None,
+    products: Mapping[values.ProductId, int],
+    campaign_code: values.AskedCode | None = None,
     *,
     zone: tzinfo = UTC,
-) -> Steps[Quote]:
+) -> bt.Steps[Quote]:
     """what an order would cost at this moment, by the same rules"""
     return (yield from make_quote(checked_lines(products), campaign_code, zone))
 
 
-@pattern("Get Order", index="Main table")
-def get_order(tenant_id: TenantId, order_id: OrderId) -> Steps[Order]:
+@bt.pattern("Get Order", index="Main table")
+def get_order(tenant_id: values.TenantId, order_id: values.OrderId) -> bt.Steps[Order]:
     """strongly consistent"""
     key = Order.key(tenant_id, order_id)
-    return (yield from get(key, consistent=True, missing=UnknownOrder))
+    return (yield from bt.get(key, consistent=True, missing=errors.UnknownOrder))
 
 
-@pattern("List Orders of Tenant", index="Main table")
+@bt.pattern("List Orders of Tenant", index="Main table")
 def list_orders(
-    tenant_id: TenantId, *, limit: int = PAGE, after: Position | None = None
-) -> Steps[Page[Order]]:
+    tenant_id: values.TenantId, *, limit: int = records.PAGE, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Order]]:
     """newest first, paged; those made before it registered too"""
-    own = Order.within("main", tenant_id=checked_tenant_id(tenant_id))
+    own = Order.within("main", tenant_id=values.checked_tenant_id(tenant_id))
     return (
-        yield from query(
-            own, newest_first=True, limit=checked_size(limit), after=after, consistent=True
+        yield from bt.query(
+            own, newest_first=True, limit=records.checked_size(limit), after=after, consistent=True
         )
     )
 
@@ -169,41 +122,41 @@ def list_orders(
 
 def checked_lines(products: Any) -> dict[str, int]:
     """How many of each product, as far as that can be judged before any is read."""
-    if not isinstance(products, Mapping) or not 1 <= len(products) <= MOST_LINES:
-        raise LinesRefused
+    if not isinstance(products, Mapping) or not 1 <= len(products) <= design.MOST_LINES:
+        raise errors.LinesRefused
     for quantity in products.values():
         if isinstance(quantity, bool) or not isinstance(quantity, int):
-            raise LinesRefused
-        if not 1 <= quantity <= MOST_PIECES:
-            raise LinesRefused
+            raise errors.LinesRefused
+        if not 1 <= quantity <= design.MOST_PIECES:
+            raise errors.LinesRefused
     return dict(products)
 
 
-def made_before(tenant_id: str, order_id: str | None) -> Steps[Order | None]:
+def made_before(tenant_id: str, order_id: str | None) -> bt.Steps[Order | None]:
     """The order of this id, if it was made already."""
     if order_id is None:
         return None
-    return (yield from get(Order.key(tenant_id, order_id), consistent=True))
+    return (yield from bt.get(Order.key(tenant_id, order_id), consistent=True))
 
 
-def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> Steps[Quote]:
+def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> bt.Steps[Quote]:
     """What it would be, from what products and campaign are now."""
-    asked = None if code is None else asked_campaign_code(code)
+    code = None if code is None else values.asked_campaign_code(code)
     products = yield from available(lines)
     campaign = None
-    if asked is not None:
-        campaign = yield from valid_campaign(asked, (yield from today(zone)), products)
+    if code is not None:
+        campaign = yield from valid_campaign(code, (yield from today(zone)), products)
     items = [item_of(product, lines[product.id], campaign) for product in products.values()]
     return Quote(products, items, campaign)
 
 
 def try_order(
     tenant_id: str, quote: Quote, order_id: str | None, along: Along | None
-) -> Steps[Order]:
+) -> bt.Steps[Order]:
     """One attempt, from what the tenant is now, and what products and campaign were just now."""
-    found = yield from get(Tenant.key(tenant_id), consistent=True, missing=UnknownTenant)
+    found = yield from bt.get(Tenant.key(tenant_id), consistent=True, missing=errors.UnknownTenant)
     tenant = orderly(found)
-    moment = yield from now()
+    moment = yield from bt.now()
     order = Order(
         id=order_id or (yield from make_order_id()),
         tenant_id=tenant.id,
@@ -219,24 +172,26 @@ def try_order(
     return (yield from create_record(order, checks=(*checks, *others)))
 
 
-def available(lines: Mapping[str, int]) -> Steps[dict[str, Product]]:
+def available(lines: Mapping[str, int]) -> bt.Steps[dict[str, Product]]:
     """The products that are ordered, all of which must be on offer."""
-    found = yield from get_many([Product.key(line) for line in lines], consistent=True)
-    products = {one.id: one for one in found if one is not None}
+    found = yield from bt.get_many([Product.key(line) for line in lines], consistent=True)
+    products = {product.id: product for product in found if product is not None}
     if len(products) < len(lines):
-        raise UnknownProduct
+        raise errors.UnknownProduct
     if not all(product.active for product in products.values()):
-        raise ProductUnavailable
+        raise errors.ProductUnavailable
     return products
 
 
-def valid_campaign(code: str, day: date, products: Mapping[str, Product]) -> Steps[Campaign]:
+def valid_campaign(code: str, day: date, products: Mapping[str, Product]) -> bt.Steps[Campaign]:
     """A campaign that holds today, for one of the products."""
-    campaign = yield from get(Campaign.key(code), consistent=True, missing=UnknownCampaign)
+    campaign = yield from bt.get(
+        Campaign.key(code), consistent=True, missing=errors.UnknownCampaign
+    )
     if not is_valid(campaign, day):
-        raise CampaignNotValid
+        raise errors.CampaignNotValid
     if campaign.product_id not in products:
-        raise CampaignElsewhere
+        raise errors.CampaignElsewhere
     return campaign
 
 
@@ -249,9 +204,9 @@ def item_of(product: Product, quantity: int, campaign: Campaign | None) -> Order
     )
 
 
-def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> CampaignSnapshot:
+def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> design.CampaignSnapshot:
     price = products[campaign.product_id].price
-    return CampaignSnapshot(
+    return design.CampaignSnapshot(
         **campaign.__dict__,
         is_valid=True,
         original_price=price,
@@ -261,19 +216,19 @@ def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> CampaignSna
 
 def still_so(
     tenant: Tenant, products: Mapping[str, Product], campaign: Campaign | None
-) -> tuple[Write[Any], ...]:
+) -> tuple[bt.Write[Any], ...]:
     """What must not have changed while the order was made."""
-    may_order = IS_ACTIVE & (attr("status") != Status.SUSPENDED)
-    records: list[Record] = [*products.values(), *([campaign] if campaign else [])]
+    may_order = records.IS_ACTIVE & (bt.attr("status") != values.Status.SUSPENDED)
+    ordered: list[design.Record] = [*products.values(), *([campaign] if campaign else [])]
     return (
-        check(tenant.own_key(), if_exists=Overtaken, when=may_order, otherwise=Overtaken),
+        bt.check(tenant.own_key(), if_exists=Overtaken, when=may_order, otherwise=Overtaken),
         *(
-            check(
+            bt.check(
                 record.own_key(),
                 if_exists=Overtaken,
                 when=is_unchanged(record),
                 otherwise=Overtaken,
             )
-            for record in records
+            for record in ordered
         ),
     )

@@ -1,4 +1,4 @@
-"""Products: what there is to buy, and at what price."""
+"""Products: what there is to buy, and the log of their prices."""
 
 from __future__ import annotations
 
@@ -6,71 +6,51 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from bigtime.model import (
-    Page,
-    Position,
-    View,
-    count,
-    get,
-    now,
-    pattern,
-    query,
-    random_bytes,
-    together,
-)
-from bigtime.systems.portal.design import Product
+from bigtime import model as bt
+from bigtime.systems.portal import design, records, values
+from bigtime.systems.portal.chain import SALT_BYTES, next_entry
+from bigtime.systems.portal.design import Audited, AuditEntry, Product, ProductRecord
 from bigtime.systems.portal.errors import ProductDeleted, UnknownProduct
-from bigtime.systems.portal.history import create_record, edit
-from bigtime.systems.portal.paging import PAGE, Counts, activity_page, checked_size
-from bigtime.systems.portal.values import (
-    Active,
-    Actor,
-    BillingCycle,
-    Description,
-    Name,
-    Price,
-    ProductId,
-    made_id,
-)
-from bigtime.wire import Steps
 
 CHANGEABLE: Final = frozenset(
     {"name", "description", "price", "features", "billing_cycle", "active"}
 )
 ARE_ACTIVE: Final = Product.within("ProductActiveIndex", active=True)
 ARE_DELETED: Final = Product.within("ProductActiveIndex", active=False)
-ACTIVE: Final = count(ARE_ACTIVE)
-DELETED: Final = count(ARE_DELETED)
+ACTIVE: Final = bt.count(ARE_ACTIVE)
+DELETED: Final = bt.count(ARE_DELETED)
 
 
-class ProductName(View, of=Product):
+class ProductName(bt.View, of=Product):
     """What a product is called, and whether it is to be had."""
 
-    id: ProductId
-    name: Name
-    active: Active = True
+    id: values.ProductId
+    name: values.Name
+    active: values.Active = True
 
 
-@pattern("Get Product by ID", index="Main table")
-def get_product(product_id: ProductId, *, include_inactive: bool = False) -> Steps[Product]:
+@bt.pattern("Get Product by ID", index="Main table")
+def get_product(
+    product_id: values.ProductId, *, include_inactive: bool = False
+) -> bt.Steps[Product]:
     """strongly consistent"""
-    product = yield from get(Product.key(product_id), consistent=True, missing=UnknownProduct)
+    product = yield from bt.get(Product.key(product_id), consistent=True, missing=UnknownProduct)
     if not (product.active or include_inactive):
         raise UnknownProduct
     return product
 
 
-@pattern("List All Active Products", index="ProductActiveIndex")
+@bt.pattern("List All Active Products", index="ProductActiveIndex")
 def list_products(
     *,
     include_inactive: bool = False,
-    limit: int = PAGE,
-    after: Position | None = None,
+    limit: int = records.PAGE,
+    after: bt.Position | None = None,
     newest_first: bool = False,
-) -> Steps[Page[Product]]:
+) -> bt.Steps[bt.Page[Product]]:
     """the pricing page; oldest first, paged"""
     return (
-        yield from activity_page(
+        yield from records.activity_page(
             Product,
             "ProductActiveIndex",
             include_inactive=include_inactive,
@@ -81,61 +61,69 @@ def list_products(
     )
 
 
-@pattern("List Soft Deleted Products", index="ProductActiveIndex")
+@bt.pattern("List Soft Deleted Products", index="ProductActiveIndex")
 def list_deleted_products(
-    *, limit: int = PAGE, after: Position | None = None
-) -> Steps[Page[Product]]:
+    *, limit: int = records.PAGE, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Product]]:
     """what can be restored; newest first, paged"""
     deleted = Product.within("ProductActiveIndex", active=False)
-    return (yield from query(deleted, newest_first=True, limit=checked_size(limit), after=after))
+    return (
+        yield from bt.query(
+            deleted, newest_first=True, limit=records.checked_size(limit), after=after
+        )
+    )
 
 
-@pattern("List Product Names", index="ProductActiveIndex")
-def list_product_names(*, limit: int = PAGE) -> Steps[list[ProductName]]:
+@bt.pattern("List Product Names", index="ProductActiveIndex")
+def list_product_names(*, limit: int = records.PAGE) -> bt.Steps[list[ProductName]]:
     """to choose from; up to so many active ones, and as many soft deleted ones after them"""
-    size = checked_size(limit)
-    active, deleted = yield from together(
-        *(query(one, only=ProductName, limit=size) for one in (ARE_ACTIVE, ARE_DELETED))
+    size = records.checked_size(limit)
+    active, deleted = yield from bt.together(
+        *(bt.query(part, only=ProductName, limit=size) for part in (ARE_ACTIVE, ARE_DELETED))
     )
     return [*active, *deleted]
 
 
-@pattern("Count Products", index="ProductActiveIndex")
-def count_products() -> Steps[Counts]:
+@bt.pattern("Count Products", index="ProductActiveIndex")
+def count_products() -> bt.Steps[records.Counts]:
     """active and soft deleted ones; only numbers are read"""
-    return Counts(*(yield from together(ACTIVE, DELETED)))
+    return records.Counts(*(yield from bt.together(ACTIVE, DELETED)))
 
 
-@pattern("Create Product", index="Main table", takes="N/A")
+@bt.pattern("Create Product", index="Main table", takes="N/A")
 def create_product(
-    name: Name,
-    description: Description,
-    price: Price,
-    billing_cycle: BillingCycle,
+    name: values.Name,
+    description: values.Description,
+    price: values.Price,
+    billing_cycle: values.BillingCycle,
     features: Sequence[str] = (),
     *,
-    by: Actor,
-) -> Steps[Product]:
+    by: values.Actor,
+) -> bt.Steps[Product]:
     """admin; with its audit entry in one transaction"""
-    moment = yield from now()
+    moment = yield from bt.now()
     product = Product(
         name=name,
         description=description,
         price=price,
         billing_cycle=billing_cycle,
         features=list(features),
-        id=made_id("prod", (yield from random_bytes(16))),
+        id=values.made_id("prod", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,
     )
-    return (yield from create_record(product))
+    return (yield from records.create_record(product))
 
 
-@pattern("Update Product", index="Main table", sample={"changes": {"price": Decimal("249.99")}})
+@bt.pattern("Update Product", index="Main table", sample={"changes": {"price": Decimal("249.99")}})
 def update_product(
-    product_id: ProductId, changes: Mapping[str, Any], *, by: Actor, seen: str | None = None
-) -> Steps[Product]:
+    product_id: values.ProductId,
+    changes: Mapping[str, Any],
+    *,
+    by: values.Actor,
+    seen: str | None = None,
+) -> bt.Steps[Product]:
     """admin; a new price holds for new orders at once, and orders that are made keep theirs
 
     `seen` is the mark of the record that it is changed from: if it is another by now, nothing is
@@ -144,22 +132,22 @@ def update_product(
     return (yield from edit_product(product_id, changes, by, seen))
 
 
-@pattern("Soft Delete Product", index="Main table")
-def soft_delete_product(product_id: ProductId, *, by: Actor) -> Steps[Product]:
+@bt.pattern("Soft Delete Product", index="Main table")
+def soft_delete_product(product_id: values.ProductId, *, by: values.Actor) -> bt.Steps[Product]:
     """admin; off the pricing page, campaigns and orders keep it"""
     return (yield from edit_product(product_id, {"active": False}, by))
 
 
-@pattern("Restore Product", index="Main table")
-def restore_product(product_id: ProductId, *, by: Actor) -> Steps[Product]:
+@bt.pattern("Restore Product", index="Main table")
+def restore_product(product_id: values.ProductId, *, by: values.Actor) -> bt.Steps[Product]:
     """admin; as it was"""
     return (yield from edit_product(product_id, {"active": True}, by))
 
 
 def edit_product(
     product_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
-) -> Steps[Product]:
-    return edit(
+) -> bt.Steps[Product]:
+    return records.edit(
         Product.key(product_id),
         changes,
         by=by,
@@ -168,3 +156,54 @@ def edit_product(
         deleted=ProductDeleted,
         seen=seen,
     )
+
+
+# The log of prices
+#
+# Each change of a price is an entry PRICE_CHANGED of the chain `prices#<product>`: old and new
+# price, by whom, when. The stream delivers a change at least once; the entry holds the sequence
+# number of its event, and an event that is in the chain is not written again.
+
+
+class PriceEvent(bt.View, of=AuditEntry):
+    """The stream's event that an entry records."""
+
+    sequence: design.SequenceNumber
+    hash: design.Hash
+    event: design.EventId | None
+
+
+@bt.reaction(design.PRODUCTS)
+def log_price_changes(change: bt.Change[Any]) -> bt.Steps[None]:
+    """Each new price of a product becomes an entry PRICE_CHANGED, once."""
+    product = change.of(ProductRecord)
+    if product is None or product.before is None or product.after is None:
+        return
+    if product.before.price != product.after.price:
+        yield from log_price(product.before, product.after, product.sequence)
+
+
+def log_price(before: ProductRecord, after: ProductRecord, event: str) -> bt.Steps[None]:
+    chain = AuditEntry.within("main", table=Audited.PRICES, id=after.id)
+    for _ in range(records.TRIES):
+        known = yield from bt.all_of(chain, only=PriceEvent, consistent=True)
+        if any(entry.event == event for entry in known):
+            return
+        entry = next_entry(
+            known[-1] if known else None,
+            Audited.PRICES,
+            after.id,
+            action=design.Action.PRICE_CHANGED,
+            at=after.date_last_updated,
+            actor=after.last_updated_by,
+            salt=(yield from bt.random_bytes(SALT_BYTES)),
+            before={"price": before.price},
+            after={"price": after.price},
+            event=event,
+        )
+        try:
+            yield from bt.create(entry, unless_exists=records.Overtaken)
+        except records.Overtaken:
+            continue
+        return
+    raise bt.Conflict

@@ -16,28 +16,8 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from bigtime.model import Amount, DomainError, EmailAddress, Seconds, WebAddress, is_readable
-from bigtime.systems.portal.errors import (
-    ActiveRefused,
-    ActorRefused,
-    BillingCycleRefused,
-    CampaignCodeRefused,
-    DateRefused,
-    DescriptionRefused,
-    DiscountRefused,
-    EmailRefused,
-    FeaturesRefused,
-    LinkRefused,
-    MomentRefused,
-    NameRefused,
-    PriceRefused,
-    ReasonRefused,
-    StatusRefused,
-    UnknownCampaign,
-    UnknownOrder,
-    UnknownProduct,
-    UnknownTenant,
-)
+from bigtime import model as bt
+from bigtime.systems.portal import errors
 
 MOST_EMAIL: Final = 254
 MOST_NAME: Final = 200
@@ -74,11 +54,11 @@ class BillingCycle(StrEnum):
 # Texts
 
 
-checked_email = EmailAddress(EmailRefused, most=MOST_EMAIL)
-checked_link = WebAddress(LinkRefused, most=MOST_LINK)
+checked_email = bt.EmailAddress(errors.EmailRefused, most=MOST_EMAIL)
+checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
 
 
-def checked_text(value: Any, most: int, refused: type[DomainError]) -> str:
+def checked_text(value: Any, most: int, refused: type[bt.DomainError]) -> str:
     """A text without space around it, of characters that can be seen."""
     text = value.strip() if isinstance(value, str) else ""
     if not 1 <= len(text) <= most or not text.isprintable():
@@ -87,48 +67,48 @@ def checked_text(value: Any, most: int, refused: type[DomainError]) -> str:
 
 
 def checked_actor(value: Any) -> str:
-    return checked_text(value, MOST_EMAIL, ActorRefused)
+    return checked_text(value, MOST_EMAIL, errors.ActorRefused)
 
 
 def checked_reason(value: Any) -> str:
-    return checked_text(value, MOST_REASON, ReasonRefused)
+    return checked_text(value, MOST_REASON, errors.ReasonRefused)
 
 
 def checked_name(value: Any) -> str:
-    return checked_text(value, MOST_NAME, NameRefused)
+    return checked_text(value, MOST_NAME, errors.NameRefused)
 
 
 def checked_description(value: Any) -> str:
     """Unlike a name, it may have several lines."""
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= len(value) <= MOST_DESCRIPTION:
-        raise DescriptionRefused
-    if not is_readable(value, lines=True):
-        raise DescriptionRefused
+        raise errors.DescriptionRefused
+    if not bt.is_readable(value, lines=True):
+        raise errors.DescriptionRefused
     return value
 
 
 def checked_features(value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or len(value) > MOST_FEATURES:
-        raise FeaturesRefused
-    return [checked_text(one, MOST_NAME, FeaturesRefused) for one in value]
+        raise errors.FeaturesRefused
+    return [checked_text(feature, MOST_NAME, errors.FeaturesRefused) for feature in value]
 
 
 def checked_campaign_code(value: Any) -> str:
     if not isinstance(value, str) or not CAMPAIGN_CODE.fullmatch(value):
-        raise CampaignCodeRefused
+        raise errors.CampaignCodeRefused
     return value
 
 
 def asked_campaign_code(value: Any) -> str:
-    """A code that somebody looks for; what cannot be one is that of nothing."""
+    """A code to look for; text that cannot be a code raises UnknownCampaign."""
     code = value.strip().upper() if isinstance(value, str) else ""
     if not CAMPAIGN_CODE.fullmatch(code):
-        raise UnknownCampaign
+        raise errors.UnknownCampaign
     return code
 
 
 def code_hint(code: str) -> str | None:
-    """What an editor is told of a code that is allowed, but hard to remember or to read."""
+    """A hint for the editor of a code that is allowed, but hard to remember or to read."""
     if 6 <= len(code) <= 20:
         return None
     return "A code of 6 to 20 characters is easier to remember and to read out."
@@ -137,39 +117,39 @@ def code_hint(code: str) -> str | None:
 # Numbers, dates and times
 
 
-checked_price = Amount(PriceRefused, least=CENT, most=MOST_PRICE)
-checked_total = Amount(PriceRefused, least=CENT)
-checked_discount = Amount(DiscountRefused, least=Decimal(0), most=WHOLE - CENT)
+checked_price = bt.Amount(errors.PriceRefused, least=CENT, most=MOST_PRICE)
+checked_total = bt.Amount(errors.PriceRefused, least=CENT)
+checked_discount = bt.Amount(errors.DiscountRefused, least=Decimal(0), most=WHOLE - CENT)
 
 
 def checked_date(value: Any) -> date:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
     if not isinstance(value, str) or not ISO_DATE.fullmatch(value):
-        raise DateRefused
+        raise errors.DateRefused
     try:
         return date.fromisoformat(value)
     except ValueError:
-        raise DateRefused from None
+        raise errors.DateRefused from None
 
 
 def checked_active(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ActiveRefused
+        raise errors.ActiveRefused
     return value
 
 
 def checked_moment(value: datetime) -> datetime:
     """A moment to the second, in UTC, as records are stamped."""
     if value.tzinfo is None:
-        raise MomentRefused
+        raise errors.MomentRefused
     try:
         return value.astimezone(UTC).replace(microsecond=0)
     except OverflowError:
-        raise MomentRefused(f"There is no {value} in UTC; give a time between.") from None
+        raise errors.MomentRefused(f"There is no {value} in UTC; give a time between.") from None
 
 
-def one_of(kind: type[S], refused: type[DomainError]) -> Callable[[Any], S]:
+def one_of(kind: type[S], refused: type[bt.DomainError]) -> Callable[[Any], S]:
     def check(value: Any) -> S:
         try:
             return kind(value)
@@ -179,7 +159,7 @@ def one_of(kind: type[S], refused: type[DomainError]) -> Callable[[Any], S]:
     return check
 
 
-checked_status = one_of(Status, StatusRefused)
+checked_status = one_of(Status, errors.StatusRefused)
 
 
 # Ids
@@ -199,7 +179,7 @@ def timed_id(prefix: str, moment: datetime, drawn: bytes) -> str:
     return f"{prefix}_{UUID(bytes=bytes(octets))}"
 
 
-def id_of(prefix: str, unknown: type[DomainError]) -> Callable[[Any], str]:
+def id_of(prefix: str, unknown: type[bt.DomainError]) -> Callable[[Any], str]:
     written = re.compile(rf"{prefix}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
 
     def check(value: Any) -> str:
@@ -210,45 +190,33 @@ def id_of(prefix: str, unknown: type[DomainError]) -> Callable[[Any], str]:
     return check
 
 
-checked_tenant_id = id_of("tenant", UnknownTenant)
-checked_product_id = id_of("prod", UnknownProduct)
-checked_campaign_id = id_of("camp", UnknownCampaign)
-checked_order_id = id_of("order", UnknownOrder)
+checked_tenant_id = id_of("tenant", errors.UnknownTenant)
+checked_product_id = id_of("prod", errors.UnknownProduct)
+checked_campaign_id = id_of("camp", errors.UnknownCampaign)
+checked_order_id = id_of("order", errors.UnknownOrder)
 
 
 def example_of(prefix: str) -> str:
     return f"{prefix}_550e8400-e29b-41d4-a716-446655440000"
 
 
-TenantId = Annotated[
-    str,
-    Field(max_length=43, examples=[example_of("tenant")]),
-    BeforeValidator(checked_tenant_id),
-]
-ProductId = Annotated[
-    str,
-    Field(max_length=41, examples=[example_of("prod")]),
-    BeforeValidator(checked_product_id),
-]
-CampaignId = Annotated[
-    str,
-    Field(max_length=41, examples=[example_of("camp")]),
-    BeforeValidator(checked_campaign_id),
-]
-OrderId = Annotated[
-    str,
-    Field(max_length=42, examples=[example_of("order")]),
-    BeforeValidator(checked_order_id),
-]
+def text_field(example: str, most: int | None = None) -> Any:
+    """A text of at most `most` characters; of as many as the example has, where that is None."""
+    return Field(max_length=most or len(example), examples=[example])
+
+
+TenantId = Annotated[str, text_field(example_of("tenant")), BeforeValidator(checked_tenant_id)]
+ProductId = Annotated[str, text_field(example_of("prod")), BeforeValidator(checked_product_id)]
+CampaignId = Annotated[str, text_field(example_of("camp")), BeforeValidator(checked_campaign_id)]
+OrderId = Annotated[str, text_field(example_of("order")), BeforeValidator(checked_order_id)]
+CampaignCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(checked_campaign_code)]
+AskedCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(asked_campaign_code)]
 Email = Annotated[
-    str,
-    Field(max_length=MOST_EMAIL, examples=["customer@example.com"]),
-    BeforeValidator(checked_email),
+    str, text_field("customer@example.com", MOST_EMAIL), BeforeValidator(checked_email)
 ]
-Actor = Annotated[
-    str,
-    Field(max_length=MOST_EMAIL, examples=["admin@example.com"]),
-    BeforeValidator(checked_actor),
+Actor = Annotated[str, text_field("admin@example.com", MOST_EMAIL), BeforeValidator(checked_actor)]
+Link = Annotated[
+    str, text_field("https://example.com/terms", MOST_LINK), BeforeValidator(checked_link)
 ]
 Reason = Annotated[
     str, Field(min_length=1, max_length=MOST_REASON), BeforeValidator(checked_reason)
@@ -261,21 +229,6 @@ Features = Annotated[
     list[Annotated[str, Field(max_length=MOST_NAME)]],
     Field(max_length=MOST_FEATURES),
     BeforeValidator(checked_features),
-]
-Link = Annotated[
-    str,
-    Field(max_length=MOST_LINK, examples=["https://example.com/terms"]),
-    BeforeValidator(checked_link),
-]
-CampaignCode = Annotated[
-    str,
-    Field(max_length=50, examples=["SUMMER2025"]),
-    BeforeValidator(checked_campaign_code),
-]
-AskedCode = Annotated[
-    str,
-    Field(max_length=50, examples=["SUMMER2025"]),
-    BeforeValidator(asked_campaign_code),
 ]
 Price = Annotated[
     Decimal,
@@ -296,7 +249,7 @@ Discount = Annotated[
     WithJsonSchema({"type": "number", "exclusiveMaximum": 100, "minimum": 0}),
 ]
 Day = Annotated[date, BeforeValidator(checked_date)]
-Moment = Annotated[datetime, Seconds]
+Moment = Annotated[datetime, bt.Seconds]
 Active = Annotated[bool, BeforeValidator(checked_active)]
-Billing = Annotated[BillingCycle, BeforeValidator(one_of(BillingCycle, BillingCycleRefused))]
+Billing = Annotated[BillingCycle, BeforeValidator(one_of(BillingCycle, errors.BillingCycleRefused))]
 TenantStatus = Annotated[Status, BeforeValidator(checked_status)]

@@ -16,37 +16,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bigtime.model import Conflict, pattern, together
-from bigtime.systems.portal.chain import (
-    CONTENT,
-    NOTHING_BEFORE,
-    OWN_HASH,
-    canonical_value,
-    content_hash,
-    entry_hash,
-    without_key,
-)
-from bigtime.systems.portal.design import (
-    AUDIT,
-    CAMPAIGNS,
-    ORDERS,
-    PRODUCTS,
-    TENANTS,
-    Action,
-    Audited,
-)
-from bigtime.systems.portal.history import TRIES
-from bigtime.wire import AttributeValue, Item, Request, Response, Steps
+from bigtime import model as bt
+from bigtime.systems.portal import chain as chains
+from bigtime.systems.portal import design
+from bigtime.systems.portal.design import Audited
+from bigtime.systems.portal.records import TRIES
+from bigtime.wire import AttributeValue, Item, Request, Response
 
 PAGE: Final = 100
 SEQUENCE_DIGITS: Final = 12
 
 STAGES: Final = (
-    (TENANTS.name, Audited.TENANTS, "TENANT#"),
-    (PRODUCTS.name, Audited.PRODUCTS, "PRODUCT#"),
-    (CAMPAIGNS.name, Audited.CAMPAIGNS, "CAMPAIGN#"),
-    (ORDERS.name, Audited.ORDERS, "TENANT#"),
-    (AUDIT.name, None, ""),
+    (design.TENANTS.name, Audited.TENANTS, "TENANT#"),
+    (design.PRODUCTS.name, Audited.PRODUCTS, "PRODUCT#"),
+    (design.CAMPAIGNS.name, Audited.CAMPAIGNS, "CAMPAIGN#"),
+    (design.ORDERS.name, Audited.ORDERS, "TENANT#"),
+    (design.AUDIT.name, None, ""),
 )
 
 
@@ -79,13 +64,13 @@ class Verified:
     next: Place | None
 
 
-@pattern(
+@bt.pattern(
     "Verify Audit Log",
     index="Main table",
     sample={"limit": 2},
     accepted={"scan": "it looks at every record and every entry, page by page"},
 )
-def verify_audit(*, limit: int = PAGE) -> Steps[list[Broken]]:
+def verify_audit(*, limit: int = PAGE) -> bt.Steps[list[Broken]]:
     """every record with its chain, then every chain with its record"""
     broken: list[Broken] = []
     place: Place | None = Place()
@@ -96,18 +81,20 @@ def verify_audit(*, limit: int = PAGE) -> Steps[list[Broken]]:
     return broken
 
 
-def verify_chains(place: Place | None = None, *, limit: int = PAGE) -> Steps[Verified]:
+def verify_chains(place: Place | None = None, *, limit: int = PAGE) -> bt.Steps[Verified]:
     """One page: some records with their chains, or some entries with their records."""
     here = place or Place()
     table, audited, prefix = STAGES[here.stage]
     response = yield scan_request(table, here.last, limit)
     items: list[Item] = response["Items"]
     if audited is None:
-        found = yield from together(*(check_stray_chain(one) for one in chains_in(items)))
+        found = yield from bt.together(*map(check_stray_chain, chains_in(items)))
     else:
         records = [item for item in items if text_in(item, "PK").startswith(prefix)]
-        found = yield from together(*(check_record(table, audited, record) for record in records))
-    broken = [one for several in found for one in several]
+        found = yield from bt.together(
+            *(check_record(table, audited, record) for record in records)
+        )
+    broken = [fault for faults in found for fault in faults]
     return Verified(broken, len(items), after(here, response.get("LastEvaluatedKey")))
 
 
@@ -120,7 +107,7 @@ def after(here: Place, last: Item | None) -> Place | None:
 # A record and its chain
 
 
-def check_record(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
+def check_record(table: str, audited: Audited, item: Item) -> bt.Steps[list[Broken]]:
     """What is wrong with a record and its chain; of a product, also with that of its prices."""
     broken = yield from against_chain(table, audited, item)
     if audited is Audited.PRODUCTS:
@@ -129,7 +116,7 @@ def check_record(table: str, audited: Audited, item: Item) -> Steps[list[Broken]
     return broken
 
 
-def against_chain(table: str, audited: Audited, item: Item) -> Steps[list[Broken]]:
+def against_chain(table: str, audited: Audited, item: Item) -> bt.Steps[list[Broken]]:
     chain = f"{audited}#{text_in(item, 'id')}"
     for _ in range(TRIES):
         walk = yield from walk_chain(chain)
@@ -144,7 +131,7 @@ def against_chain(table: str, audited: Audited, item: Item) -> Steps[list[Broken
         if same_state(record, walk.state):
             return walk.found()
         return [*walk.found(), unlike(walk)]
-    raise Conflict
+    raise bt.Conflict
 
 
 def unlike(walk: Walk) -> Broken:
@@ -154,7 +141,9 @@ def unlike(walk: Walk) -> Broken:
 
 
 def same_state(item: Item, state: AttributeValue | None) -> bool:
-    return state is not None and canonical_value({"M": without_key(item)}) == canonical_value(state)
+    return state is not None and chains.canonical_value(
+        {"M": chains.without_key(item)}
+    ) == chains.canonical_value(state)
 
 
 @dataclass(slots=True)
@@ -163,7 +152,7 @@ class Walk:
 
     chain: str
     sequence: int = 0
-    hash: str | None = NOTHING_BEFORE
+    hash: str | None = chains.NOTHING_BEFORE
     state: AttributeValue | None = None
     anonymised: int = 0
     erased: list[int] = field(default_factory=list)
@@ -175,16 +164,16 @@ class Walk:
             return
         for what in self.faults(item):
             self.broken.append(Broken(self.chain, sequence, what))
-        if text_in(item, "action") == Action.ANONYMISED:
+        if text_in(item, "action") == design.Action.ANONYMISED:
             self.anonymised = sequence
         if is_erased(item):
             self.erased.append(sequence)
         self.sequence = sequence
-        self.hash = text_in(item, OWN_HASH)
+        self.hash = text_in(item, chains.OWN_HASH)
         self.state = item.get("after")
 
     def number_of(self, item: Item) -> int | None:
-        """The entry's number. One that is none, or has been seen, was put there by somebody."""
+        """The entry's number; None if it is no number, or not above the last one."""
         text = text_in(item, "SK")
         digits = len(text) == SEQUENCE_DIGITS and text.isascii() and text.isdigit()
         if not digits or int(text) <= self.sequence:
@@ -196,9 +185,9 @@ class Walk:
         return int(text)
 
     def faults(self, item: Item) -> Iterator[str]:
-        if text_in(item, OWN_HASH) != entry_hash(item):
+        if text_in(item, chains.OWN_HASH) != chains.entry_hash(item):
             yield "the entry was changed: it does not fit its hash"
-        if not is_erased(item) and text_in(item, "contentHash") != content_hash(item):
+        if not is_erased(item) and text_in(item, "contentHash") != chains.content_hash(item):
             yield "what the entry tells was changed: it does not fit its hash"
         if self.hash is not None and text_in(item, "previousHash") != self.hash:
             yield "the link to the entry before is broken"
@@ -210,19 +199,19 @@ class Walk:
         before = item.get("before")
         if before is None or self.state is None:
             return True
-        return canonical_value(before) == canonical_value(self.state)
+        return chains.canonical_value(before) == chains.canonical_value(self.state)
 
     def found(self) -> list[Broken]:
-        unsaid = (one for one in self.erased if one > self.anonymised)
+        unsaid = (number for number in self.erased if number > self.anonymised)
         what = "what the entry tells was erased, and no later entry says so"
-        return [*self.broken, *(Broken(self.chain, one, what) for one in unsaid)]
+        return [*self.broken, *(Broken(self.chain, number, what) for number in unsaid)]
 
 
 def is_erased(item: Item) -> bool:
-    return CONTENT.isdisjoint(item)
+    return chains.CONTENT.isdisjoint(item)
 
 
-def walk_chain(chain: str) -> Steps[Walk]:
+def walk_chain(chain: str) -> bt.Steps[Walk]:
     """A chain, read to its end."""
     walk = Walk(chain)
     last: Item | None = None
@@ -248,7 +237,7 @@ def chains_in(items: list[Item]) -> list[Item]:
     return list(chains.values())
 
 
-def check_stray_chain(item: Item) -> Steps[list[Broken]]:
+def check_stray_chain(item: Item) -> bt.Steps[list[Broken]]:
     """What is wrong with a chain that no record leads to."""
     chain, sequence = text_in(item, "PK"), text_in(item, "SK")
     number = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
@@ -263,17 +252,17 @@ def check_stray_chain(item: Item) -> Steps[list[Broken]]:
 def record_place(entry: Item) -> tuple[str, Item] | None:
     """The table and the key of the record that an entry is about."""
     audited, _, id = text_in(entry, "PK").partition("#")
-    told = (entry.get("after") or {}).get("M") or {}
+    state = (entry.get("after") or {}).get("M") or {}
     match audited:
         case Audited.TENANTS:
-            return TENANTS.name, metadata(f"TENANT#{id}")
+            return design.TENANTS.name, metadata(f"TENANT#{id}")
         case Audited.PRODUCTS | Audited.PRICES:
-            return PRODUCTS.name, metadata(f"PRODUCT#{id}")
+            return design.PRODUCTS.name, metadata(f"PRODUCT#{id}")
         case Audited.CAMPAIGNS:
-            return CAMPAIGNS.name, metadata(f"CAMPAIGN#{text_in(told, 'code')}")
+            return design.CAMPAIGNS.name, metadata(f"CAMPAIGN#{text_in(state, 'code')}")
         case Audited.ORDERS:
-            partition = f"TENANT#{text_in(told, 'tenantId')}"
-            return ORDERS.name, {"PK": {"S": partition}, "SK": {"S": f"ORDER#{id}"}}
+            partition = f"TENANT#{text_in(state, 'tenantId')}"
+            return design.ORDERS.name, {"PK": {"S": partition}, "SK": {"S": f"ORDER#{id}"}}
     return None
 
 
@@ -291,7 +280,7 @@ def scan_request(table: str, last: Item | None, limit: int) -> Request:
 
 def chain_request(chain: str, last: Item | None) -> Request:
     params: dict[str, Any] = {
-        "TableName": AUDIT.name,
+        "TableName": design.AUDIT.name,
         "KeyConditionExpression": "#pk = :pk",
         "ExpressionAttributeNames": {"#pk": "PK"},
         "ExpressionAttributeValues": {":pk": {"S": chain}},
@@ -306,10 +295,10 @@ def start_parameters(last: Item | None) -> dict[str, Any]:
 
 def at_one_moment(
     table: str, record: Item, chain: str, sequence: int
-) -> Steps[tuple[Item | None, Item | None]]:
+) -> bt.Steps[tuple[Item | None, Item | None]]:
     """A record, and the entry of that number, as both were at one moment."""
     entry = {"PK": {"S": chain}, "SK": {"S": f"{sequence:0{SEQUENCE_DIGITS}}"}}
-    keys = ((table, {name: record[name] for name in ("PK", "SK")}), (AUDIT.name, entry))
+    keys = ((table, {name: record[name] for name in ("PK", "SK")}), (design.AUDIT.name, entry))
     gets = [{"Get": {"TableName": name, "Key": key}} for name, key in keys]
     response: Response = yield Request("TransactGetItems", {"TransactItems": gets})
     found, following = response["Responses"]

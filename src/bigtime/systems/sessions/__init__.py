@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bigtime.model import System
 from bigtime.systems.sessions import session
-from bigtime.systems.sessions.demo import DEMO
-from bigtime.systems.sessions.design import SESSION_STORE, Session, hash_token
-from bigtime.systems.sessions.errors import (
-    InvalidDuration, InvalidUsername, SessionExists, UnhashedToken, UnknownSession,
+from bigtime.systems.sessions.design import (
+    SESSION_STORE, InvalidDuration, InvalidUsername, Session, SessionExists, UnhashedToken,
+    UnknownSession, hash_token,
 )
 from bigtime.systems.sessions.session import (
-    create_session, delete_session, delete_sessions, get_session, view_sessions,
+    DEMO, create_session, delete_session, delete_sessions, get_session, view_sessions,
 )
 
 SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO)

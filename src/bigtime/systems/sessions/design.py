@@ -1,11 +1,10 @@
 """The session store: one table, a session to an item, and an index that finds a user's.
 
-The key is the SHA-256 of the token. The token itself is known to its bearer alone, so a stolen
-table opens no session; and whoever passes a token as it is by mistake is refused, for it does not
-look like a hash.
+The key is the SHA-256 of the token. Only the browser has the token itself, so a stolen table opens
+no session. A token that was not hashed is refused: it does not look like a hash.
 
 `ExpiresAt` is for people and `TTL`, the same second as a number, for DynamoDB, which deletes the
-item some time after it, often days. Until then whoever reads has to look at it.
+item some time after it, often days. Until then, reads filter by it.
 """
 
 from __future__ import annotations
@@ -17,24 +16,34 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from bigtime.model import (
-    Entity,
-    EpochSeconds,
-    Keys,
-    Name,
-    Seconds,
-    Table,
-    View,
-    global_index,
-    pascal_case,
-)
-from bigtime.systems.sessions.errors import InvalidUsername, UnhashedToken
+from bigtime import model as bt
+
+
+class UnknownSession(bt.NotFound):
+    """You are not signed in, or your session has ended; sign in again."""
+
+
+class SessionExists(bt.Clash):
+    """There is a session under this token already; draw another token."""
+
+
+class UnhashedToken(bt.RuleBroken):
+    """A session is kept under the SHA-256 of its token, in 64 hex digits; hash the token first."""
+
+
+class InvalidUsername(bt.RuleBroken):
+    """A username has 1 to 254 printable characters, none of them `#`; choose another."""
+
+
+class InvalidDuration(bt.RuleBroken):
+    """A session lasts at least one second and at most 400 days; ask for less, or for more."""
+
 
 HASH = re.compile("[0-9a-f]{64}")
 
 
 def stored_name(name: str) -> str:
-    return "TTL" if name == "ttl" else pascal_case(name)
+    return "TTL" if name == "ttl" else bt.pascal_case(name)
 
 
 def hashed_token(text: str) -> str:
@@ -45,37 +54,39 @@ def hashed_token(text: str) -> str:
 
 
 def hash_token(token: str) -> str:
-    """What a session is kept under, for the token that its bearer has."""
+    """The key of the session with this token."""
     return sha256(token.encode()).hexdigest()
 
 
-USERNAME = Name(InvalidUsername, most=254, case=str.lower)
+USERNAME = bt.Name(InvalidUsername, most=254, case=str.lower)
 
 Username = Annotated[str, AfterValidator(USERNAME)]
 HashedToken = Annotated[str, AfterValidator(hashed_token), Field(examples=[hash_token("sample")])]
 
-SESSION_STORE = Table(
+SESSION_STORE = bt.Table(
     "SessionStore",
     "SessionToken",
-    indexes=[global_index("UserIndex", "Username", keys_only=True)],
+    indexes=[bt.global_index("UserIndex", "Username", keys_only=True)],
     naming=stored_name,
     ttl="TTL",
 )
 
 
-class Session(Entity, table=SESSION_STORE):
-    """That somebody is signed in somewhere, until it expires.
+class Session(bt.Entity, table=SESSION_STORE):
+    """A user who is signed in on a device, until it expires.
 
-    `password_version` is that of the password it began with. Whoever knows the account compares:
-    a session that began with an earlier password is over, though it is still stored.
+    `password_version` is that of the password it began with. The site compares it with the
+    account's: a session that began with an earlier password is over, though it is still stored.
     """
 
-    keys = Keys(main="{session_token}", UserIndex="{username}")
+    keys = bt.Keys(main="{session_token}", UserIndex="{username}")
     session_token: HashedToken
     username: Username
     created_at: datetime
-    expires_at: Annotated[datetime, Seconds]
-    ttl: Annotated[datetime, EpochSeconds] = Field(default_factory=lambda told: told["expires_at"])
+    expires_at: Annotated[datetime, bt.Seconds]
+    ttl: Annotated[datetime, bt.EpochSeconds] = Field(
+        default_factory=lambda fields: fields["expires_at"]
+    )
     password_version: Annotated[int, Field(ge=1)] | None = None
 
     def began_with(self, password_version: int) -> bool:
@@ -83,8 +94,8 @@ class Session(Entity, table=SESSION_STORE):
         return (self.password_version or 0) == password_version
 
 
-class SessionOfUser(View, of=Session, index="UserIndex"):
-    """What the index knows of a session: whose it is, and its key."""
+class SessionOfUser(bt.View, of=Session, index="UserIndex"):
+    """What the index holds of a session: whose it is, and its key."""
 
     session_token: HashedToken
     username: Username

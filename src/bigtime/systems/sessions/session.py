@@ -1,51 +1,32 @@
-"""Sessions: begun, found, listed and ended."""
+"""Sessions: create, get, list and delete them; and the demo's sessions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from random import Random
 
-from bigtime.model import (
-    Condition,
-    Page,
-    Position,
-    all_of,
-    attr,
-    create,
-    delete,
-    delete_many,
-    get_many,
-    now,
-    pattern,
-    query,
-)
-from bigtime.systems.sessions.design import (
-    USERNAME,
-    HashedToken,
-    Session,
-    SessionOfUser,
-    Username,
-    hashed_token,
-)
-from bigtime.systems.sessions.errors import InvalidDuration, SessionExists, UnknownSession
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.sessions import design
+from bigtime.systems.sessions.design import Session, SessionOfUser
 
 WEEK = timedelta(days=7)
 SHORTEST = timedelta(seconds=1)
 LONGEST = timedelta(days=400)
 
 
-@pattern("Create Session", index="Main table")
+@bt.pattern("Create Session", index="Main table")
 def create_session(
-    session_token: HashedToken,
-    username: Username,
+    session_token: design.HashedToken,
+    username: design.Username,
     *,
     lasts: timedelta = WEEK,
     password_version: int = 0,
-) -> Steps[Session]:
+) -> bt.Steps[Session]:
     """Condition on the token."""
     if not SHORTEST <= lasts <= LONGEST:
-        raise InvalidDuration
-    moment = yield from now()
+        raise design.InvalidDuration
+    moment = yield from bt.now()
     session = Session(
         session_token=session_token,
         username=username,
@@ -53,66 +34,89 @@ def create_session(
         expires_at=moment + lasts,
         password_version=password_version or None,
     )
-    return (yield from create(session, unless_exists=SessionExists))
+    return (yield from bt.create(session, unless_exists=design.SessionExists))
 
 
-@pattern("Get Session", index="Main table")
-def get_session(session_token: HashedToken) -> Steps[Session]:
+@bt.pattern("Get Session", index="Main table")
+def get_session(session_token: design.HashedToken) -> bt.Steps[Session]:
     """Expired is not found."""
-    wanted = Session.within("main", session_token=hashed_token(session_token))
-    found = yield from query(wanted, filter=is_alive((yield from now())), consistent=True)
+    wanted = Session.within("main", session_token=design.hashed_token(session_token))
+    found = yield from bt.query(wanted, filter=is_alive((yield from bt.now())), consistent=True)
     if not found:
-        raise UnknownSession
+        raise design.UnknownSession
     return found.items[0]
 
 
-@pattern("View Sessions of User", index="UserIndex, then Main table")
+@bt.pattern("View Sessions of User", index="UserIndex, then Main table")
 def view_sessions(
-    username: Username, *, limit: int = 25, after: Position | None = None
-) -> Steps[Page[Session]]:
+    username: design.Username, *, limit: int = 25, after: bt.Position | None = None
+) -> bt.Steps[bt.Page[Session]]:
     """Where a user is signed in, in no order; expired ones are left out."""
-    keys = yield from query(
-        SessionOfUser.within(username=USERNAME(username)), limit=limit, after=after
+    keys = yield from bt.query(
+        SessionOfUser.within(username=design.USERNAME(username)), limit=limit, after=after
     )
     listed = [Session.key(key.session_token) for key in keys]
-    sessions = yield from get_many(listed, consistent=True)
-    moment = yield from now()
-    living = [
-        session for session in sessions if session is not None and session.ttl >= second_of(moment)
-    ]
-    return Page(living, keys.position)
+    sessions = yield from bt.get_many(listed, consistent=True)
+    moment = second_of((yield from bt.now()))
+    living = [session for session in sessions if session is not None and session.ttl >= moment]
+    return bt.Page(living, keys.position)
 
 
-@pattern("Delete Session", index="Main table")
-def delete_session(session_token: HashedToken) -> Steps[None]:
+@bt.pattern("Delete Session", index="Main table")
+def delete_session(session_token: design.HashedToken) -> bt.Steps[None]:
     """Signs out here; once is as good as twice."""
-    yield from delete(Session.key(session_token))
+    yield from bt.delete(Session.key(session_token))
 
 
-@pattern("Delete all Sessions of User", index="UserIndex, then Main table")
-def delete_sessions(username: Username, *, but: HashedToken | None = None) -> Steps[int]:
+@bt.pattern("Delete all Sessions of User", index="UserIndex, then Main table")
+def delete_sessions(
+    username: design.Username, *, but: design.HashedToken | None = None
+) -> bt.Steps[int]:
     """UserIndex, then delete each.
 
-    The index follows the table with a delay, so it is asked again until it tells of no session
-    that has not been deleted here. One that is created meanwhile may survive. `but` is one to
-    keep, to sign out everywhere else. Tells how many there were.
+    The index follows the table with a delay, so it is queried again until it lists no session
+    that was not deleted here. One that is created meanwhile may survive. `but` is one to keep, to
+    sign out everywhere else. Returns how many were deleted.
     """
-    username = USERNAME(username)
-    kept = set() if but is None else {hashed_token(but)}
-    gone: set[str] = set()
+    username = design.USERNAME(username)
+    spared = set() if but is None else {design.hashed_token(but)}
+    deleted: set[str] = set()
     while True:
-        listed = yield from all_of(SessionOfUser.within(username=username))
-        left = {one.session_token for one in listed} - gone - kept
+        listed = yield from bt.all_of(SessionOfUser.within(username=username))
+        left = {session.session_token for session in listed} - deleted - spared
         if not left:
-            return len(gone)
-        yield from delete_many(Session.key(token) for token in sorted(left))
-        gone |= left
+            return len(deleted)
+        yield from bt.delete_many(Session.key(token) for token in sorted(left))
+        deleted |= left
 
 
-def is_alive(moment: datetime) -> Condition:
-    """DynamoDB deletes what has expired when it finds the time."""
-    return attr("ttl") >= second_of(moment)
+def is_alive(moment: datetime) -> bt.Condition:
+    """Has not expired; DynamoDB deletes expired items only some time later."""
+    return bt.attr("ttl") >= second_of(moment)
 
 
 def second_of(moment: datetime) -> datetime:
     return moment.replace(microsecond=0)
+
+
+# Demo sessions: users who are signed in on two devices, some of them no longer
+
+USERS = {bt.Scale.SMALL: 20, bt.Scale.MEDIUM: 1_000, bt.Scale.LARGE: 50_000}
+DEVICES = 2
+SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
+
+
+def demo_sessions(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[Session]:
+    """Their tokens are not kept, so they open nothing. The first user is the site's demo user."""
+    for user in range(USERS[scale]):
+        for _ in range(DEVICES):
+            begun = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
+            yield Session(
+                session_token=design.hash_token(random.randbytes(32).hex()),
+                username=f"user-{user}" if user else "shopper",
+                created_at=begun,
+                expires_at=begun + WEEK,
+            )
+
+
+DEMO = bt.Demo(entities=demo_sessions, count=lambda scale: USERS[scale] * DEVICES)

@@ -10,13 +10,11 @@ from bigtime.systems.shop.customer import (
 from bigtime.systems.shop.demo import DEMO
 from bigtime.systems.shop.design import (
     ADDRESS_NAME, ECOMMERCE, MOST_ADDRESSES, Address, AddressName, Customer, CustomerEmail,
-    CustomerName, Line, Order, OrderItem, OrderStatus, order_id_of,
-)
-from bigtime.systems.shop.errors import (
-    DuplicateItem, EmailTaken, EmptyOrder, InvalidAddressName, InvalidCount, InvalidCustomerName,
-    InvalidEmail, InvalidItem, InvalidOrderId, InvalidPrice, InvalidUsername, OrderExists,
-    OrderMovedOn, StatusOutOfOrder, TooManyAddresses, TooManyItems, UnknownAddress, UnknownCustomer,
-    UnknownOrder, UsernameTaken,
+    CustomerName, DuplicateItem, EmailTaken, EmptyOrder, InvalidAddressName, InvalidCount,
+    InvalidCustomerName, InvalidEmail, InvalidItem, InvalidOrderId, InvalidPrice, InvalidUsername,
+    Line, Order, OrderExists, OrderItem, OrderMovedOn, OrderStatus, StatusOutOfOrder,
+    TooManyAddresses, TooManyItems, UnknownAddress, UnknownCustomer, UnknownOrder, UsernameTaken,
+    order_id_of,
 )
 from bigtime.systems.shop.order import (
     Ordered, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,

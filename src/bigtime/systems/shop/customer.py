@@ -1,44 +1,15 @@
-"""Customers: made, given addresses, and seen with their orders."""
+"""Customers: create them, save their addresses, view them with their orders."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bigtime.model import (
-    At,
-    DomainError,
-    Page,
-    Position,
-    Remove,
-    Write,
-    attr,
-    collection,
-    create,
-    partition,
-    pattern,
-    update,
-)
-from bigtime.systems.shop.design import (
-    ADDRESS_NAME,
-    MOST_ADDRESSES,
-    USERNAME,
-    Address,
-    AddressName,
-    Customer,
-    CustomerName,
-    Email,
-    Order,
-    Username,
-)
-from bigtime.systems.shop.errors import (
-    TooManyAddresses,
-    UnknownAddress,
-    UnknownCustomer,
-    UsernameTaken,
-)
-from bigtime.wire import Steps
+from bigtime import model as bt
+from bigtime.systems.shop import design
+from bigtime.systems.shop.design import Address, Customer, Order
 
 RECENT = 10
+HAS_ROOM = bt.attr("addresses").size() < design.MOST_ADDRESSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,84 +17,90 @@ class CustomerOrders:
     """A page of orders, newest first; the first page has the customer too."""
 
     customer: Customer | None
-    orders: Page[Order]
+    orders: bt.Page[Order]
 
 
-@pattern("Create Customer", index="N/A", takes="N/A")
-def create_customer(username: Username, email: Email, name: CustomerName) -> Steps[Customer]:
+@bt.pattern("Create Customer", index="N/A", takes="N/A")
+def create_customer(
+    username: design.Username, email: design.Email, name: design.CustomerName
+) -> bt.Steps[Customer]:
     """Transaction, both unique."""
     customer = Customer(username=username, email=email, name=name)
-    return (yield from create(customer, unless_exists=UsernameTaken))
+    return (yield from bt.create(customer, unless_exists=design.UsernameTaken))
 
 
-@pattern("Create / Update Address", index="N/A", takes="N/A")
-def save_address(username: Username, name: AddressName, address: Address) -> Steps[Customer]:
+@bt.pattern("Create / Update Address", index="N/A", takes="N/A")
+def save_address(
+    username: design.Username, name: design.AddressName, address: Address
+) -> bt.Steps[Customer]:
     """In the map on the customer."""
-    name = ADDRESS_NAME(name)
-    has_room = attr("addresses").size() < MOST_ADDRESSES
+    name = design.ADDRESS_NAME(name)
     return (
-        yield from update(
+        yield from bt.update(
             Customer.key(username),
-            At(("addresses", name), address),
-            if_exists=UnknownCustomer,
-            when=has_room | attr("addresses", name).exists(),
-            otherwise=TooManyAddresses,
+            bt.At(("addresses", name), address),
+            if_exists=design.UnknownCustomer,
+            when=HAS_ROOM | bt.attr("addresses", name).exists(),
+            otherwise=design.TooManyAddresses,
         )
     )
 
 
 def adding_address(
-    customer: Customer, name: AddressName, address: Address, *, otherwise: type[DomainError]
-) -> Write[Customer]:
-    """The write that keeps an address under a new name, for whoever does it with something else."""
-    name = ADDRESS_NAME(name)
-    has_room = attr("addresses").size() < MOST_ADDRESSES
-    return update(
+    customer: Customer,
+    name: design.AddressName,
+    address: Address,
+    *,
+    otherwise: type[bt.DomainError],
+) -> bt.Write[Customer]:
+    """The write that saves an address under a new name, for a transaction with other writes."""
+    name = design.ADDRESS_NAME(name)
+    return bt.update(
         customer.own_key(),
-        At(("addresses", name), address),
-        if_exists=UnknownCustomer,
-        when=has_room & attr("addresses", name).missing(),
+        bt.At(("addresses", name), address),
+        if_exists=design.UnknownCustomer,
+        when=HAS_ROOM & bt.attr("addresses", name).missing(),
         otherwise=otherwise,
     )
 
 
-@pattern("Remove Address", index="N/A", takes="N/A")
-def remove_address(username: Username, name: AddressName) -> Steps[Customer]:
-    name = ADDRESS_NAME(name)
+@bt.pattern("Remove Address", index="N/A", takes="N/A")
+def remove_address(username: design.Username, name: design.AddressName) -> bt.Steps[Customer]:
+    name = design.ADDRESS_NAME(name)
     return (
-        yield from update(
+        yield from bt.update(
             Customer.key(username),
-            At(("addresses", name), Remove()),
-            if_exists=UnknownCustomer,
-            when=attr("addresses", name).exists(),
-            otherwise=UnknownAddress,
+            bt.At(("addresses", name), bt.Remove()),
+            if_exists=design.UnknownCustomer,
+            when=bt.attr("addresses", name).exists(),
+            otherwise=design.UnknownAddress,
         )
     )
 
 
-@pattern("View Customer and most recent Orders", index="Main table")
+@bt.pattern("View Customer and most recent Orders", index="Main table")
 def view_customer(
-    username: Username,
+    username: design.Username,
     *,
     limit: int = RECENT,
-    after: Position | None = None,
+    after: bt.Position | None = None,
     consistent: bool = False,
-) -> Steps[CustomerOrders]:
+) -> bt.Steps[CustomerOrders]:
     """One Query, descending.
 
-    The customer is on the first page only, so that one asks for an item more.
+    The customer is on the first page only, whose limit is therefore one more.
     """
-    page = yield from collection(
+    page = yield from bt.collection(
         Customer,
         Order,
-        within=partition(Customer, "main", username=USERNAME(username)),
+        within=bt.partition(Customer, "main", username=design.USERNAME(username)),
         newest_first=True,
         limit=limit if after else limit + 1,
         after=after,
         consistent=consistent,
     )
-    customer = next((one for one in page if isinstance(one, Customer)), None)
+    customer = next((item for item in page if isinstance(item, Customer)), None)
     if customer is None and after is None:
-        raise UnknownCustomer
-    orders = [one for one in page if isinstance(one, Order)]
-    return CustomerOrders(customer, Page(orders, page.position))
+        raise design.UnknownCustomer
+    orders = [item for item in page if isinstance(item, Order)]
+    return CustomerOrders(customer, bt.Page(orders, page.position))

@@ -1,4 +1,4 @@
-"""Demo customers and orders: everybody has two orders of three items, all over a month."""
+"""Demo customers and orders: each customer has two orders of three items, all within a month."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from bigtime.model import UNTIL, Demo, Entity, Ksuid, Scale
+from bigtime import model as bt
 from bigtime.systems.shop.design import Address, Customer, CustomerEmail, OrderStatus
 from bigtime.systems.shop.order import Ordered, WholeOrder, new_order
 
-CUSTOMERS = {Scale.SMALL: 40, Scale.MEDIUM: 2_000, Scale.LARGE: 50_000}
+CUSTOMERS = {bt.Scale.SMALL: 40, bt.Scale.MEDIUM: 2_000, bt.Scale.LARGE: 50_000}
 ORDERS_EACH = 2
 ITEMS_EACH = 3
 ENTITIES_EACH = 2 + ORDERS_EACH * (1 + ITEMS_EACH)
@@ -38,11 +38,7 @@ GOODS = (
 )  # fmt: skip
 
 
-def count(scale: Scale) -> int:
-    return CUSTOMERS[scale] * ENTITIES_EACH
-
-
-def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[Entity]:
+def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[bt.Entity]:
     for number in range(CUSTOMERS[scale]):
         customer = customer_of(number, random)
         yield customer
@@ -54,7 +50,7 @@ def entities(scale: Scale, random: Random, until: datetime = UNTIL) -> Iterator[
 
 
 def customer_of(number: int, random: Random) -> Customer:
-    """The first is the one whose account the site's demo has."""
+    """The first is the site's demo user."""
     first, last = random.choice(FIRST), random.choice(LAST)
     username = f"{first}.{last}{number}".lower() if number else "shopper"
     city, postal_code, country = random.choice(CITIES)
@@ -79,10 +75,10 @@ def order_of(customer: Customer, random: Random, until: datetime) -> WholeOrder:
         Ordered(item_id=item_id, title=title, price=Decimal(price), count=random.randint(1, 3))
         for item_id, title, price in random.sample(GOODS, ITEMS_EACH)
     ]
-    order_id = Ksuid.make(at, random.randbytes(16))
+    order_id = bt.Ksuid.make(at, random.randbytes(16))
     whole = new_order(customer.username, order_id, wanted, ship_to=customer.addresses["home"])
     status = random.choice(list(OrderStatus))
     return WholeOrder(whole.order.model_copy(update={"status": status}), whole.items)
 
 
-DEMO = Demo(entities=entities, count=count)
+DEMO = bt.Demo(entities=entities, count=lambda scale: CUSTOMERS[scale] * ENTITIES_EACH)

@@ -15,32 +15,88 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic import StringConstraints as Text
 
-from bigtime.model import (
-    Amount,
-    EmailAddress,
-    Entity,
-    Keys,
-    Ksuid,
-    Name,
-    Seconds,
-    Table,
-    global_index,
-    ksuid_or,
-    one_line,
-    pascal_case,
-    unique,
-)
-from bigtime.systems.shop.errors import (
-    EmailTaken,
-    InvalidAddressName,
-    InvalidCount,
-    InvalidCustomerName,
-    InvalidEmail,
-    InvalidItem,
-    InvalidOrderId,
-    InvalidPrice,
-    InvalidUsername,
-)
+from bigtime import model as bt
+
+
+class InvalidUsername(bt.RuleBroken):
+    """A username has 1 to 64 printable characters, none of them `#`; choose another."""
+
+
+class InvalidEmail(bt.RuleBroken):
+    """This is no e-mail address; write one such as name@example.com."""
+
+
+class InvalidCustomerName(bt.RuleBroken):
+    """A name has 1 to 100 printable characters, none of them `#`; write it otherwise."""
+
+
+class UsernameTaken(bt.Clash):
+    """Somebody has this username already; choose another."""
+
+
+class EmailTaken(bt.Clash):
+    """There is an account with this e-mail address; sign in, or use another address."""
+
+
+class UnknownCustomer(bt.NotFound):
+    """There is no such customer; check the username, or sign up."""
+
+
+class InvalidAddressName(bt.RuleBroken):
+    """The name of an address has 1 to 40 printable characters, none of them `#`; choose another."""
+
+
+class UnknownAddress(bt.NotFound):
+    """You have no address of this name; look at your list of addresses."""
+
+
+class TooManyAddresses(bt.RuleBroken):
+    """You can keep 20 addresses; remove one first."""
+
+
+class InvalidItem(bt.RuleBroken):
+    """The id of an item has 1 to 64 printable characters, none of them `#`; correct it."""
+
+
+class InvalidPrice(bt.RuleBroken):
+    """A price is more than 0, at most 1,000,000, and has at most two decimals; correct it."""
+
+
+class InvalidCount(bt.RuleBroken):
+    """One can order 1 to 9,999 of an item; correct the number."""
+
+
+class EmptyOrder(bt.RuleBroken):
+    """An order has at least one item; add one."""
+
+
+class TooManyItems(bt.RuleBroken):
+    """An order has at most 99 items; make two orders of it."""
+
+
+class DuplicateItem(bt.RuleBroken):
+    """An item is in this order twice; order it once, and more of it."""
+
+
+class InvalidOrderId(bt.RuleBroken):
+    """The id of an order has 27 letters and digits; copy it whole."""
+
+
+class UnknownOrder(bt.NotFound):
+    """There is no such order; look at your list of orders."""
+
+
+class OrderExists(bt.Clash):
+    """There is an order with this id already; look at it, or order again with a new one."""
+
+
+class StatusOutOfOrder(bt.RuleBroken):
+    """An order cannot go from this status to that; choose one that comes next."""
+
+
+class OrderMovedOn(bt.Clash):
+    """This order's status has changed meanwhile; look at it again."""
+
 
 MOST_ADDRESSES = 20
 MOST_ITEMS = 99
@@ -61,36 +117,36 @@ def count_of(count: int) -> int:
     return count
 
 
-email_of = EmailAddress(InvalidEmail)
-price_of = Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
-order_id_of = ksuid_or(InvalidOrderId)
-USERNAME = Name(InvalidUsername, most=64, case=str.lower)
-ADDRESS_NAME = Name(InvalidAddressName, most=40)
+email_of = bt.EmailAddress(InvalidEmail)
+price_of = bt.Amount(InvalidPrice, least=Decimal("0.01"), most=MOST_PRICE)
+order_id_of = bt.ksuid_or(InvalidOrderId)
+USERNAME = bt.Name(InvalidUsername, most=64, case=str.lower)
+ADDRESS_NAME = bt.Name(InvalidAddressName, most=40)
 
 Username = Annotated[str, AfterValidator(USERNAME)]
 Email = Annotated[str, AfterValidator(email_of)]
 AddressName = Annotated[str, AfterValidator(ADDRESS_NAME)]
-OrderId = Annotated[Ksuid, BeforeValidator(order_id_of)]
+OrderId = Annotated[bt.Ksuid, BeforeValidator(order_id_of)]
 CustomerName = Annotated[
     str,
-    AfterValidator(Name(InvalidCustomerName, most=100)),
+    AfterValidator(bt.Name(InvalidCustomerName, most=100)),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100}),
 ]
-ItemId = Annotated[str, AfterValidator(Name(InvalidItem, most=64))]
+ItemId = Annotated[str, AfterValidator(bt.Name(InvalidItem, most=64))]
 Price = Annotated[Decimal, BeforeValidator(price_of)]
 Total = Annotated[Decimal, AfterValidator(in_cents)]
 Count = Annotated[int, AfterValidator(count_of)]
 Line = Annotated[
-    str, Text(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(one_line)
+    str, Text(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(bt.one_line)
 ]
 Title = Annotated[str, Text(strip_whitespace=True, min_length=1, max_length=200)]
 
-ECOMMERCE = Table(
+ECOMMERCE = bt.Table(
     "EcommerceTable",
     "PK",
     "SK",
-    indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")],
-    naming=pascal_case,
+    indexes=[bt.global_index("GSI1", "GSI1PK", "GSI1SK")],
+    naming=bt.pascal_case,
     type_attribute="Type",
     stream="NEW_AND_OLD_IMAGES",
 )
@@ -109,25 +165,25 @@ class Address(BaseModel):
     country: Line
 
 
-class Customer(Entity, table=ECOMMERCE):
-    """Somebody who orders; the addresses are few, and lie on the customer."""
+class Customer(bt.Entity, table=ECOMMERCE):
+    """A customer; the addresses are few, and are stored in the customer's item."""
 
-    keys = Keys(main=("CUSTOMER#{username}", "CUSTOMER#{username}"))
+    keys = bt.Keys(main=("CUSTOMER#{username}", "CUSTOMER#{username}"))
     username: Username
     email: Email
     name: CustomerName
     addresses: Annotated[dict[AddressName, Address], Field(max_length=MOST_ADDRESSES)] = {}
 
 
-class CustomerEmail(Entity, table=ECOMMERCE):
-    """Whose an e-mail address is."""
+class CustomerEmail(bt.Entity, table=ECOMMERCE):
+    """The marker of an e-mail address, with the customer that has it."""
 
-    keys = Keys(main=("CUSTOMEREMAIL#{email}", "CUSTOMEREMAIL#{email}"))
+    keys = bt.Keys(main=("CUSTOMEREMAIL#{email}", "CUSTOMEREMAIL#{email}"))
     email: Email
     username: Username
 
 
-EMAILS = unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
+EMAILS = bt.unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
 
 
 class OrderStatus(StrEnum):
@@ -138,17 +194,17 @@ class OrderStatus(StrEnum):
     CANCELLED = "CANCELLED"
 
 
-class Order(Entity, table=ECOMMERCE):
-    """What a customer has ordered at once. Its items are beside it, in GSI1."""
+class Order(bt.Entity, table=ECOMMERCE):
+    """An order; GSI1 lists its items beside it."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("CUSTOMER#{username}", "#ORDER#{order_id}"),
         GSI1=("ORDER#{order_id}", "ORDER#{order_id}"),
     )
     username: Username
     order_id: OrderId
-    created_at: Annotated[datetime, Seconds] = Field(
-        default_factory=lambda told: told["order_id"].at
+    created_at: Annotated[datetime, bt.Seconds] = Field(
+        default_factory=lambda fields: fields["order_id"].at
     )
     status: OrderStatus = OrderStatus.PLACED
     item_count: int
@@ -156,10 +212,10 @@ class Order(Entity, table=ECOMMERCE):
     ship_to: Address | None = None
 
 
-class OrderItem(Entity, table=ECOMMERCE):
-    """So many of something, at the price it had then."""
+class OrderItem(bt.Entity, table=ECOMMERCE):
+    """A number of an item, at the price it had when it was ordered."""
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("ORDER#{order_id}#ITEM#{item_id}", "ORDER#{order_id}#ITEM#{item_id}"),
         GSI1=("ORDER#{order_id}", "ITEM#{item_id}"),
     )

@@ -1,0 +1,327 @@
+"""Records: each is created and changed in one transaction with its audit entry; and pages of them.
+
+A change reads the record and the end of its chain, and then writes both in one transaction: the
+record, on condition that nothing of it has changed since it was read; the entry, on condition that
+there is none with its number. If another request was faster, one of the two fails, and all begins
+again with what is there then. So the rules of a change are always judged on the state that it
+changes, and no number is given out twice.
+
+The salt of the entry is also the token of the transaction. So a store may send it again when it
+does not know whether it was carried out.
+
+A page has 1 to 100 records, only active ones unless the others are wanted too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from typing import Any, Final, Generic, TypeVar
+
+from bigtime import model as bt
+from bigtime.systems.portal import chain as chains
+from bigtime.systems.portal import design, errors, values
+from bigtime.systems.portal.design import Action, Audited, AuditEntry, Record
+
+R = TypeVar("R", bound=Record)
+
+TRIES: Final = 20
+PAGE: Final = 50
+MOST_ON_A_PAGE: Final = 100
+IS_ACTIVE: Final = bt.attr("active") == True  # noqa: E712
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records there are, by whether they are active."""
+
+    active: int
+    inactive: int
+
+
+def checked_size(limit: Any) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_ON_A_PAGE:
+        raise errors.PageSizeRefused
+    return limit
+
+
+def activity_page(
+    entity: type[R],
+    index: str,
+    *,
+    limit: int,
+    after: bt.Position | None,
+    newest_first: bool,
+    include_inactive: bool = False,
+    filter: bt.Condition | None = None,
+    **stretch: Any,
+) -> bt.Steps[bt.Page[R]]:
+    """A page of an index by `active`; with the inactive ones, both partitions in one order."""
+    size = checked_size(limit)
+    kinds = (True, False) if include_inactive else (True,)
+    partitions = [entity.within(index, active=active, **stretch) for active in kinds]
+    if len(partitions) == 1:
+        return (
+            yield from bt.query(
+                partitions[0], limit=size, after=after, newest_first=newest_first, filter=filter
+            )
+        )
+    return (
+        yield from bt.merge(
+            *partitions, limit=size, after=after, newest_first=newest_first, filter=filter
+        )
+    )
+
+
+def created_between(start: datetime | None, end: datetime | None) -> dict[str, Any]:
+    """The sort-key condition of a range of creation; both ends are in it, either may be open."""
+    low = None if start is None else values.checked_moment(start)
+    high = None if end is None else values.checked_moment(end)
+    if low and high:
+        if low > high:
+            raise errors.RangeReversed
+        return {"date_created": bt.between(low, high)}
+    if low:
+        return {"date_created": bt.at_least(low)}
+    return {"date_created": bt.at_most(high)} if high else {}
+
+
+# Changes
+
+TABLES: Final[Mapping[type[Record], Audited]] = {
+    design.Tenant: Audited.TENANTS,
+    design.Product: Audited.PRODUCTS,
+    design.Campaign: Audited.CAMPAIGNS,
+    design.Order: Audited.ORDERS,
+}
+ID_CHECKS: Final[Mapping[Audited, Callable[[Any], str]]] = {
+    Audited.TENANTS: values.checked_tenant_id,
+    Audited.PRODUCTS: values.checked_product_id,
+    Audited.CAMPAIGNS: values.checked_campaign_id,
+    Audited.ORDERS: values.checked_order_id,
+    Audited.PRICES: values.checked_product_id,
+}
+
+
+class Overtaken(bt.Conflict):
+    """Another request changed it meanwhile: read it again and retry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of a record; `checks` are done together with it, or nothing is."""
+
+    fields: Mapping[str, Any]
+    action: Action = Action.UPDATED
+    reason: str | None = None
+    checks: tuple[bt.Write[Any], ...] = ()
+    tells_before: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Changing(Generic[R]):
+    """The change of a record: its key, by whom, and the error if it is missing."""
+
+    key: bt.Key[R]
+    by: str
+    missing: type[bt.DomainError]
+
+    def apply(self, decide: Callable[[R], Change | None]) -> bt.Steps[R]:
+        """The same as `run`, where the decision takes no steps."""
+
+        def steps(record: R) -> bt.Steps[Change | None]:
+            return decide(record)
+            yield
+
+        return self.run(steps)
+
+    def run(self, decide: Callable[[R], bt.Steps[Change | None]]) -> bt.Steps[R]:
+        """Changes the record as `decide` says of the state it meets; None changes nothing."""
+        actor = values.checked_actor(self.by)
+        for _ in range(TRIES):
+            record = yield from bt.get(self.key, consistent=True, missing=self.missing)
+            change = yield from decide(record)
+            if change is None:
+                return record
+            last = yield from last_entry(TABLES[type(record)], record.id)
+            try:
+                return (yield from self.write(record, last, change, actor))
+            except Overtaken:
+                continue
+        raise bt.Conflict
+
+    def write(self, record: R, last: chains.Link | None, change: Change, actor: str) -> bt.Steps[R]:
+        moment = values.checked_moment((yield from bt.now()))
+        salt = yield from bt.random_bytes(chains.SALT_BYTES)
+        stamps = {"date_last_updated": moment, "last_updated_by": actor}
+        after = but(record, {**change.fields, **stamps})
+        entry = chains.next_entry(
+            last,
+            TABLES[type(record)],
+            record.id,
+            action=change.action,
+            at=moment,
+            actor=actor,
+            salt=salt,
+            reason=change.reason,
+            before=chains.state_of(record) if change.tells_before else None,
+            after=chains.state_of(after),
+        )
+        yield from bt.transact(
+            bt.update(
+                record,
+                if_exists=self.missing,
+                when=is_unchanged(record),
+                otherwise=Overtaken,
+                **{**differing_fields(record, after), **stamps},
+            ),
+            bt.create(entry, unless_exists=Overtaken),
+            *change.checks,
+            token=salt.hex(),
+            at=moment,
+        )
+        return after
+
+
+def create_record(
+    record: R,
+    *,
+    taken: type[bt.DomainError] = errors.IdTaken,
+    checks: tuple[bt.Write[Any], ...] = (),
+) -> bt.Steps[R]:
+    """Makes a record and begins its chain."""
+    salt = yield from bt.random_bytes(chains.SALT_BYTES)
+    entry = chains.next_entry(
+        None,
+        TABLES[type(record)],
+        record.id,
+        action=Action.CREATED,
+        at=record.date_created,
+        actor=record.last_updated_by,
+        salt=salt,
+        after=chains.state_of(record),
+    )
+    yield from bt.transact(
+        bt.create(record, unless_exists=taken),
+        *checks,
+        bt.create(entry, unless_exists=errors.IdTaken),
+        token=salt.hex(),
+    )
+    return record
+
+
+def last_entry(table: Audited, id: str) -> bt.Steps[chains.LastEntry | None]:
+    """The end of a chain, if it has begun."""
+    chain = AuditEntry.within("main", table=table, id=id)
+    page = yield from bt.query(
+        chain, only=chains.LastEntry, newest_first=True, limit=1, consistent=True
+    )
+    return page.items[0] if page else None
+
+
+def but(record: R, fields: Mapping[str, Any]) -> R:
+    """The record with other values, each as its field has it, or the field's own refusal."""
+    return type(record)(**{**record.__dict__, **fields})
+
+
+def differing_fields(record: Record, other: Record) -> dict[str, Any]:
+    return {
+        name: getattr(other, name)
+        for name in type(record).model_fields
+        if getattr(other, name) != getattr(record, name)
+    }
+
+
+def is_unchanged(record: Record) -> bt.Condition:
+    """That every field is as it was read; the key cannot change."""
+    key = {*record.own_key().fields}
+    names = [name for name in type(record).model_fields if name not in key]
+    return reduce(
+        bt.Condition.__and__,
+        (
+            bt.attr(name).missing()
+            if getattr(record, name) is None
+            else bt.attr(name) == getattr(record, name)
+            for name in names
+        ),
+    )
+
+
+def mark_of(record: Record) -> str:
+    """The version mark of a record: it differs after any change."""
+    return chains.digest(chains.without_key(record.layout.to_item(record)))
+
+
+def check_seen(record: Record, seen: str | None) -> None:
+    """Refuses a change if the record has another mark than the one that its caller saw."""
+    if seen is not None and seen != mark_of(record):
+        raise errors.RecordMoved
+
+
+def edit(
+    key: bt.Key[R],
+    changes: Mapping[str, Any],
+    *,
+    by: str,
+    changeable: frozenset[str],
+    missing: type[bt.DomainError],
+    deleted: type[bt.DomainError],
+    seen: str | None = None,
+) -> bt.Steps[R]:
+    """Changes a record as an editor says; what is so already is not changed again."""
+
+    def decide(record: R) -> Change | None:
+        check_seen(record, seen)
+        return edit_change(record, changes, changeable, deleted)
+
+    return Changing(key, by, missing).apply(decide)
+
+
+def edit_change(
+    record: R, changes: Mapping[str, Any], changeable: frozenset[str], deleted: type[bt.DomainError]
+) -> Change | None:
+    """What an editor's changes make of a record: its field `active` deletes and restores it."""
+    for name in changes:
+        if name not in type(record).model_fields:
+            known = ", ".join(sorted(changeable))
+            raise errors.UnknownField(f"There is no field {name!r}; there are {known}.")
+        if name not in changeable:
+            raise errors.ImmutableField(f"The field {name!r} cannot be changed.")
+    after = but(record, changes)
+    if after == record:
+        return None
+    if not record.active and not after.active:
+        raise deleted
+    return Change(differing_fields(record, after), edit_of(record, after))
+
+
+def edit_of(record: Record, after: Record) -> Action:
+    if record.active == after.active:
+        return Action.UPDATED
+    return Action.RESTORED if after.active else Action.DELETED
+
+
+@bt.pattern(
+    "View Audit Log of Record", index="Main table", sample={"id": values.example_of("tenant")}
+)
+def audit_log(
+    table: Audited,
+    id: str,
+    *,
+    limit: int = PAGE,
+    after: bt.Position | None = None,
+    newest_first: bool = True,
+) -> bt.Steps[bt.Page[AuditEntry]]:
+    """who changed what, when, from and to; newest first, paged"""
+    chain = AuditEntry.within("main", table=table, id=ID_CHECKS[table](id))
+    return (
+        yield from bt.query(
+            chain,
+            limit=checked_size(limit),
+            after=after,
+            newest_first=newest_first,
+            consistent=True,
+        )
+    )
