@@ -33,10 +33,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from bigtime.store.cache_batch import Batch
 from bigtime.store.cache_entries import Answers, Entries, Flight
 from bigtime.store.cache_identity import (
     MALFORMED,
+    Batch,
     Changed,
     Names,
     changed_by,

@@ -62,7 +62,7 @@ class Runnable(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt at a request and what came of it, for whoever measures."""
+    """One attempt at a request and what came of it, for a hook that measures."""
 
     request: Request
     attempt: int
@@ -94,24 +94,14 @@ capacity units that the request consumed; on the thread that made it."""
 
 CAPACITY: Final = "ReturnConsumedCapacity"
 METERED: Final = frozenset(
-    {
-        "GetItem",
-        "PutItem",
-        "UpdateItem",
-        "DeleteItem",
-        "Query",
-        "Scan",
-        "BatchGetItem",
-        "BatchWriteItem",
-        "TransactGetItems",
-        "TransactWriteItems",
-    }
+    "GetItem PutItem UpdateItem DeleteItem Query Scan BatchGetItem BatchWriteItem TransactGetItems"
+    " TransactWriteItems".split()
 )
 """The operations that can be asked what they consumed."""
 
 
 class Run(Generic[T]):
-    """Steps under way: told what came of the last one, it tells what is wanted next."""
+    """Steps under way: given what came of the last one, it returns what is wanted next."""
 
     __slots__ = ("clock", "randomness", "result", "steps")
 
@@ -121,13 +111,6 @@ class Run(Generic[T]):
         self.steps = steps
         self.clock = clock
         self.randomness = randomness
-
-    def answer(self, answer: object) -> Wanted | None:
-        """Goes on with an answer, or begins with None; None is the end, and `result` is there."""
-        return self._move(self.steps.send, answer)
-
-    def fail(self, error: BaseException) -> Wanted | None:
-        return self._move(self.steps.throw, error)
 
     @property
     def pattern(self) -> PatternName | None:
@@ -141,7 +124,11 @@ class Run(Generic[T]):
             steps = getattr(steps, "gi_yieldfrom", None)
         return found
 
-    def _move(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+    def advance(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+        """Moves the steps on by `send` or `throw` to what is wanted next; begins by sending None.
+
+        None is the end, and `result` is there.
+        """
         try:
             step = move(value)
             while not isinstance(step, WANTED):
@@ -182,9 +169,6 @@ class Driver:
         self.meter = meter
         self._facts: set[Hashable] = set()
 
-    def _begin(self, steps: Steps[T]) -> Run[T]:
-        return Run(steps, self.clock, self.randomness)
-
     def _metered(self, wanted: Wanted, run: Run[Any]) -> Wanted:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
@@ -212,26 +196,27 @@ class Driver:
         if self.meter is not None and "ConsumedCapacity" in response:
             self.meter(request.pattern, units_in(response["ConsumedCapacity"]))
         if self.hooks:
-            seconds = perf_counter() - started
-            self._show(Exchange(request, attempt, seconds, response=response))
+            exchange = Exchange(request, attempt, perf_counter() - started, response)
+            for hook in self.hooks:
+                hook(exchange)
 
     def _failed(
         self, request: Request, attempt: int, started: float, error: Exception
     ) -> float | None:
         """The seconds to wait before the next attempt; None if there is to be none."""
         if self.hooks:
-            self._show(Exchange(request, attempt, perf_counter() - started, error=error))
+            exchange = Exchange(request, attempt, perf_counter() - started, error=error)
+            for hook in self.hooks:
+                hook(exchange)
         return self.retries.pause(request, error, attempt)
-
-    def _show(self, exchange: Exchange) -> None:
-        for hook in self.hooks:
-            hook(exchange)
 
 
 def units_in(reported: Response | Sequence[Response]) -> float:
     """The units of one table, or of several added up."""
-    tables = [reported] if isinstance(reported, dict) else reported
-    return sum([float(table.get("CapacityUnits", 0.0)) for table in tables])
+    units = 0.0
+    for table in (reported,) if isinstance(reported, dict) else reported:
+        units += table.get("CapacityUnits", 0.0)
+    return units
 
 
 def utc_now() -> datetime:

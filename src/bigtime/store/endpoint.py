@@ -23,7 +23,7 @@ import orjson
 from bigtime import __version__
 from bigtime.extras import extra
 from bigtime.store.errors import GarbledAnswer, NoCredentials, NotConnected, error_in
-from bigtime.store.shards import STREAM_READS
+from bigtime.store.retries import STREAM_READS
 from bigtime.wire import Request, Response
 
 with extra("aws"):

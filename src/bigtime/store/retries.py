@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
-from bigtime.store.shards import STREAM_READS
 from bigtime.wire import (
     DynamoDBError,
     InternalServerError,
@@ -28,32 +27,21 @@ from bigtime.wire import (
     TransactionCanceledException,
 )
 
+# AWS: "Error handling with DynamoDB", "Error messages and codes": those marked "OK to retry? Yes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 PASSING = frozenset(
-    {
-        "ProvisionedThroughputExceededException",
-        "ReplicatedWriteConflictException",
-        "RequestLimitExceeded",
-        "ThrottlingException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
-    }
+    "ProvisionedThroughputExceededException ReplicatedWriteConflictException RequestLimitExceeded"
+    " ThrottlingException TransactionConflictException TransactionInProgressException".split()
 )
 PASSING_REASONS = frozenset(
     {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
 )
-READS = STREAM_READS | {
-    "BatchGetItem",
-    "DescribeEndpoints",
-    "DescribeLimits",
-    "DescribeTable",
-    "DescribeTimeToLive",
-    "GetItem",
-    "ListTables",
-    "ListTagsOfResource",
-    "Query",
-    "Scan",
-    "TransactGetItems",
-}
+STREAM_READS = frozenset({"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"})
+"""The operations of DynamoDB Streams, a service of its own."""
+READS = STREAM_READS.union(
+    "BatchGetItem DescribeEndpoints DescribeLimits DescribeTable DescribeTimeToLive GetItem"
+    " ListTables ListTagsOfResource Query Scan TransactGetItems".split()
+)
 CONDITIONS = ("ConditionExpression", "Expected")
 
 

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport
+from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
-from bigtime.store.engine_transport import Submitting
 from bigtime.store.store import Store
 from bigtime.wire import Transport
 

@@ -7,21 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from datetime import datetime
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from bigtime.store.driver import (
-    Clock,
-    Driver,
-    Hook,
-    Meter,
-    Randomness,
-    Runnable,
-    Wanted,
-    at_once,
-    utc_now,
-)
+from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.wire import (
     Pause,
@@ -66,8 +57,8 @@ class Store(Driver):
         self,
         transport: Transport,
         *,
-        clock: Clock = utc_now,
-        randomness: Randomness = os.urandom,
+        clock: Callable[[], datetime] = utc_now,
+        randomness: Callable[[int], bytes] = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
@@ -91,28 +82,29 @@ class Store(Driver):
         return self._run(generator, None)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
-        run = self._begin(steps)
+        run = Run(steps, self.clock, self.randomness)
         try:
-            wanted = run.answer(None)
+            wanted = run.advance(steps.send, None)
             while wanted is not None:
                 if group is not None and group.is_over:
                     raise Abandoned
                 if self.meter is not None:
                     wanted = self._metered(wanted, run)
                 try:
-                    answer = self._perform(wanted, group)
+                    if isinstance(wanted, Request):
+                        answer: object = self.send(wanted)
+                    else:
+                        answer = self._perform(wanted, group)
                 except Exception as error:
-                    wanted = run.fail(error)
+                    wanted = run.advance(steps.throw, error)
                 else:
-                    wanted = run.answer(answer)
+                    wanted = run.advance(steps.send, answer)
             return run.result
         finally:
             steps.close()
 
-    def _perform(self, wanted: Wanted, group: Group | None) -> object:
+    def _perform(self, wanted: Together | Pause | Recall | Remember, group: Group | None) -> object:
         match wanted:
-            case Request():
-                return self.send(wanted)
             case Together():
                 return self._together(wanted, group)
             case Pause(seconds):
@@ -167,8 +159,8 @@ class Store(Driver):
             threads.submit(copy_context().run, self._member, step, group) for step in steps[1:]
         ]
         results = [self._member(steps[0], group)]
-        for one, other in zip(steps[1:], others, strict=True):
-            results.append(self._member(one, group) if other.cancel() else other.result())
+        for step, other in zip(steps[1:], others, strict=True):
+            results.append(self._member(step, group) if other.cancel() else other.result())
         return results
 
     def _member(self, steps: Steps[Any], group: Group) -> Any:

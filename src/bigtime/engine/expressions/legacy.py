@@ -15,7 +15,7 @@ from typing import Any
 
 from bigtime.engine.expressions.condition import Filter, compile_condition
 from bigtime.engine.expressions.key_condition import KeyOperator, KeyTerm
-from bigtime.engine.expressions.projection import Projection, projection
+from bigtime.engine.expressions.paths import Projection, projection
 from bigtime.engine.expressions.tree import (
     Action,
     Add,

@@ -14,8 +14,15 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
-from bigtime.engine.expressions.paths import Branch, Names, branches, getter, resolve
-from bigtime.engine.expressions.projection import Projection, projection
+from bigtime.engine.expressions.paths import (
+    Branch,
+    Names,
+    Projection,
+    branches,
+    getter,
+    projection,
+    resolve,
+)
 from bigtime.engine.expressions.tree import (
     Action,
     Add,
@@ -51,14 +58,8 @@ class Update:
     root: Branch
     touched: Projection
     """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
-
-    @property
-    def attributes(self) -> frozenset[str]:
-        return self.touched.attributes
-
-    @property
-    def nested_attributes(self) -> frozenset[str]:
-        return self.touched.nested_attributes
+    attributes: frozenset[str]
+    nested_attributes: frozenset[str]
 
     def apply(self, item: Item) -> Item:
         changes = [prepare(item) for prepare in self.preparations]
@@ -72,7 +73,14 @@ class UpdateProgram:
     touched: Projection
 
     def bind(self, values: Values) -> Update:
-        return Update([binder(values) for binder in self.binders], self.root, self.touched)
+        touched = self.touched
+        return Update(
+            [binder(values) for binder in self.binders],
+            self.root,
+            touched,
+            touched.attributes,
+            touched.nested_attributes,
+        )
 
 
 def compile_update(

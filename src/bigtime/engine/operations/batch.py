@@ -13,10 +13,10 @@ import apsw
 import orjson
 
 from bigtime.engine.expressions import check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of
+from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.operations.key_rules import check_key_paths
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import (
     MANY_DATATYPES,
@@ -166,7 +166,8 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
         plans = [write.plan(transaction) for write in writes[:allowed]]
         room = Room(database, transaction)
         for plan in plans:
-            room.admit(plan)
+            if plan.write.table.collections:
+                room.admit(plan)
         for plan in plans:
             plan.apply(transaction)
         response: Response = {"UnprocessedItems": {}}
@@ -221,40 +222,3 @@ def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
 
 
 # --- What they cost -------------------------------------------------------------------------
-
-
-def costs(
-    transaction: Transaction,
-    plans: list[tuple[str, Plan]],
-    params: Params,
-    *,
-    transactional: bool = False,
-) -> Response:
-    """What the caller asked to be told of the writes, each under its table's name as given."""
-    response: Response = {}
-    mode = mode_of(params)
-    if mode:
-        used: dict[str, Consumed] = {}
-        for name, plan in plans:
-            used.setdefault(name, Consumed(name)).add_write(plan, transactional=transactional)
-        side = "Write" if transactional else None
-        response["ConsumedCapacity"] = [one.shown(mode, side=side) for one in used.values()]
-    if params.get("ReturnItemCollectionMetrics") == "SIZE":
-        metrics = metrics_by_table(transaction, plans)
-        if metrics:
-            response["ItemCollectionMetrics"] = metrics
-    return response
-
-
-def metrics_by_table(
-    transaction: Transaction, plans: list[tuple[str, Plan]]
-) -> dict[str, list[Response]]:
-    """The collections that the writes touched, each once."""
-    metrics: dict[str, list[Response]] = {}
-    for name, plan in plans:
-        if plan.write.table.collections and plan.write.kind != "check":
-            known = metrics.setdefault(name, [])
-            shown = collection_metrics(transaction, plan)
-            if shown not in known:
-                known.append(shown)
-    return metrics

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigtime.engine.operations.write import Plan
-from bigtime.engine.storage import Index
+from bigtime.engine.operations.write import Plan, collection_metrics
+from bigtime.engine.storage import Index, Transaction
 from bigtime.wire import Params, Response, index_write_units, same_maps, write_units
 
 
@@ -27,7 +27,7 @@ class Consumed:
     def add_write(self, plan: Plan, *, transactional: bool = False) -> None:
         units = write_units(max(plan.old_size, plan.new_size))
         self.table += 2 * units if transactional else units
-        for index in plan.indexes():
+        for index in plan.indexes:
             index_units = units_in_index(index, plan)
             if index_units:
                 self.add_index(index, index_units)
@@ -73,3 +73,40 @@ def mode_of(params: Params) -> str | None:
     """TOTAL or INDEXES, when the caller wants to know."""
     mode: Any = params.get("ReturnConsumedCapacity")
     return mode if mode in ("TOTAL", "INDEXES") else None
+
+
+def costs(
+    transaction: Transaction,
+    plans: list[tuple[str, Plan]],
+    params: Params,
+    *,
+    transactional: bool = False,
+) -> Response:
+    """What the caller asked to be told of the writes, each under its table's name as given."""
+    response: Response = {}
+    mode = mode_of(params)
+    if mode:
+        used = {name: Consumed(name) for name, _ in plans}
+        for name, plan in plans:
+            used[name].add_write(plan, transactional=transactional)
+        side = "Write" if transactional else None
+        response["ConsumedCapacity"] = [one.shown(mode, side=side) for one in used.values()]
+    if params.get("ReturnItemCollectionMetrics") == "SIZE":
+        metrics = metrics_by_table(transaction, plans)
+        if metrics:
+            response["ItemCollectionMetrics"] = metrics
+    return response
+
+
+def metrics_by_table(
+    transaction: Transaction, plans: list[tuple[str, Plan]]
+) -> dict[str, list[Response]]:
+    """The collections that the writes touched, each once."""
+    metrics: dict[str, list[Response]] = {}
+    for name, plan in plans:
+        if plan.write.table.collections and plan.write.kind != "check":
+            known = metrics.setdefault(name, [])
+            shown = collection_metrics(transaction, plan)
+            if shown not in known:
+                known.append(shown)
+    return metrics

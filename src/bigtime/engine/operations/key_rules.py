@@ -67,17 +67,17 @@ def not_a_scalar(role: str, name: str) -> ValidationException:
 
 def check_update(table: Table, params: Params, expressions: Expressions) -> None:
     """The first look at an update: what is wrong with it whatever the item."""
-    if expressions.update is None:
-        return
-    changed = expressions.update.attributes
+    changed = expressions.update.attributes if expressions.update else frozenset()
     for name in table.key_names:
         if name in changed:
             raise ValidationException(
                 "One or more parameter values were invalid: "
                 f"Cannot update attribute {name}. This attribute is part of the key"
             )
-    if any(attribute.name in changed for attribute, _, _ in table.index_keys):
-        check_given_index_keys(table, dict(given_values(params)))
+    for attribute, _, _ in table.index_keys:
+        if attribute.name in changed:
+            check_given_index_keys(table, dict(given_values(params)))
+            break
     check_key_paths(table, expressions)
 
 

@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 from bigtime.engine.expressions import (
-    CONDITIONS,
     ConditionProgram,
     UnboundTerm,
+    compile_condition,
     compile_key_condition,
     depends_on_contents,
     parse_condition,
@@ -156,7 +156,7 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
         parsed = parse_condition(params["FilterExpression"])
         if depends_on_contents(parsed.tree):
             return
-        filter = CONDITIONS.program(params["FilterExpression"], parsed, names, values)
+        filter = compile_condition(parsed.tree, names)
     if len(table.queries) >= MOST_KEPT:
         table.queries.clear()
     table.queries[text] = QueryPlan(

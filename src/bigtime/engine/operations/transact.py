@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import orjson
 
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
-from bigtime.engine.operations.batch import costs
-from bigtime.engine.operations.capacity import Consumed, mode_of
+from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.items import read_key
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
@@ -42,7 +41,6 @@ from bigtime.wire import (
     ValidationException,
     check_item,
     transactional_read_units,
-    value_size,
 )
 
 TOKEN_SECONDS = 600.0
@@ -77,7 +75,8 @@ class Action:
         if self.fault:
             raise self.fault
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
-        check_update(table, self.given, self.expressions)
+        if self.kind == "update":
+            check_update(table, self.given, self.expressions)
         return Write(
             self.kind,
             table,
@@ -89,14 +88,10 @@ class Action:
             show_old_on_failure=self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
         )
 
-    def request_bytes(self) -> int:
-        values = self.given.get("ExpressionAttributeValues") or {}
-        return self.size + sum(value_size(value) for value in values.values())
-
 
 def transact_write_items(database: Database, params: Params) -> Work[Response]:
     actions = [read_action(entry) for entry in params["TransactItems"]]
-    if sum(action.request_bytes() for action in actions) > MAX_BYTES:
+    if sum([action.size + action.expressions.value_bytes for action in actions]) > MAX_BYTES:
         raise ValidationException(TOO_MUCH)
     if database.faults.active:
         database.faults.meet("TransactWriteItems", len(actions))
@@ -152,7 +147,8 @@ def plan_all(database: Database, transaction: Transaction, actions: list[Action]
     for place, write in enumerate(writes):
         try:
             plan = write.plan(transaction)
-            room.admit(plan)
+            if write.table.collections:
+                room.admit(plan)
             plans.append(plan)
         except ValidationException as error:
             faults[place] = error

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import orjson
@@ -92,29 +93,25 @@ class Write:
 class Plan:
     """A write that may go ahead: the item before it and after it."""
 
-    __slots__ = ("_old", "blob", "id", "new", "new_size", "old_size", "write")
-
     def __init__(self, write: Write, id: int, old_size: int, blob: bytes | None) -> None:
         self.write = write
         self.id = id
         self.old_size = old_size
         self.blob = blob
-        self._old: Item | None = None
         self.new: Item | None = None
         self.new_size = 0
 
-    @property
+    @cached_property
     def old(self) -> Item | None:
-        """The item as it was; decoded only when somebody asks."""
-        if self._old is None and self.blob is not None:
-            self._old = orjson.loads(self.blob)
-        return self._old
+        """The item as it was; many a write need not decode it."""
+        item: Item | None = None if self.blob is None else orjson.loads(self.blob)
+        return item
 
+    @cached_property
     def indexes(self) -> list[Index]:
         """Those that may hold the item as it was or is: it has the first attribute of their key."""
-        old, new = self.old or {}, self.new or {}
-        every = self.write.table.indexes
-        return [one for one in every if (name := one.own_names[0]) in old or name in new]
+        held = {**(self.old or {}), **(self.new or {})}
+        return [index for index in self.write.table.indexes if index.own_names[0] in held]
 
     def apply(self, transaction: Transaction) -> None:
         write, table = self.write, self.write.table
@@ -124,9 +121,9 @@ class Plan:
         if blob == self.blob:
             return
         self.apply_base(transaction, blob)
-        if indexes := self.indexes():
+        if self.indexes:
             entry_key = base_key(write.partition, write.sort)
-            for index in indexes:
+            for index in self.indexes:
                 self.apply_index(transaction, index, entry_key)
         if table.collections:
             self.apply_collection(transaction)
@@ -251,8 +248,6 @@ class Room:
 
     def admit(self, plan: Plan) -> None:
         """Refuses a write that makes its item, or its collection, too large."""
-        if not plan.write.table.collections:
-            return
         check_item_with_entries(plan)
         collection = plan.write.table.number, plan.write.partition
         growth = plan.collection_growth

@@ -18,8 +18,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from bigtime import wire
 from bigtime.engine.validation.constraints import check_constraints
-from bigtime.engine.validation.serialization import DEEPEST, GREATEST, base64_fault, read
+from bigtime.engine.validation.serialization import DEEPEST, GREATEST, read
 from bigtime.engine.validation.service_model import (
     NAME_PATTERN,
     TABLE_ARN,
@@ -27,44 +28,32 @@ from bigtime.engine.validation.service_model import (
     input_shape,
     operations,
 )
-from bigtime.wire import (
-    Params,
-    SerializationException,
-    UnknownOperationException,
-    ValidationException,
-)
 
 __all__ = ["check", "operations"]
 
 Plain: TypeAlias = Callable[[Any], bool]
 
+TEXT: Final = frozenset({str})
 LONGEST_ATTRIBUTE_NAME: Final = 65_535
 
 # These stop at a bad table name before any other constraint is looked at.
 NAME_COMES_FIRST: Final = frozenset(
-    {
-        "CreateTable",
-        "DeleteTable",
-        "DescribeTable",
-        "DescribeTimeToLive",
-        "UpdateTable",
-        "UpdateTimeToLive",
-    }
+    "CreateTable DeleteTable DescribeTable DescribeTimeToLive UpdateTable UpdateTimeToLive".split()
 )
 
 
-def check(operation: str, params: Any) -> Params:
+def check(operation: str, params: Any) -> wire.Params:
     """The request as AWS reads it; raises what AWS answers to one of the wrong shape."""
     if plain_request(operation)(params):
-        request: Params = params
+        request: wire.Params = params
         return request
     return exact(operation, params)
 
 
-def exact(operation: str, params: Any) -> Params:
+def exact(operation: str, params: Any) -> wire.Params:
     shape = input_shape(operation)
     if params is None:
-        raise SerializationException("")
+        raise wire.SerializationException("")
     request: dict[str, Any] = read(shape, params)
     if operation in NAME_COMES_FIRST:
         check_table_name(request.get("TableName"), takes_arn=operation != "CreateTable")
@@ -74,11 +63,11 @@ def exact(operation: str, params: Any) -> Params:
 
 def check_table_name(name: str | None, *, takes_arn: bool) -> None:
     if name is None:
-        raise ValidationException(
+        raise wire.ValidationException(
             "The parameter 'TableName' is required but was not present in the request"
         )
     if not 3 <= len(name) <= 255 and not (takes_arn and TABLE_ARN.fullmatch(name)):
-        raise ValidationException(
+        raise wire.ValidationException(
             "TableName must be at least 3 characters long and at most 255 characters long"
         )
 
@@ -86,7 +75,7 @@ def check_table_name(name: str | None, *, takes_arn: bool) -> None:
 @cache
 def plain_request(operation: str) -> Plain:
     if operation not in operations():
-        raise UnknownOperationException("")
+        raise wire.UnknownOperationException("")
     return plain_shape(input_shape(operation))
 
 
@@ -100,6 +89,7 @@ def plain_shape(shape: Shape) -> Plain:
 
 def plain_structure(shape: Shape) -> Plain:
     members = {name: plain_shape(member) for name, member in shape.members.items()}
+    texts = frozenset(name for name, member in shape.members.items() if is_any_text(member))
     required = tuple(shape.required)
 
     def is_plain(value: Any) -> bool:
@@ -109,12 +99,18 @@ def plain_structure(shape: Shape) -> Plain:
             if name not in value:
                 return False
         for name, member in value.items():
+            if name in texts and type(member) is str:
+                continue
             member_is_plain = members.get(name)
             if member_is_plain is None or not member_is_plain(member):
                 return False
         return True
 
     return is_plain
+
+
+def is_any_text(shape: Shape) -> bool:
+    return shape == Shape(shape.name, "string")
 
 
 def plain_collection(shape: Shape) -> Plain:
@@ -124,12 +120,23 @@ def plain_collection(shape: Shape) -> Plain:
         return lambda value: (
             type(value) is list and least <= len(value) <= most and all(map(item_is_plain, value))
         )
+    if shape.name == "ExpressionAttributeNameMap":
+        return plain_names
     key_is_plain = plain_shape(shape.key)
     return lambda value: (
         type(value) is dict
         and least <= len(value) <= most
         and all(map(key_is_plain, value))
         and all(map(item_is_plain, value.values()))
+    )
+
+
+def plain_names(value: Any) -> bool:
+    """ExpressionAttributeNames, which most requests have: without a call for each."""
+    return (
+        type(value) is dict
+        and TEXT.issuperset(map(type, (*value, *value.values())))
+        and max(map(len, value.values()), default=0) <= LONGEST_ATTRIBUTE_NAME
     )
 
 
@@ -219,11 +226,11 @@ def plain_content(tag: str, content: Any, deeper: int) -> bool:
 
 
 def plain_binary(content: Any, deeper: int = 0) -> bool:
-    return type(content) is str and base64_fault(content) is None
+    return type(content) is str and wire.values.base64_fault(content) is None
 
 
 def plain_texts(content: Any, deeper: int) -> bool:
-    return type(content) is list and all(type(one) is str for one in content)
+    return type(content) is list and TEXT.issuperset(map(type, content))
 
 
 CONTENTS: Final[dict[str, Callable[[Any, int], bool]]] = {
