@@ -33,20 +33,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
+from bigtime.store import cache_identity
 from bigtime.store.cache_entries import Answers, Entries, Flight
-from bigtime.store.cache_identity import (
-    MALFORMED,
-    Batch,
-    Changed,
-    Names,
-    changed_by,
-    identity_in,
-    is_by_name,
-    is_eventual,
-    item_read,
-    key_identity,
-    names_in,
-)
 from bigtime.store.retries import READS
 from bigtime.wire import Identity, Item, Request, Response, Steps
 
@@ -92,7 +80,7 @@ class ItemCache:
             items, lambda read: item_seconds if "Item" in read else missing_seconds, lambda read: 1
         )
         self._pages = Entries(paged_items, lambda read: page_seconds, items_on)
-        self._names: dict[str, set[Names]] = {}
+        self._names: dict[str, set[cache_identity.Names]] = {}
         self._generations: dict[str, int] = {}
         self._hits = self._misses = self._joined = self._invalidations = 0
         self._answers: dict[str, Callable[[Request], Answering]] = {
@@ -143,8 +131,8 @@ class ItemCache:
 
     def _get(self, request: Request) -> Answering:
         try:
-            identity = item_read(request.params)
-        except MALFORMED:
+            identity = cache_identity.item_read(request.params)
+        except cache_identity.MALFORMED:
             identity = None
         if identity is None:
             return (yield from passed_on(request))
@@ -153,7 +141,7 @@ class ItemCache:
     def _page(self, request: Request) -> Answering:
         try:
             identity = self._page_read(request)
-        except MALFORMED:
+        except cache_identity.MALFORMED:
             identity = None
         if identity is None:
             return (yield from passed_on(request))
@@ -161,7 +149,7 @@ class ItemCache:
 
     def _page_read(self, request: Request) -> Identity | None:
         table = request.params["TableName"]
-        if not (is_by_name(table) and is_eventual(request.params)):
+        if not (cache_identity.is_by_name(table) and cache_identity.is_eventual(request.params)):
             return None
         asked = orjson.dumps(request.params)
         return table, self._generations.get(table, 0), request.operation, asked
@@ -189,8 +177,8 @@ class ItemCache:
 
     def _get_many(self, request: Request) -> Answering:
         try:
-            batch = Batch.read(request.params)
-        except MALFORMED:
+            batch = cache_identity.Batch.read(request.params)
+        except cache_identity.MALFORMED:
             batch = None
         if batch is None:
             return (yield from passed_on(request))
@@ -230,7 +218,7 @@ class ItemCache:
         self._misses += len(identities)
         if entries is self._items:
             for identity in identities:
-                self._names.setdefault(identity[0], set()).add(names_in(identity))
+                self._names.setdefault(identity[0], set()).add(cache_identity.names_in(identity))
         return entries.begin(identities)
 
     def _lead(
@@ -262,7 +250,7 @@ class ItemCache:
     # Writes
 
     def _write(self, request: Request) -> Answering:
-        changed = changed_by(request)
+        changed = cache_identity.changed_by(request)
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
         try:
@@ -274,12 +262,12 @@ class ItemCache:
         with self._lock:
             self._invalidations += count
 
-    def _forget(self, changed: list[Changed] | None) -> None:
+    def _forget(self, changed: list[cache_identity.Changed] | None) -> None:
         try:
             with self._lock:
                 for table, item in changed or ():
                     self._forget_one(table, item)
-        except MALFORMED:
+        except cache_identity.MALFORMED:
             changed = None
         if changed is None:
             self.clear()
@@ -288,7 +276,7 @@ class ItemCache:
         """Of a whole item that is put, the table's key is known if any item of it was read."""
         self._generations[table] = self._generations.get(table, 0) + 1
         for names in self._names.get(table, ()):
-            identity = identity_in(table, item, names)
+            identity = cache_identity.identity_in(table, item, names)
             if identity is not None:
                 self._items.drop(identity)
 
@@ -304,8 +292,8 @@ class SortedOut(NamedTuple):
 
 def check_key(key: Item) -> None:
     try:
-        key_identity("", key)
-    except MALFORMED as error:
+        cache_identity.key_identity("", key)
+    except cache_identity.MALFORMED as error:
         raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
 
 

@@ -10,23 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self, TypeAlias
 
+from bigtime import wire
 from bigtime.store.cache_entries import Answers
-from bigtime.wire import (
-    Identity,
-    Item,
-    Params,
-    Request,
-    Response,
-    ValidationException,
-    item_identity,
-)
+from bigtime.wire import Identity, Item, Params, Request, Response
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a table's key attributes, in order."""
 Changed: TypeAlias = tuple[str, Item]
 """A table, and an item that is changed in it: its key, or all of it."""
 
-MALFORMED = (AttributeError, KeyError, TypeError, ValueError, ValidationException)
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationException)
 
 HARMLESS = {"ConsistentRead": (None, False), "ReturnConsumedCapacity": (None, "NONE")}
 """Options, and the values with which the answer is what it is without them."""
@@ -34,7 +27,7 @@ PLAIN_GET = {"TableName", "Key", *HARMLESS}
 
 
 def key_identity(table: str, key: Item) -> Identity:
-    return item_identity(table, key, sorted(key) if len(key) > 1 else key)
+    return wire.item_identity(table, key, sorted(key) if len(key) > 1 else key)
 
 
 def names_in(identity: Identity) -> Names:
@@ -45,7 +38,7 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
     """The identity of an item whose key has these names; None if it lacks one."""
     if any(name not in item for name in names):
         return None
-    return item_identity(table, item, names)
+    return wire.item_identity(table, item, names)
 
 
 # Reads

@@ -25,18 +25,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
+from bigtime import wire
 from bigtime.store.checkpoints import Checkpoint, Checkpoints
 from bigtime.store.driver import Runnable
-from bigtime.wire import (
-    ExpiredIteratorException,
-    Now,
-    Request,
-    ResourceNotFoundException,
-    Response,
-    Steps,
-    Together,
-    TrimmedDataAccessException,
-)
+from bigtime.wire import Request, Response, Steps
 
 log = logging.getLogger("bigtime.store")
 
@@ -93,14 +85,14 @@ class Reader:
                     {"ShardIterator": self.iterator, "Limit": self.consumption.page_size},
                 )
                 return page
-            except ExpiredIteratorException:
+            except wire.ExpiredIteratorException:
                 self.iterator = None
                 self.start = "TRIM_HORIZON"  # where "now" was, nobody knows any more
-            except TrimmedDataAccessException:
+            except wire.TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
                 self.iterator = None
                 self.checkpoint = Checkpoint(self.shard.stream)
-            except ResourceNotFoundException:
+            except wire.ResourceNotFoundException:
                 self.warn("is gone, with whatever was not read")
                 return {"Records": []}
 
@@ -131,7 +123,7 @@ class Reader:
     def reading(self, records: list[Response]) -> Steps[ShardTurn]:
         lag = 0.0
         if records:
-            now: datetime = yield Now()
+            now: datetime = yield wire.Now()
             lag = now.timestamp() - made_at(records[-1])
         return ShardTurn(
             self.consumption.name,
@@ -203,12 +195,12 @@ class Consumption:
 
     def round(self) -> Steps[list[ShardTurn]]:
         """One turn of every readable shard."""
-        now: datetime = yield Now()
+        now: datetime = yield wire.Now()
         if self.must_list(now):
             yield from self.find_shards()
             self.listed_at = now
         turns = tuple(reader.turn() for reader in self.readers.values())
-        readings: list[ShardTurn] = yield Together(turns)
+        readings: list[ShardTurn] = yield wire.Together(turns)
         self.read_at = now
         for reading in readings:
             for hook in self.hooks:

@@ -27,30 +27,18 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+from bigtime import wire
 from bigtime.store.retries import Retries
-from bigtime.wire import (
-    Bytes,
-    Now,
-    PatternName,
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Step,
-    Steps,
-    Together,
-    name_steps,
-)
+from bigtime.wire import Request, Response, Step, Steps
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | Together | Pause | Recall | Remember
+Wanted: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
 """What a run leaves to its store."""
-WANTED = (Request, Together, Pause, Recall, Remember)
+WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
 MOST_FACTS = 65_536
 
 
@@ -113,13 +101,13 @@ class Run(Generic[T]):
         self.randomness = randomness
 
     @property
-    def pattern(self) -> PatternName | None:
+    def pattern(self) -> wire.PatternName | None:
         """The innermost pattern among the steps, where they have stopped."""
-        found: PatternName | None = None
+        found: wire.PatternName | None = None
         steps: object = self.steps
         while steps is not None:
             name = getattr(steps, "__name__", None)
-            if type(name) is PatternName:
+            if type(name) is wire.PatternName:
                 found = name
             steps = getattr(steps, "gi_yieldfrom", None)
         return found
@@ -138,11 +126,11 @@ class Run(Generic[T]):
             return None
         return step
 
-    def _serve(self, step: Now | Bytes) -> Step:
+    def _serve(self, step: wire.Now | wire.Bytes) -> Step:
         match step:
-            case Now():
+            case wire.Now():
                 return self.steps.send(self.clock())
-            case Bytes():
+            case wire.Bytes():
                 return self.steps.send(self.randomness(step.count))
         # Thrown, so that the trace ends in the line that yielded it.
         return self.steps.throw(
@@ -175,10 +163,10 @@ class Driver:
             pattern = run.pattern
             params = {CAPACITY: "TOTAL", **wanted.params}
             return Request(wanted.operation, params, pattern and pattern.qualified)
-        if isinstance(wanted, Together) and (pattern := run.pattern):
+        if isinstance(wanted, wire.Together) and (pattern := run.pattern):
             for steps in wanted.steps:
-                if type(getattr(steps, "__name__", None)) is not PatternName:
-                    name_steps(steps, pattern)
+                if type(getattr(steps, "__name__", None)) is not wire.PatternName:
+                    wire.name_steps(steps, pattern)
         return wanted
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

@@ -12,12 +12,6 @@ from typing import Any
 import orjson
 
 from bigtime import wire
-from bigtime.wire import (
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    InternalServerError,
-    TransactionCanceledException,
-)
 
 
 class TransportError(Exception):
@@ -66,7 +60,7 @@ def cut_off(url: str, operation: str, error: Exception) -> ConnectionLost:
     )
 
 
-class UnmodelledError(DynamoDBError):
+class UnmodelledError(wire.DynamoDBError):
     """An error of DynamoDB's that has no class here; its name is kept in `code`."""
 
     def __init__(self, code: str, message: str | None = None) -> None:
@@ -78,7 +72,7 @@ class UnmodelledError(DynamoDBError):
         return self.name
 
 
-class ServerFailure(InternalServerError):
+class ServerFailure(wire.InternalServerError):
     """DynamoDB failed, over a network.
 
     The engine in process changes nothing when it says so. AWS leaves it open: "the operation may
@@ -94,10 +88,10 @@ class ServerFailure(InternalServerError):
         return self.name
 
 
-MODELLED: dict[str, type[DynamoDBError]] = {
+MODELLED: dict[str, type[wire.DynamoDBError]] = {
     name: value
     for name, value in vars(wire).items()
-    if isinstance(value, type) and issubclass(value, DynamoDBError)
+    if isinstance(value, type) and issubclass(value, wire.DynamoDBError)
 }
 
 
@@ -108,7 +102,7 @@ def is_uncertain(error: Exception) -> bool:
     )
 
 
-def error_in(status: int, body: bytes) -> DynamoDBError:
+def error_in(status: int, body: bytes) -> wire.DynamoDBError:
     """The error in an answer that is not a success."""
     said = object_in(body)
     # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", at times with ":http://..." on.
@@ -128,12 +122,12 @@ def object_in(body: bytes) -> dict[str, Any]:
     return said if isinstance(said, dict) else {"message": body[:200].decode("utf-8", "replace")}
 
 
-def dynamodb_error(code: str, message: str | None, said: dict[str, Any]) -> DynamoDBError:
+def dynamodb_error(code: str, message: str | None, said: dict[str, Any]) -> wire.DynamoDBError:
     kind = MODELLED.get(code)
     if kind is None:
         return UnmodelledError(code, message)
-    if issubclass(kind, TransactionCanceledException):
+    if issubclass(kind, wire.TransactionCanceledException):
         return kind(said.get("CancellationReasons", []))
-    if issubclass(kind, ConditionalCheckFailedException):
+    if issubclass(kind, wire.ConditionalCheckFailedException):
         return kind(message, item=said.get("Item"))
     return kind(message)

@@ -18,14 +18,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bigtime import wire
 from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
-from bigtime.wire import (
-    DynamoDBError,
-    InternalServerError,
-    LimitExceededException,
-    Request,
-    TransactionCanceledException,
-)
+from bigtime.wire import Request
 
 # AWS: "Error handling with DynamoDB", "Error messages and codes": those marked "OK to retry? Yes"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -80,14 +75,14 @@ class Retries:
 def is_passing(request: Request, error: Exception) -> bool:
     """Whether the trouble may be over in a moment, and nothing was changed."""
     match error:
-        case TransactionCanceledException():
+        case wire.TransactionCanceledException():
             codes = {reason.get("Code", "None") for reason in error.reasons}
             return codes != {"None"} and bool(codes) and codes <= PASSING_REASONS
-        case LimitExceededException():
+        case wire.LimitExceededException():
             # For tables it is a limit of the account; for streams, too many readers at once.
             return request.operation in STREAM_READS
-        case DynamoDBError():
-            return isinstance(error, InternalServerError) or error.code in PASSING
+        case wire.DynamoDBError():
+            return isinstance(error, wire.InternalServerError) or error.code in PASSING
     return isinstance(error, TransportError) and not isinstance(error, NoCredentials)
 
 

@@ -12,19 +12,10 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from bigtime import wire
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
-from bigtime.wire import (
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Steps,
-    Together,
-    Transport,
-    steps_in,
-)
+from bigtime.wire import Request, Response, Steps
 
 T = TypeVar("T")
 
@@ -55,7 +46,7 @@ class Store(Driver):
 
     def __init__(
         self,
-        transport: Transport,
+        transport: wire.Transport,
         *,
         clock: Callable[[], datetime] = utc_now,
         randomness: Callable[[int], bytes] = os.urandom,
@@ -78,7 +69,7 @@ class Store(Driver):
 
     def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
-        generator: Steps[T] = steps_in(steps)
+        generator: Steps[T] = wire.steps_in(steps)
         return self._run(generator, None)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
@@ -103,16 +94,18 @@ class Store(Driver):
         finally:
             steps.close()
 
-    def _perform(self, wanted: Together | Pause | Recall | Remember, group: Group | None) -> object:
+    def _perform(
+        self, wanted: wire.Together | wire.Pause | wire.Recall | wire.Remember, group: Group | None
+    ) -> object:
         match wanted:
-            case Together():
+            case wire.Together():
                 return self._together(wanted, group)
-            case Pause(seconds):
+            case wire.Pause(seconds):
                 self.sleep(seconds)
                 return None
-            case Recall(facts):
+            case wire.Recall(facts):
                 return self._recall(facts)
-            case Remember(facts):
+            case wire.Remember(facts):
                 self._remember(facts)
                 return None
 
@@ -133,7 +126,7 @@ class Store(Driver):
                 return response
             self.sleep(pause)
 
-    def _together(self, together: Together, outer: Group | None) -> list[Any]:
+    def _together(self, together: wire.Together, outer: Group | None) -> list[Any]:
         if self._threads is None or len(together.steps) < 2:
             return [self._run(steps, outer) for steps in together.steps]
         group = Group(outer)

@@ -16,24 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.paths import Names, getter, nested_names, resolve, top_level_names
-from bigtime.engine.expressions.tree import (
-    And,
-    Arithmetic,
-    Between,
-    Comparison,
-    Condition,
-    Function,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    Value,
-    leaves,
-    operands,
-    simple_conditions,
-)
 from bigtime.wire import AttributeValue, Item
 from bigtime.wire import values as attribute_values
 
@@ -75,35 +59,35 @@ class ConditionProgram:
         return Filter(self.binder(values), self.attributes, self.nested_attributes)
 
 
-def compile_condition(condition: Condition, names: Names) -> ConditionProgram:
+def compile_condition(condition: tree.Condition, names: Names) -> ConditionProgram:
     paths = [
         resolve(leaf, names)
-        for simple in simple_conditions(condition)
-        for operand in operands(simple)
-        for leaf in leaves(operand)
-        if isinstance(leaf, Path)
+        for simple in tree.simple_conditions(condition)
+        for operand in tree.operands(simple)
+        for leaf in tree.leaves(operand)
+        if isinstance(leaf, tree.Path)
     ]
     return ConditionProgram(
         compile_tree(condition, names), top_level_names(paths), nested_names(paths)
     )
 
 
-def compile_tree(condition: Condition, names: Names) -> Binder:
+def compile_tree(condition: tree.Condition, names: Names) -> Binder:
     match condition:
-        case And(parts):
+        case tree.And(parts):
             binder = every([compile_tree(part, names) for part in parts])
-        case Or(parts):
+        case tree.Or(parts):
             binder = some([compile_tree(part, names) for part in parts])
-        case Not(part):
+        case tree.Not(part):
             binder = opposite(compile_tree(part, names))
-        case Comparison(symbol, left, right):
+        case tree.Comparison(symbol, left, right):
             binder = comparison(symbol, left, right, names)
-        case Between(operand, low, high):
+        case tree.Between(operand, low, high):
             at_least = comparison(">=", operand, low, names)
             binder = every([at_least, comparison("<=", operand, high, names)])
-        case In(operand, choices):
+        case tree.In(operand, choices):
             binder = membership(operand, choices, names)
-        case Function():
+        case tree.Function():
             binder = function(condition, names)
     return binder
 
@@ -138,16 +122,16 @@ def opposite(binder: Binder) -> Binder:
     return bind
 
 
-def reader(operand: Operand, names: Names) -> ReaderBinder:
+def reader(operand: tree.Operand, names: Names) -> ReaderBinder:
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return lambda values: constant(values[name])
-        case Path():
+        case tree.Path():
             get = getter(resolve(operand, names))
             return lambda values: get
-        case Function(_, (measured,)):
+        case tree.Function(_, (measured,)):
             return size(reader(measured, names))
-        case Function() | Arithmetic():
+        case tree.Function() | tree.Arithmetic():
             raise AssertionError("refused before it is compiled")
 
 
@@ -169,15 +153,15 @@ def size(measured: ReaderBinder) -> ReaderBinder:
     return bind
 
 
-def comparison(symbol: str, left: Operand, right: Operand, names: Names) -> Binder:
-    if isinstance(left, Value) and not isinstance(right, Value):
+def comparison(symbol: str, left: tree.Operand, right: tree.Operand, names: Names) -> Binder:
+    if isinstance(left, tree.Value) and not isinstance(right, tree.Value):
         return comparison(MIRRORED[symbol], right, left, names)
-    if isinstance(right, Value):
+    if isinstance(right, tree.Value):
         return compared_with_constant(symbol, left, right.name, names)
     return compile_comparison(symbol, reader(left, names), reader(right, names))
 
 
-def compared_with_constant(symbol: str, left: Operand, value: str, names: Names) -> Binder:
+def compared_with_constant(symbol: str, left: tree.Operand, value: str, names: Names) -> Binder:
     read = reader(left, names)
     if symbol in ORDERINGS:
         test = ORDERINGS[symbol]
@@ -191,8 +175,8 @@ def compared_with_constant(symbol: str, left: Operand, value: str, names: Names)
     return opposite(lambda values: equals(read(values), values[value]))
 
 
-def top_level_name(operand: Operand, names: Names) -> str | None:
-    path = resolve(operand, names) if isinstance(operand, Path) else ()
+def top_level_name(operand: tree.Operand, names: Names) -> str | None:
+    path = resolve(operand, names) if isinstance(operand, tree.Path) else ()
     return str(path[0]) if len(path) == 1 else None
 
 
@@ -260,9 +244,9 @@ def compare_order(
     return holds
 
 
-def membership(operand: Operand, choices: tuple[Operand, ...], names: Names) -> Binder:
+def membership(operand: tree.Operand, choices: tuple[tree.Operand, ...], names: Names) -> Binder:
     subject = reader(operand, names)
-    constants = [choice.name for choice in choices if isinstance(choice, Value)]
+    constants = [choice.name for choice in choices if isinstance(choice, tree.Value)]
     if len(constants) == len(choices):
         return lambda values: one_of(subject(values), [values[name] for name in constants])
     equal = [comparison("=", operand, choice, names) for choice in choices]
@@ -286,14 +270,14 @@ def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:
     return matches
 
 
-def function(call: Function, names: Names) -> Binder:
+def function(call: tree.Function, names: Names) -> Binder:
     if call.name in ("attribute_exists", "attribute_not_exists"):
         return existence(call, names)
     subject, operand = (reader(each, names) for each in call.operands)
     return compile_test(TESTS[call.name], subject, operand)
 
 
-def existence(call: Function, names: Names) -> Binder:
+def existence(call: tree.Function, names: Names) -> Binder:
     (path,) = call.operands
     wanted = call.name == "attribute_exists"
     name = top_level_name(path, names)

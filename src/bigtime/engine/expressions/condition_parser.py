@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.lexer import END
 from bigtime.engine.expressions.parser import (
     CONDITION_FUNCTIONS,
@@ -18,21 +19,6 @@ from bigtime.engine.expressions.parser import (
     Parser,
     cache_by_text,
     check_size,
-)
-from bigtime.engine.expressions.tree import (
-    And,
-    Between,
-    Comparator,
-    Comparison,
-    Condition,
-    Function,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    SimpleCondition,
-    Value,
 )
 
 MAX_CHOICES = 100
@@ -57,11 +43,11 @@ class ConditionParser(Parser):
     def __init__(self, source: str) -> None:
         super().__init__(source)
         self.pending: list[tuple[str, int]] = []
-        self.parts: list[Condition | Operand] = []
+        self.parts: list[tree.Condition | tree.Operand] = []
         self.open = 0
         self.closed = (-1, -1)
 
-    def parse(self) -> Condition:
+    def parse(self) -> tree.Condition:
         self.term()
         while self.next != END or self.open:
             if self.next in ("AND", "OR"):
@@ -73,9 +59,9 @@ class ConditionParser(Parser):
             else:
                 raise self.syntax_error()
         self.reduce(lowest="OR")
-        tree = self.condition(self.parts.pop())
+        parsed = self.condition(self.parts.pop())
         self.finish()
-        return tree
+        return parsed
 
     def term(self) -> None:
         """One condition, or one operand that stands alone in parentheses so far."""
@@ -90,13 +76,13 @@ class ConditionParser(Parser):
     def complete(self) -> None:
         """What has just been read may be the left side of a comparison."""
         left = self.parts[-1]
-        while isinstance(left, Path | Value | Function):
+        while isinstance(left, tree.Path | tree.Value | tree.Function):
             if self.next in COMPARATORS or self.next in ("BETWEEN", "IN"):
                 self.parts[-1] = left = self.comparison(left)
             elif self.next == ")" and self.pending and self.pending[-1][0] == "(":
                 self.close()
                 left = self.parts[-1]
-            elif isinstance(left, Function):
+            elif isinstance(left, tree.Function):
                 return
             else:
                 raise self.syntax_error()
@@ -108,7 +94,7 @@ class ConditionParser(Parser):
         self.take(")")
         self.check_parentheses(opened)
         inner = self.parts[-1]
-        if isinstance(inner, Path):
+        if isinstance(inner, tree.Path):
             self.parts[-1] = self.path_after(list(inner.elements))
 
     def check_parentheses(self, opened: int) -> None:
@@ -135,27 +121,27 @@ class ConditionParser(Parser):
                 left = self.condition(self.parts.pop())
                 self.parts.append(join_parts(operator, left, right))
 
-    def condition(self, part: Condition | Operand) -> Condition:
-        if isinstance(part, Function) and part.name == "size":
+    def condition(self, part: tree.Condition | tree.Operand) -> tree.Condition:
+        if isinstance(part, tree.Function) and part.name == "size":
             self.misused(part)
-        return cast(Condition, part)
+        return cast(tree.Condition, part)
 
-    def comparison(self, left: Operand) -> SimpleCondition:
+    def comparison(self, left: tree.Operand) -> tree.SimpleCondition:
         self.operators += 1
         if self.skip("BETWEEN"):
             low = self.operand()
             self.take("AND")
             high = self.operand()
             self.check_arguments((left, low, high))
-            return Between(left, low, high)
+            return tree.Between(left, low, high)
         if self.skip("IN"):
-            return In(left, self.choices(left))
-        operator = cast(Comparator, self.take(*COMPARATORS))
+            return tree.In(left, self.choices(left))
+        operator = cast(tree.Comparator, self.take(*COMPARATORS))
         right = self.operand()
         self.check_arguments((left, right))
-        return Comparison(operator, left, right)
+        return tree.Comparison(operator, left, right)
 
-    def choices(self, left: Operand) -> tuple[Operand, ...]:
+    def choices(self, left: tree.Operand) -> tuple[tree.Operand, ...]:
         choices = self.arguments(0)
         self.check_arguments((left, *choices))
         if len(choices) > MAX_CHOICES:
@@ -166,28 +152,28 @@ class ConditionParser(Parser):
             )
         return choices
 
-    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+    def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
         for argument in arguments:
-            if isinstance(argument, Function) and argument.name != "size":
+            if isinstance(argument, tree.Function) and argument.name != "size":
                 self.misused(argument)
 
-    def misused(self, function: Function) -> None:
+    def misused(self, function: tree.Function) -> None:
         self.mistake("misused function", f"{MISUSED_FUNCTION}; function: {function.name}")
 
 
-def negate(condition: Condition) -> Condition:
-    return condition.part if isinstance(condition, Not) else Not(condition)
+def negate(condition: tree.Condition) -> tree.Condition:
+    return condition.part if isinstance(condition, tree.Not) else tree.Not(condition)
 
 
-def join_parts(operator: str, left: Condition, right: Condition) -> Condition:
+def join_parts(operator: str, left: tree.Condition, right: tree.Condition) -> tree.Condition:
     """AND and OR take any number of parts, so that a long chain stays a flat tree."""
     if operator == "AND":
-        return And((*left.parts, right) if isinstance(left, And) else (left, right))
-    return Or((*left.parts, right) if isinstance(left, Or) else (left, right))
+        return tree.And((*left.parts, right) if isinstance(left, tree.And) else (left, right))
+    return tree.Or((*left.parts, right) if isinstance(left, tree.Or) else (left, right))
 
 
 @cache_by_text
-def parse_condition(source: str) -> Parsed[Condition]:
+def parse_condition(source: str) -> Parsed[tree.Condition]:
     check_size(source)
     parser = ConditionParser(source)
     return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))

@@ -29,12 +29,9 @@ from bigtime.wire import AttributeValue, Item, Params, ValidationException, chec
 Program = TypeVar("Program")
 Tree = TypeVar("Tree")
 
-TEXTS = (
-    "UpdateExpression",
-    "ConditionExpression",
-    "KeyConditionExpression",
-    "FilterExpression",
-    "ProjectionExpression",
+TEXTS = tuple(
+    "UpdateExpression ConditionExpression KeyConditionExpression FilterExpression"
+    " ProjectionExpression".split()
 )
 JOINED_CONDITIONS = ("Expected", "QueryFilter", "ScanFilter")
 LEGACY = frozenset({"AttributeUpdates", "AttributesToGet", "KeyConditions", *JOINED_CONDITIONS})

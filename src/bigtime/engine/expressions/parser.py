@@ -18,17 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from bigtime.engine.expressions.lexer import (
-    ALIAS,
-    END,
-    NAME,
-    NUMBER,
-    VALUE,
-    ExpressionError,
-    is_reserved,
-    syntax_error,
-    tokens,
-)
+from bigtime.engine.expressions import lexer
+from bigtime.engine.expressions.lexer import syntax_error
 from bigtime.engine.expressions.tree import (
     Action,
     Add,
@@ -81,7 +72,7 @@ class Parser:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.tokens = tokens(source, self.keywords)
+        self.tokens = lexer.tokens(source, self.keywords)
         self.position = 0
         self.operators = 0
         self.mistakes: dict[str, str] = {}
@@ -105,7 +96,7 @@ class Parser:
         self.position += 1
         return True
 
-    def syntax_error(self) -> ExpressionError:
+    def syntax_error(self) -> lexer.ExpressionError:
         return syntax_error(self.source, self.tokens, self.position)
 
     def mistake(self, kind: str, message: str) -> None:
@@ -113,14 +104,14 @@ class Parser:
 
     def finish(self) -> None:
         """Nothing may follow; then the mistakes that are not syntax are reported."""
-        self.take(END)
+        self.take(lexer.END)
         if self.operators > MAX_OPERATORS:
-            raise ExpressionError(
+            raise lexer.ExpressionError(
                 f"The expression contains too many operators; operator count: {MAX_OPERATORS + 1}"
             )
         for kind in self.mistakes_in_order:
             if kind in self.mistakes:
-                raise ExpressionError(self.mistakes[kind])
+                raise lexer.ExpressionError(self.mistakes[kind])
 
     def listed(self, element: Callable[[], Tree]) -> list[Tree]:
         elements = [element()]
@@ -147,11 +138,11 @@ class Parser:
 
     def path_name(self) -> str | Alias:
         kind = self.next
-        text = self.take(NAME, ALIAS)
-        if kind == ALIAS:
+        text = self.take(lexer.NAME, lexer.ALIAS)
+        if kind == lexer.ALIAS:
             self.aliases[text] = None
             return Alias(text)
-        if is_reserved(text):
+        if lexer.is_reserved(text):
             self.mistake(
                 "reserved", f"Attribute name is a reserved keyword; reserved keyword: {text}"
             )
@@ -159,14 +150,14 @@ class Parser:
 
     def path_index(self) -> int:
         self.take("[")
-        index = int(self.take(NUMBER))
+        index = int(self.take(lexer.NUMBER))
         self.take("]")
         if index > MAX_LIST_INDEX:
             self.mistake("path", f"List index is not within the allowable range; index: [{index}]")
         return index
 
     def value(self) -> Value:
-        name = self.take(VALUE)
+        name = self.take(lexer.VALUE)
         self.values[name] = None
         return Value(name)
 
@@ -174,7 +165,7 @@ class Parser:
         if self.next != "(":
             return self.bare_operand(depth)
         if depth > MAX_OPERAND_DEPTH:
-            raise ExpressionError(REDUNDANT_PARENTHESES)
+            raise lexer.ExpressionError(REDUNDANT_PARENTHESES)
         opened = self.position
         self.take("(")
         inner = self.operand(depth + 1)
@@ -183,16 +174,16 @@ class Parser:
         return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
 
     def bare_operand(self, depth: int) -> Operand:
-        if self.next == VALUE:
+        if self.next == lexer.VALUE:
             return self.value()
-        if self.next == NAME and self.tokens[self.position + 1].kind == "(":
+        if self.next == lexer.NAME and self.tokens[self.position + 1].kind == "(":
             return self.call(depth)
         return self.path()
 
     def call(self, depth: int) -> Function:
-        name = self.take(NAME)
+        name = self.take(lexer.NAME)
         if depth > MAX_OPERAND_DEPTH:
-            raise ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
+            raise lexer.ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
         arguments = self.arguments(depth)
         self.check_arguments(arguments)
         if name not in self.functions:
@@ -232,10 +223,10 @@ class ProjectionParser(Parser):
 
 def check_size(source: str) -> None:
     if not source:
-        raise ExpressionError("The expression can not be empty;")
+        raise lexer.ExpressionError("The expression can not be empty;")
     size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        raise ExpressionError(
+        raise lexer.ExpressionError(
             f"Expression size has exceeded the maximum allowed size; expression size: {size}"
         )
 
@@ -269,7 +260,7 @@ class UpdateParser(Parser):
     def parse(self) -> tuple[Action, ...]:
         actions: list[Action] = []
         sections: set[str] = set()
-        while self.next != END or not sections:
+        while self.next != lexer.END or not sections:
             section = self.take(*SECTIONS).upper()
             if section in sections:
                 self.mistake(

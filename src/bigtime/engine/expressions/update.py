@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
 from bigtime.engine.expressions.paths import (
     Branch,
@@ -22,18 +23,6 @@ from bigtime.engine.expressions.paths import (
     getter,
     projection,
     resolve,
-)
-from bigtime.engine.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Delete,
-    Function,
-    Operand,
-    Path,
-    Remove,
-    Set,
-    Value,
 )
 from bigtime.wire import AttributeValue, Item, ValidationException, number
 
@@ -84,9 +73,7 @@ class UpdateProgram:
 
 
 def compile_update(
-    actions: Sequence[Action],
-    names: Names,
-    mismatch: str = INCORRECT_TYPE,
+    actions: Sequence[tree.Action], names: Names, mismatch: str = INCORRECT_TYPE
 ) -> UpdateProgram:
     """`mismatch` is what ADD and DELETE say to an attribute of another type."""
     paths = [resolve(action.path, names) for action in actions]
@@ -97,15 +84,15 @@ def compile_update(
     )
 
 
-def compile_action(action: Action, names: Names, mismatch: str) -> PreparationBinder:
+def compile_action(action: tree.Action, names: Names, mismatch: str) -> PreparationBinder:
     match action:
-        case Set(_, operand):
+        case tree.Set(_, operand):
             return assignment(compile_assigned_value(operand, names))
-        case Remove():
+        case tree.Remove():
             return lambda values: lambda item: remove_value
-        case Add(_, value):
+        case tree.Add(_, value):
             return adjustment(add_value, value.name, mismatch)
-        case Delete(_, value):
+        case tree.Delete(_, value):
             return adjustment(delete_members, value.name, mismatch)
 
 
@@ -169,28 +156,28 @@ def delete_members(
     return {tag: rest} if rest else None
 
 
-def compile_assigned_value(operand: Operand, names: Names) -> ReaderBinder:
+def compile_assigned_value(operand: tree.Operand, names: Names) -> ReaderBinder:
     """The value that SET gives, read from the item; a missing one is an error."""
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return lambda values: constant(values[name])
-        case Path():
+        case tree.Path():
             required = required_reader(getter(resolve(operand, names)))
             return lambda values: required
-        case Arithmetic(symbol, left, right):
+        case tree.Arithmetic(symbol, left, right):
             compute = number.add if symbol == "+" else number.subtract
             return combine_operands(
                 compile_assigned_value(left, names),
                 compile_assigned_value(right, names),
                 lambda a, b: {"N": compute(content(a, "N"), content(b, "N"))},
             )
-        case Function("list_append", (left, right)):
+        case tree.Function("list_append", (left, right)):
             return combine_operands(
                 compile_assigned_value(left, names),
                 compile_assigned_value(right, names),
                 lambda a, b: {"L": [*content(a, "L"), *content(b, "L")]},
             )
-        case Function(_, (Path() as path, default)):
+        case tree.Function(_, (tree.Path() as path, default)):
             return existing_or(getter(resolve(path, names)), compile_assigned_value(default, names))
         case _:
             raise AssertionError("refused before it is compiled")

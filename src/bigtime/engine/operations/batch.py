@@ -12,22 +12,14 @@ from typing import NamedTuple
 import apsw
 import orjson
 
+from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import (
-    MANY_DATATYPES,
-    MAX_ITEM_BYTES,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_item,
-    read_units,
-)
+from bigtime.wire import Item, Params, Response
 
 MAX_KEYS = 100
 MAX_WRITES = 25
@@ -103,11 +95,11 @@ def read_keys(given: list[Item], most: int) -> list[Item]:
         key = read_key(one)
         spelt = orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
         if spelt in seen:
-            raise ValidationException(DUPLICATES)
+            raise wire.ValidationException(DUPLICATES)
         seen.add(spelt)
         keys.append(key)
         if len(keys) > most:
-            raise ValidationException("Too many items requested for the BatchGetItem call")
+            raise wire.ValidationException("Too many items requested for the BatchGetItem call")
     return keys
 
 
@@ -136,7 +128,7 @@ def read_some(
             continue
         partitions[partition] = partitions.get(partition, 0) + size
         room -= size
-        units += read_units(size, consistent=reads.consistent)
+        units += wire.read_units(size, consistent=reads.consistent)
         if blob is not None:
             item = orjson.loads(blob)
             items.append(project(item) if project else item)
@@ -182,11 +174,11 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
 
 def read_actions(requests: Params) -> Iterator[BatchAction]:
     if sum(map(len, requests.values())) > MAX_WRITES:
-        raise ValidationException("Too many items requested for the BatchWriteItem call")
+        raise wire.ValidationException("Too many items requested for the BatchWriteItem call")
     for name, given in requests.items():
         if any(len(request) != 1 for request in given):
             # AWS's words for a request that is neither a put nor a delete, or both.
-            raise ValidationException(MANY_DATATYPES)
+            raise wire.ValidationException(wire.MANY_DATATYPES)
         for request in given:
             yield read_action(name, request)
 
@@ -194,9 +186,9 @@ def read_actions(requests: Params) -> Iterator[BatchAction]:
 def read_action(name: str, request: Params) -> BatchAction:
     if "DeleteRequest" in request:
         return BatchAction(name, request, False, read_key(request["DeleteRequest"]["Key"]), 0)
-    item, size = check_item(request["PutRequest"]["Item"])
-    if size > MAX_ITEM_BYTES:
-        raise ValidationException(PUT_TOO_LARGE)
+    item, size = wire.check_item(request["PutRequest"]["Item"])
+    if size > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(PUT_TOO_LARGE)
     return BatchAction(name, request, True, item, size)
 
 
@@ -207,7 +199,7 @@ def checked_writes(database: Database, actions: Iterable[BatchAction]) -> list[W
         table = database.catalogue.table_for_writing(database.table_name(name))
         blobs = put_blobs(table, item) if is_put else table.key_blobs(item)
         if (table.number, *blobs) in seen:
-            raise ValidationException(DUPLICATES)
+            raise wire.ValidationException(DUPLICATES)
         seen.add((table.number, *blobs))
         writes.append(Write("put" if is_put else "delete", table, item, *blobs, size))
     return writes
@@ -217,7 +209,7 @@ def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
     # In a batch AWS has one text for a key that is missing and for one of another type.
     for attribute in table.definition.key_attributes:
         if attribute.type not in item.get(attribute.name, ()):
-            raise ValidationException("The provided key element does not match the schema")
+            raise wire.ValidationException("The provided key element does not match the schema")
     return table.item_blobs(item)
 
 

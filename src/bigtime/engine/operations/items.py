@@ -8,32 +8,18 @@ from __future__ import annotations
 
 import orjson
 
+from bigtime import wire
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_item,
-    read_units,
-)
+from bigtime.wire import Item, Params, Response
 
 # Most requests have none of these, and then need not be asked about each.
 EXPRESSIVE = frozenset(
-    {
-        "AttributesToGet",
-        "ConditionExpression",
-        "ConditionalOperator",
-        "Expected",
-        "ExpressionAttributeNames",
-        "ExpressionAttributeValues",
-        "ProjectionExpression",
-    }
+    "AttributesToGet ConditionExpression ConditionalOperator Expected ExpressionAttributeNames"
+    " ExpressionAttributeValues ProjectionExpression".split()
 )
 NO_EXPRESSIONS = Expressions()
 CONDITION_LEGACY = ("Expected", "ConditionalOperator")
@@ -58,7 +44,7 @@ def get_item(database: Database, params: Params) -> Response:
     mode = mode_of(params)
     if mode:
         consistent = bool(params.get("ConsistentRead"))
-        units = read_units(row[0] if row else 0, consistent=consistent)
+        units = wire.read_units(row[0] if row else 0, consistent=consistent)
         response["ConsumedCapacity"] = Consumed(params["TableName"], units).shown(mode)
     return response
 
@@ -80,10 +66,10 @@ def put_item(database: Database, params: Params) -> Work[Response]:
     plain = EXPRESSIVE.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
-    item, size = check_item(params["Item"])
+    item, size = wire.check_item(params["Item"])
     check_return_values(params)
-    if size > MAX_ITEM_BYTES:
-        raise ValidationException(PUT_TOO_LARGE)
+    if size > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(PUT_TOO_LARGE)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
     name = database.table_name(params["TableName"])
 
@@ -132,12 +118,12 @@ def update_item(database: Database, params: Params) -> Work[Response]:
 
 
 def read_key(given: Item) -> Item:
-    return check_item(given)[0]
+    return wire.check_item(given)[0]
 
 
 def check_return_values(params: Params) -> None:
     if params.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+        raise wire.ValidationException("ReturnValues can only be ALL_OLD or NONE")
 
 
 def carry_out(

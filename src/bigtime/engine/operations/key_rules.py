@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from bigtime.engine import storage
 from bigtime.engine.expressions import (
     Arithmetic,
     Expressions,
@@ -23,13 +24,7 @@ from bigtime.engine.expressions import (
     parse_update,
     resolve,
 )
-from bigtime.engine.storage import (
-    QUICK_LENGTH,
-    KeyAttribute,
-    Table,
-    check_key_size,
-    index_type_mismatch,
-)
+from bigtime.engine.storage import KeyAttribute, Table
 from bigtime.wire import AttributeValue, Item, Params, ValidationException
 
 Values: TypeAlias = Mapping[str, AttributeValue]
@@ -87,7 +82,7 @@ def check_given_index_keys(table: Table, given: Values) -> None:
         if value is None:
             continue
         if attribute.type not in value:
-            raise ValidationException(index_type_mismatch(attribute, index_name, value))
+            raise ValidationException(storage.index_type_mismatch(attribute, index_name, value))
         if value[attribute.type] == "":
             raise empty_index_key(attribute)
 
@@ -138,7 +133,7 @@ def check_updated_index_keys(table: Table, item: Item) -> None:
         if value is None:
             continue
         text = value.get(attribute.type)
-        if not text or len(text) > QUICK_LENGTH:
+        if not text or len(text) > storage.QUICK_LENGTH:
             check_updated_index_key(attribute, text, is_hash=is_hash)
 
 
@@ -148,7 +143,7 @@ def check_updated_index_key(attribute: KeyAttribute, text: Any, *, is_hash: bool
     if not text:
         raise empty_index_key(attribute)
     try:
-        check_key_size(attribute, text, is_hash=is_hash)
+        storage.check_key_size(attribute, text, is_hash=is_hash)
     except ValidationException:
         raise ValidationException(TOO_LONG) from None
 

@@ -19,26 +19,12 @@ from typing import Any
 
 import orjson
 
+from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.expressions import Expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of
-from bigtime.engine.storage import (
-    Database,
-    Index,
-    KeyAttribute,
-    SortRange,
-    Table,
-    base_key,
-    check_key_value,
-)
-from bigtime.wire import (
-    READ_BLOCK,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_value,
-    read_units,
-)
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table
+from bigtime.wire import Item, Params, Response
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5
@@ -51,8 +37,8 @@ class Walk:
     table: Table
     index: Index | None
     partition: bytes | None
-    partitions: SortRange
-    sorts: SortRange
+    partitions: storage.SortRange
+    sorts: storage.SortRange
     start: tuple[bytes, ...] | None = None
     forward: bool = True
 
@@ -173,7 +159,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
                 if not page.count_only:
                     items.append(shape(item) if shape else item)
         if index and page.whole_items:
-            found.fetched += -(-row[2] // READ_BLOCK)
+            found.fetched += -(-row[2] // wire.READ_BLOCK)
         if size >= PAGE_BYTES or (scanned % 64 == 0 and thread_time() > deadline):
             found.stopped = True
             break
@@ -184,7 +170,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
 
 def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:
     used = Consumed(name)
-    units = read_units(found.size, consistent=page.consistent)
+    units = wire.read_units(found.size, consistent=page.consistent)
     if walk.index is None:
         used.table = units
     else:
@@ -203,7 +189,9 @@ def check_select(params: Params) -> None:
     named = [one for one in ("ProjectionExpression", "AttributesToGet") if one in params]
     if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
         wanted = "only the Count" if select == "COUNT" else select
-        raise ValidationException(f"Cannot specify the {named[0]} when choosing to get {wanted}")
+        raise wire.ValidationException(
+            f"Cannot specify the {named[0]} when choosing to get {wanted}"
+        )
     if select == "SPECIFIC_ATTRIBUTES" and not named:
         raise invalid(
             "Must specify the AttributesToGet or ProjectionExpression "
@@ -247,8 +235,8 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
     return bool(missing)
 
 
-def invalid(reason: str) -> ValidationException:
-    return ValidationException(f"One or more parameter values were invalid: {reason}")
+def invalid(reason: str) -> wire.ValidationException:
+    return wire.ValidationException(f"One or more parameter values were invalid: {reason}")
 
 
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
@@ -268,21 +256,21 @@ def read_start_key(params: Params) -> Item | None:
     if given is None:
         return None
     try:
-        return {name: check_value(value)[0] for name, value in given.items()}
-    except ValidationException as error:
+        return {name: wire.check_value(value)[0] for name, value in given.items()}
+    except wire.ValidationException as error:
         if BARE.search(error.message):
             raise
-        raise ValidationException(f"{INVALID}: {error.message}") from None
+        raise wire.ValidationException(f"{INVALID}: {error.message}") from None
 
 
 def check_start_value(start: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
     """One attribute of the key that is read by, as the start key has it."""
     value = start.get(attribute.name)
     if value is None:
-        raise ValidationException(INVALID)
+        raise wire.ValidationException(INVALID)
     if attribute.type not in value:
-        raise ValidationException("The provided key element does not match the schema")
-    check_key_value(attribute, value, is_hash=is_hash)
+        raise wire.ValidationException("The provided key element does not match the schema")
+    storage.check_key_value(attribute, value, is_hash=is_hash)
 
 
 def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...]:
@@ -290,11 +278,11 @@ def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...
     try:
         blobs = table.key_blobs(table.key_of(start))
     except KeyError:
-        raise ValidationException(
+        raise wire.ValidationException(
             f"{INVALID}: The provided key element does not match the schema"
         ) from None
-    except ValidationException as error:
-        raise ValidationException(f"{INVALID}: {error.message}") from None
+    except wire.ValidationException as error:
+        raise wire.ValidationException(f"{INVALID}: {error.message}") from None
     if index is None:
         return blobs
-    return index.codec.partition(start), index.codec.sort(start), base_key(*blobs)
+    return index.codec.partition(start), index.codec.sort(start), storage.base_key(*blobs)

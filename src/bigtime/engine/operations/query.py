@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bigtime.engine import storage
 from bigtime.engine.expressions import (
     Expressions,
     KeyTerm,
@@ -21,15 +22,7 @@ from bigtime.engine.operations.page import (
     read_start_key,
 )
 from bigtime.engine.operations.plan_cache import EVERYTHING, cache_key, lookup, store
-from bigtime.engine.storage import (
-    Database,
-    Index,
-    KeyAttribute,
-    SortRange,
-    Table,
-    check_key_value,
-    segment_range,
-)
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table
 from bigtime.wire import Item, Params, Response, ValidationException
 
 QUERY_EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
@@ -132,7 +125,7 @@ def check_terms(
             if term.operator != "=" and (is_hash or place < len(terms) - 1):
                 raise ValidationException(UNSUPPORTED)
             for operand in term.operands:
-                check_key_value(attribute, operand, is_hash=is_hash)
+                storage.check_key_value(attribute, operand, is_hash=is_hash)
     if len(terms) > len(key):
         raise ValidationException(UNSUPPORTED)
 
@@ -204,7 +197,7 @@ def scan(database: Database, params: Params) -> Response:
     if start is not None:
         check_start(start, table, index)
     page = read_selection(params, index, expressions)
-    walk = Walk(table, index, None, partitions, SortRange())
+    walk = Walk(table, index, None, partitions, storage.SortRange())
     if start is not None:
         walk.start = position(table, index, start)
         check_segment(params, walk)
@@ -212,7 +205,7 @@ def scan(database: Database, params: Params) -> Response:
     return read_page(database, params, walk, page)
 
 
-def read_segment(params: Params) -> SortRange:
+def read_segment(params: Params) -> storage.SortRange:
     segment, total = params.get("Segment"), params.get("TotalSegments")
     if segment is not None and total is None:
         raise ValidationException(
@@ -220,7 +213,7 @@ def read_segment(params: Params) -> SortRange:
             "when Segment parameter is present"
         )
     if total is None:
-        return SortRange()
+        return storage.SortRange()
     if segment is None:
         raise ValidationException(
             "The Segment parameter is required but was not present in the request "
@@ -231,7 +224,7 @@ def read_segment(params: Params) -> SortRange:
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {segment} is not less than TotalSegments: {total}"
         )
-    return segment_range(segment, total)
+    return storage.segment_range(segment, total)
 
 
 def check_start(start: Item, table: Table, index: Index | None) -> None:

@@ -11,13 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
-from bigtime.engine.storage import (
-    IndexDefinition,
-    KeyAttribute,
-    StreamDefinition,
-    TableDefinition,
-    Throughput,
-)
+from bigtime.engine import storage
+from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import AccessDeniedException, Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
@@ -203,10 +198,12 @@ def key_names(table: TableDefinition) -> list[str]:
 # --- Throughput ---------------------------------------------------------------------------
 
 
-def throughput(declared: Params | None) -> Throughput:
+def throughput(declared: Params | None) -> storage.Throughput:
     if declared is None:
-        return Throughput()
-    return Throughput(read=declared["ReadCapacityUnits"], write=declared["WriteCapacityUnits"])
+        return storage.Throughput()
+    return storage.Throughput(
+        read=declared["ReadCapacityUnits"], write=declared["WriteCapacityUnits"]
+    )
 
 
 def check_table_throughput(params: Params, *, on_demand: bool) -> None:
@@ -253,12 +250,12 @@ def refuse_ceilings(ceilings: Params, reason: str) -> None:
 # --- Streams and encryption -----------------------------------------------------------------
 
 
-def new_stream(view_type: str) -> StreamDefinition:
+def new_stream(view_type: str) -> storage.StreamDefinition:
     """A stream without the label and number that the file will give it."""
-    return StreamDefinition(label="", view_type=view_type, number=0)
+    return storage.StreamDefinition(label="", view_type=view_type, number=0)
 
 
-def declared_stream(specification: Params | None) -> StreamDefinition | None:
+def declared_stream(specification: Params | None) -> storage.StreamDefinition | None:
     if specification is None:
         return None
     view_type = specification.get("StreamViewType")

@@ -16,27 +16,12 @@ from typing import Literal
 
 import orjson
 
+from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import (
-    Database,
-    Index,
-    Table,
-    Transaction,
-    append_record,
-    base_key,
-    expiry_second,
-)
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    ConditionalCheckFailedException,
-    Item,
-    ItemCollectionSizeLimitExceededException,
-    Response,
-    ValidationException,
-    check_item,
-    same_maps,
-)
+from bigtime.engine.storage import Database, Index, Table, Transaction
+from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
 
@@ -64,7 +49,7 @@ class Write:
         plan = Plan(self, *row) if row else Plan(self, 0, 0, None)
         if self.condition and not self.condition(plan.old or {}):
             shown = plan.old if self.show_old_on_failure else None
-            raise ConditionalCheckFailedException(item=shown)
+            raise wire.ConditionalCheckFailedException(item=shown)
         if self.kind == "put":
             plan.new, plan.new_size = self.item, self.size
         elif self.kind == "update":
@@ -77,16 +62,16 @@ class Write:
         """The item as the update leaves it, and its size."""
         before = self.item if plan.old is None else plan.old
         if self.update is None:
-            return check_item(before)
-        after, size = check_item(self.update.apply(before))
+            return wire.check_item(before)
+        after, size = wire.check_item(self.update.apply(before))
         if plan.old is None and self.update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,
             # API_AttributeValueUpdate.html: "DELETE - Causes nothing to happen")
             return None, 0
         if self.table.index_keys:
             check_updated_index_keys(self.table, after)
-        if size > MAX_ITEM_BYTES:
-            raise ValidationException(UPDATE_TOO_LARGE)
+        if size > wire.MAX_ITEM_BYTES:
+            raise wire.ValidationException(UPDATE_TOO_LARGE)
         return after, size
 
 
@@ -122,7 +107,7 @@ class Plan:
             return
         self.apply_base(transaction, blob)
         if self.indexes:
-            entry_key = base_key(write.partition, write.sort)
+            entry_key = storage.base_key(write.partition, write.sort)
             for index in self.indexes:
                 self.apply_index(transaction, index, entry_key)
         if table.collections:
@@ -130,7 +115,7 @@ class Plan:
         if table.ttl_attribute:
             self.apply_expiry(transaction, table.ttl_attribute)
         if table.stream and self.changes:
-            append_record(
+            storage.append_record(
                 transaction,
                 table,
                 write.partition,
@@ -176,7 +161,7 @@ class Plan:
     def changes(self) -> bool:
         """Whether there is any difference: the order of a set's elements is none."""
         old, new = self.old, self.new
-        return old is None or new is None or not same_maps(old, new)
+        return old is None or new is None or not wire.same_maps(old, new)
 
     @property
     def collection_growth(self) -> int:
@@ -201,8 +186,8 @@ class Plan:
             )
 
     def apply_expiry(self, transaction: Transaction, attribute: str) -> None:
-        before = expiry_second(self.old, attribute)
-        after = expiry_second(self.new, attribute)
+        before = storage.expiry_second(self.old, attribute)
+        after = storage.expiry_second(self.new, attribute)
         if before == after:
             return
         expiring = self.write.table.expiring
@@ -253,7 +238,7 @@ class Room:
         growth = plan.collection_growth
         total = growth + self.growths.get(collection, 0)
         if growth > 0 and collection_size(self.transaction, plan) + total > self.limit:
-            raise ItemCollectionSizeLimitExceededException()
+            raise wire.ItemCollectionSizeLimitExceededException()
         self.growths[collection] = total
 
 
@@ -261,8 +246,10 @@ def check_item_with_entries(plan: Plan) -> None:
     write = plan.write
     if write.kind in ("put", "update"):
         size = collection_bytes(write.table, plan.new, plan.new_size)
-        if size > MAX_ITEM_BYTES:
-            raise ValidationException(PUT_TOO_LARGE if write.kind == "put" else UPDATE_TOO_LARGE)
+        if size > wire.MAX_ITEM_BYTES:
+            raise wire.ValidationException(
+                PUT_TOO_LARGE if write.kind == "put" else UPDATE_TOO_LARGE
+            )
 
 
 def collection_size(transaction: Transaction, plan: Plan) -> int:

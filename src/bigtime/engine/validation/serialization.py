@@ -15,14 +15,8 @@ from collections.abc import Callable, Mapping, Sized
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
+from bigtime import wire
 from bigtime.engine.validation.service_model import Shape
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    TOO_DEEP,
-    SerializationException,
-    ValidationException,
-    values,
-)
 
 Reader: TypeAlias = Callable[[Shape, Any, int, bool], Any]
 
@@ -42,16 +36,18 @@ def read(shape: Shape, value: Any, depth: int = 0, is_element: bool = True) -> A
         # An empty attribute value is refused later, with the words that AWS has for it.
         return {} if is_element and shape.name == "AttributeValue" else None
     if depth > 2 * DEEPEST:
-        raise ValidationException(TOO_DEEP)
+        raise wire.ValidationException(wire.TOO_DEEP)
     reader: Reader = READERS.get(shape.kind, read_number)
     return reader(shape, value, depth, is_element)
 
 
 def read_structure(shape: Shape, value: Any, depth: int, is_element: bool) -> dict[str, Any]:
     if isinstance(value, list):
-        raise SerializationException(f"Unrecognized collection type class {PACKAGE}{shape.name}")
+        raise wire.SerializationException(
+            f"Unrecognized collection type class {PACKAGE}{shape.name}"
+        )
     if not isinstance(value, Mapping):
-        raise SerializationException(
+        raise wire.SerializationException(
             "Unexpected value type in payload" if is_element else "Unexpected field type"
         )
     known, members = {}, shape.members
@@ -63,20 +59,20 @@ def read_structure(shape: Shape, value: Any, depth: int, is_element: bool) -> di
 
 def read_map(shape: Shape, value: Any, depth: int, is_element: bool) -> dict[str, Any]:
     if isinstance(value, list):
-        raise SerializationException(f"Unrecognized collection type {java_type(shape)}")
+        raise wire.SerializationException(f"Unrecognized collection type {java_type(shape)}")
     if not isinstance(value, Mapping):
-        raise SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
+        raise wire.SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
     if not all(isinstance(name, str) for name in value):
-        raise SerializationException("Unexpected field type")
+        raise wire.SerializationException("Unexpected field type")
     entries = islice(value.items(), most_read(shape, value))
     return {name: read(shape.element, entry, depth + 1) for name, entry in entries}
 
 
 def read_list(shape: Shape, value: Any, depth: int, is_element: bool) -> list[Any]:
     if isinstance(value, Mapping):
-        raise values.unexpected_structure()
+        raise wire.values.unexpected_structure()
     if not isinstance(value, list):
-        raise SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
+        raise wire.SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
     return [read(shape.element, entry, depth + 1) for entry in value[: most_read(shape, value)]]
 
 
@@ -87,8 +83,8 @@ def most_read(shape: Shape, value: Sized) -> int:
     declares = shape.kind == "list" and shape.element.kind == "structure"
     if declares and shape.element.name != "AttributeValue":
         return MOST_DECLARED
-    if len(value) > MAX_ITEM_BYTES:
-        raise values.too_many()
+    if len(value) > wire.MAX_ITEM_BYTES:
+        raise wire.values.too_many()
     return len(value)
 
 
@@ -114,19 +110,19 @@ def java_type(shape: Shape) -> str:
 
 def read_string(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
     if not isinstance(value, str):
-        raise values.not_a_scalar(value, "String")
+        raise wire.values.not_a_scalar(value, "String")
     return value
 
 
 def read_boolean(shape: Shape, value: Any, depth: int, is_element: bool) -> bool:
-    return values.check_bool(value)[0]
+    return wire.values.check_bool(value)[0]
 
 
 def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):
         java = {"integer": "Integer", "long": "Long"}.get(shape.kind, "Double")
-        raise values.not_a_scalar(value, java)
+        raise wire.values.not_a_scalar(value, java)
     number: float = value
     greatest = GREATEST.get(shape.kind)
     if greatest is None:
@@ -135,7 +131,7 @@ def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float
 
 
 def read_blob(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
-    return values.check_binary(value)[0]
+    return wire.values.check_binary(value)[0]
 
 
 READERS: Final[dict[str, Reader]] = {

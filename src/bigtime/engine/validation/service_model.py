@@ -27,20 +27,8 @@ TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.
 # The order in which the service lists enum values, where it is not the model's: it is the
 # order of a Java hash set. Witness: dynalite, recorded from the service.
 ENUM_ORDER: dict[str, tuple[str, ...]] = {
-    "ComparisonOperator": (
-        "IN",
-        "NULL",
-        "BETWEEN",
-        "LT",
-        "NOT_CONTAINS",
-        "EQ",
-        "GT",
-        "NOT_NULL",
-        "NE",
-        "LE",
-        "BEGINS_WITH",
-        "GE",
-        "CONTAINS",
+    "ComparisonOperator": tuple(
+        "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS".split()
     ),
     "ConditionalOperator": ("OR", "AND"),
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
@@ -214,10 +202,5 @@ def scalar(name: str, one: Model) -> Shape:
 def table_name(*, takes_arn: bool) -> Shape:
     """The model allows any 1,024 characters, for ARNs; the service holds a name to its rules."""
     return Shape(
-        "TableName",
-        "string",
-        minimum=3,
-        maximum=255,
-        pattern=NAME_PATTERN,
-        takes_arn=takes_arn,
+        "TableName", "string", minimum=3, maximum=255, pattern=NAME_PATTERN, takes_arn=takes_arn
     )

@@ -19,17 +19,11 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from bigtime import wire
+from bigtime.engine.validation import service_model
 from bigtime.engine.validation.constraints import check_constraints
 from bigtime.engine.validation.serialization import DEEPEST, GREATEST, read
-from bigtime.engine.validation.service_model import (
-    NAME_PATTERN,
-    TABLE_ARN,
-    Shape,
-    input_shape,
-    operations,
-)
 
-__all__ = ["check", "operations"]
+__all__ = ["check"]
 
 Plain: TypeAlias = Callable[[Any], bool]
 
@@ -51,7 +45,7 @@ def check(operation: str, params: Any) -> wire.Params:
 
 
 def exact(operation: str, params: Any) -> wire.Params:
-    shape = input_shape(operation)
+    shape = service_model.input_shape(operation)
     if params is None:
         raise wire.SerializationException("")
     request: dict[str, Any] = read(shape, params)
@@ -66,7 +60,7 @@ def check_table_name(name: str | None, *, takes_arn: bool) -> None:
         raise wire.ValidationException(
             "The parameter 'TableName' is required but was not present in the request"
         )
-    if not 3 <= len(name) <= 255 and not (takes_arn and TABLE_ARN.fullmatch(name)):
+    if not 3 <= len(name) <= 255 and not (takes_arn and service_model.TABLE_ARN.fullmatch(name)):
         raise wire.ValidationException(
             "TableName must be at least 3 characters long and at most 255 characters long"
         )
@@ -74,12 +68,12 @@ def check_table_name(name: str | None, *, takes_arn: bool) -> None:
 
 @cache
 def plain_request(operation: str) -> Plain:
-    if operation not in operations():
+    if operation not in service_model.operations():
         raise wire.UnknownOperationException("")
-    return plain_shape(input_shape(operation))
+    return plain_shape(service_model.input_shape(operation))
 
 
-def plain_shape(shape: Shape) -> Plain:
+def plain_shape(shape: service_model.Shape) -> Plain:
     if shape.name == "AttributeValue":
         return lambda value: type(value) is dict and plain_item({"": value})
     if shape.item is not None and shape.item.name == "AttributeValue":
@@ -87,7 +81,7 @@ def plain_shape(shape: Shape) -> Plain:
     return PLAIN[shape.kind](shape)
 
 
-def plain_structure(shape: Shape) -> Plain:
+def plain_structure(shape: service_model.Shape) -> Plain:
     members = {name: plain_shape(member) for name, member in shape.members.items()}
     texts = frozenset(name for name, member in shape.members.items() if is_any_text(member))
     required = tuple(shape.required)
@@ -109,11 +103,11 @@ def plain_structure(shape: Shape) -> Plain:
     return is_plain
 
 
-def is_any_text(shape: Shape) -> bool:
-    return shape == Shape(shape.name, "string")
+def is_any_text(shape: service_model.Shape) -> bool:
+    return shape == service_model.Shape(shape.name, "string")
 
 
-def plain_collection(shape: Shape) -> Plain:
+def plain_collection(shape: service_model.Shape) -> Plain:
     item_is_plain = plain_shape(shape.element)
     least, most = bounds(shape)
     if shape.key is None:
@@ -140,11 +134,11 @@ def plain_names(value: Any) -> bool:
     )
 
 
-def plain_string(shape: Shape) -> Plain:
+def plain_string(shape: service_model.Shape) -> Plain:
     if shape.choices:
         choices = frozenset(shape.choices)
         return lambda value: type(value) is str and value in choices
-    if shape.pattern == NAME_PATTERN and shape.maximum is not None:
+    if shape.pattern == service_model.NAME_PATTERN and shape.maximum is not None:
         return plain_name(shape)
     least, most = bounds(shape)
     if shape.pattern:
@@ -155,26 +149,26 @@ def plain_string(shape: Shape) -> Plain:
     return lambda value: type(value) is str and least <= len(value) <= most
 
 
-def plain_name(shape: Shape) -> Plain:
-    pattern = rf"{NAME_PATTERN[:-1]}{{{shape.minimum},{shape.maximum}}}"
+def plain_name(shape: service_model.Shape) -> Plain:
+    pattern = rf"{service_model.NAME_PATTERN[:-1]}{{{shape.minimum},{shape.maximum}}}"
     if shape.takes_arn:
-        pattern = f"{pattern}|{TABLE_ARN.pattern}"
+        pattern = f"{pattern}|{service_model.TABLE_ARN.pattern}"
     matches = re.compile(pattern).fullmatch
     return lambda value: type(value) is str and matches(value) is not None
 
 
-def plain_number(shape: Shape) -> Plain:
+def plain_number(shape: service_model.Shape) -> Plain:
     least, most = bounds(shape)
     greatest = min(most, GREATEST.get(shape.kind, math.inf))
     return lambda value: type(value) is int and least <= value <= greatest
 
 
-def bounds(shape: Shape) -> tuple[float, float]:
+def bounds(shape: service_model.Shape) -> tuple[float, float]:
     least = -math.inf if shape.minimum is None else shape.minimum
     return least, math.inf if shape.maximum is None else shape.maximum
 
 
-PLAIN: Final[dict[str, Callable[[Shape], Plain]]] = {
+PLAIN: Final[dict[str, Callable[[service_model.Shape], Plain]]] = {
     "structure": plain_structure,
     "list": plain_collection,
     "map": plain_collection,
