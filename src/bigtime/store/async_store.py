@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
@@ -114,12 +113,7 @@ class AsyncStore(Driver):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
 

@@ -22,7 +22,7 @@ that is decided, and not waited for, is here:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
@@ -88,17 +88,14 @@ METERED: Final = frozenset(
 """The operations that can be asked what they consumed."""
 
 
+@dataclass(slots=True, eq=False)
 class Run(Generic[T]):
     """Steps under way: given what came of the last one, it returns what is wanted next."""
 
-    __slots__ = ("clock", "randomness", "result", "steps")
-
-    result: T
-
-    def __init__(self, steps: Steps[T], clock: Clock, randomness: Randomness) -> None:
-        self.steps = steps
-        self.clock = clock
-        self.randomness = randomness
+    steps: Steps[T]
+    clock: Clock
+    randomness: Randomness
+    result: T = field(init=False)
 
     @property
     def pattern(self) -> wire.PatternName | None:

@@ -60,8 +60,8 @@ def cut_off(url: str, operation: str, error: Exception) -> ConnectionLost:
     )
 
 
-class UnmodelledError(wire.DynamoDBError):
-    """An error of DynamoDB's that has no class here; its name is kept in `code`."""
+class NamedError(wire.DynamoDBError):
+    """An error whose `code` is the answer's own, and not the name of its class."""
 
     def __init__(self, code: str, message: str | None = None) -> None:
         super().__init__(message)
@@ -72,20 +72,17 @@ class UnmodelledError(wire.DynamoDBError):
         return self.name
 
 
-class ServerFailure(wire.InternalServerError):
+class UnmodelledError(NamedError):
+    """An error of DynamoDB's that has no class here."""
+
+
+class ServerFailure(NamedError, wire.InternalServerError):
     """DynamoDB failed, over a network.
 
     The engine in process changes nothing when it says so. AWS leaves it open: "the operation may
-    have succeeded or failed" (Programming.Errors.html, on status 500 after a write).
+    have succeeded or failed", on status 500 after a write. ("Error handling with DynamoDB",
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html)
     """
-
-    def __init__(self, code: str, message: str | None = None) -> None:
-        super().__init__(message)
-        self.name = code
-
-    @property
-    def code(self) -> str:
-        return self.name
 
 
 MODELLED: dict[str, type[wire.DynamoDBError]] = {

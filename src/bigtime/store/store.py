@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from bigtime import wire
@@ -173,10 +172,5 @@ class Store(Driver):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()

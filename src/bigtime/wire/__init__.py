@@ -24,7 +24,7 @@ from bigtime.wire.requests import (
 )
 from bigtime.wire.values import (
     MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable,
-    equal, item_size, same_maps, value_size,
+    equal, item_size, same_maps,
 )
 
 __all__ = [
@@ -40,6 +40,6 @@ __all__ = [
     "TrimmedDataAccessException", "UnknownOperationException", "ValidationException", "canonical",
     "check_item", "check_value", "comparable", "decimal", "equal",
     "index_write_units", "item_identity", "item_size", "lazy_names", "name_steps", "number",
-    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units", "value_size",
+    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units",
     "values", "write_units",
 ]

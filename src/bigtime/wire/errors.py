@@ -58,10 +58,6 @@ class ResourceNotFoundException(DynamoDBError):
     default_message = "Requested resource not found"
 
 
-class TableNotFoundException(DynamoDBError):
-    default_message = "Table not found"
-
-
 class ResourceInUseException(DynamoDBError):
     pass
 

@@ -72,10 +72,6 @@ def item_size(item: Mapping[str, Any]) -> int:
     return check_item(item)[1]
 
 
-def value_size(value: AttributeValue) -> int:
-    return check_value(value)[1]
-
-
 def check_value(value: Any, depth: int = 1) -> tuple[AttributeValue, int]:
     """The value as it is stored, and its size; or the error that AWS answers."""
     if type(value) is not dict or len(value) != 1:

@@ -156,7 +156,7 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         writes = checked_writes(database, actions)
         plans = [write.plan(transaction) for write in writes[:allowed]]
-        room = Room(database, transaction)
+        room = Room(database.collection_limit, transaction)
         for plan in plans:
             if plan.write.table.collections:
                 room.admit(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from bigtime.engine.operations.write import Plan, collection_metrics
@@ -9,16 +10,14 @@ from bigtime.engine.storage import Index, Transaction
 from bigtime.wire import Params, Response, index_write_units, same_maps, write_units
 
 
+@dataclass(slots=True)
 class Consumed:
     """The capacity one request has used on one table, called as the request calls it."""
 
-    __slots__ = ("global_indexes", "local_indexes", "table", "table_name")
-
-    def __init__(self, table_name: str, units: float = 0.0) -> None:
-        self.table_name = table_name
-        self.table = units
-        self.global_indexes: dict[str, float] = {}
-        self.local_indexes: dict[str, float] = {}
+    table_name: str
+    table: float = 0.0
+    global_indexes: dict[str, float] = field(default_factory=dict)
+    local_indexes: dict[str, float] = field(default_factory=dict)
 
     def add_index(self, index: Index, units: float) -> None:
         arm = self.global_indexes if index.is_global else self.local_indexes

@@ -138,7 +138,7 @@ def carry_out(
     write.show_old_on_failure = params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     plan = write.plan(transaction)
     if write.table.collections:
-        Room(database, transaction).admit(plan)
+        Room(database.collection_limit, transaction).admit(plan)
     plan.apply(transaction)
     response: Response = {}
     attributes = returned_attributes(plan, params.get("ReturnValues"))

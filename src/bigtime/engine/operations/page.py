@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import thread_time
 from typing import Any
@@ -98,19 +98,17 @@ class PageOptions:
     consistent: bool
 
 
+@dataclass(slots=True)
 class PageResult:
     """What a page has come to so far."""
 
-    __slots__ = ("blob", "fetched", "items", "kept", "scanned", "size", "stopped")
-
-    def __init__(self) -> None:
-        self.items: list[Item] = []
-        self.kept = 0
-        self.scanned = 0
-        self.size = 0
-        self.fetched = 0
-        self.blob: bytes | None = None
-        self.stopped = False
+    items: list[Item] = field(default_factory=list)
+    kept: int = 0
+    scanned: int = 0
+    size: int = 0
+    fetched: int = 0
+    blob: bytes | None = None
+    stopped: bool = False
 
 
 def read_page(database: Database, params: Params, walk: Walk, page: PageOptions) -> Response:

@@ -166,7 +166,7 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
         before = find_for_writing(database, name)
         definition = with_time_to_live(before.definition, wanted)
         if before.ttl_attribute:
-            abandon_backfill(transaction, before.number)
+            transaction.execute("DELETE FROM backfills WHERE number = ?", (before.number,))
             storage.discard(transaction, before.expiring)
         table = database.catalogue.change(transaction, definition)
         if table.ttl_attribute:
@@ -176,10 +176,6 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
         return {"TimeToLiveSpecification": wanted}
 
     return work
-
-
-def abandon_backfill(transaction: Transaction, number: int) -> None:
-    transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
 
 
 def describe_time_to_live(database: Database, params: Params) -> Response:
@@ -217,14 +213,14 @@ def description_response(
 
 
 def find(database: Database, name: str) -> Table:
-    return find_index(database.catalogue.tables.get(name), name)
+    return existing(database.catalogue.tables.get(name), name)
 
 
 def find_for_writing(database: Database, name: str) -> Table:
-    return find_index(database.catalogue.tables_for_writing().get(name), name)
+    return existing(database.catalogue.tables_for_writing().get(name), name)
 
 
-def find_index(table: Table | None, name: str) -> Table:
+def existing(table: Table | None, name: str) -> Table:
     if table is None:
         raise wire.ResourceNotFoundException(
             f"Requested resource not found: Table: {name} not found"

@@ -129,7 +129,7 @@ def plan_all(database: Database, transaction: Transaction, actions: list[Action]
     writes = checked_writes(database, actions)
     plans: list[Plan] = []
     faults: dict[int, wire.DynamoDBError] = {}
-    room = Room(database, transaction)
+    room = Room(database.collection_limit, transaction)
     for place, write in enumerate(writes):
         try:
             plan = write.plan(transaction)

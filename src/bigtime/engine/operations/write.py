@@ -10,7 +10,7 @@ cannot refuse. So a group of writes is all planned before the first is applied.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -20,7 +20,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import Database, Index, Table, Transaction
+from bigtime.engine.storage import Index, Table, Transaction
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
@@ -75,16 +75,16 @@ class Write:
         return after, size
 
 
+@dataclass(eq=False)
 class Plan:
     """A write that may go ahead: the item before it and after it."""
 
-    def __init__(self, write: Write, id: int, old_size: int, blob: bytes | None) -> None:
-        self.write = write
-        self.id = id
-        self.old_size = old_size
-        self.blob = blob
-        self.new: Item | None = None
-        self.new_size = 0
+    write: Write
+    id: int
+    old_size: int
+    blob: bytes | None
+    new: Item | None = None
+    new_size: int = 0
 
     @cached_property
     def old(self) -> Item | None:
@@ -221,15 +221,13 @@ def shown_size(index: Index, item: Item | None, size: int) -> int:
 GIB = 1024**3
 
 
+@dataclass(slots=True)
 class Room:
     """The room that is left in the item collections that one request writes to."""
 
-    __slots__ = ("growths", "limit", "transaction")
-
-    def __init__(self, database: Database, transaction: Transaction) -> None:
-        self.limit = database.collection_limit
-        self.transaction = transaction
-        self.growths: dict[tuple[int, bytes], int] = {}
+    limit: int
+    transaction: Transaction
+    growths: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     def admit(self, plan: Plan) -> None:
         """Refuses a write that makes its item, or its collection, too large."""
