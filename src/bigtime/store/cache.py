@@ -130,22 +130,21 @@ class ItemCache:
     # Reads
 
     def _get(self, request: Request) -> Answering:
-        try:
-            identity = cache_identity.item_read(request.params)
-        except cache_identity.MALFORMED:
-            identity = None
-        if identity is None:
-            return (yield from passed_on(request))
-        return (yield from self._read(self._items, identity, request))
+        return self._answer_from(self._items, cache_identity.item_read, request)
 
     def _page(self, request: Request) -> Answering:
+        return self._answer_from(self._pages, self._page_read, request)
+
+    def _answer_from(
+        self, entries: Entries, identify: Callable[[Request], Identity | None], request: Request
+    ) -> Answering:
         try:
-            identity = self._page_read(request)
+            identity = identify(request)
         except cache_identity.MALFORMED:
             identity = None
         if identity is None:
             return (yield from passed_on(request))
-        return (yield from self._read(self._pages, identity, request))
+        return (yield from self._read(entries, identity, request))
 
     def _page_read(self, request: Request) -> Identity | None:
         table = request.params["TableName"]

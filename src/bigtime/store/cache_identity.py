@@ -54,8 +54,9 @@ def is_by_name(table: str) -> bool:
     return ":" not in table
 
 
-def item_read(params: Params) -> Identity | None:
+def item_read(request: Request) -> Identity | None:
     """The whole item that a GetItem reads; None when it asks for something else."""
+    params = request.params
     if len(params) > 2 and not (params.keys() <= PLAIN_GET and is_eventual(params)):
         return None
     table = params["TableName"]

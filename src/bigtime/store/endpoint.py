@@ -151,6 +151,25 @@ class Endpoint:
         SigV4Auth(frozen, "dynamodb", self.region).add_auth(request)
 
 
+class NetworkTransport:
+    """What both transports over the network are made with."""
+
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        url: str | None = None,
+        credentials: Credentials | None = None,
+        connect_seconds: float = 3.0,
+        read_seconds: float = 10.0,
+        concurrency: int = 16,
+    ) -> None:
+        self.endpoint = Endpoint(region, url=url, credentials=credentials)
+        self.concurrency = concurrency
+        self.connect_seconds = connect_seconds
+        self.read_seconds = read_seconds
+
+
 def response_in(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Response:
     """The response that an answer holds; raises the error that it holds."""
     checksum = headers.get("x-amz-crc32")

@@ -22,7 +22,7 @@ from bigtime import wire
 from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
 from bigtime.wire import Request
 
-# AWS: "Error handling with DynamoDB", "Error messages and codes": those marked "OK to retry? Yes"
+# AWS describes its errors in "Error handling with DynamoDB"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 PASSING = frozenset(
     "ProvisionedThroughputExceededException ReplicatedWriteConflictException RequestLimitExceeded"

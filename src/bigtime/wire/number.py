@@ -29,6 +29,8 @@ from functools import lru_cache
 
 from bigtime.wire.errors import ValidationException
 
+# AWS: "Constraints in Amazon DynamoDB", "Data types"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_DIGITS = 38
 MAX_MAGNITUDE = 125
 MIN_MAGNITUDE = -130
@@ -184,8 +186,10 @@ def sort_bytes(text: str) -> bytes:
 def size(text: str) -> int:
     """The bytes a canonical number counts for in its item.
 
-    AWS says "approximately" one byte for two digits and one more; this is the rule that agrees
-    with what it bills: pairs of digits are counted from the decimal point, as in base 100.
+    AWS says "approximately" one byte for two digits and one more ("DynamoDB item sizes and
+    formats", https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
+    This is the rule that agrees with what it bills: pairs of digits are counted from the decimal
+    point, as in base 100.
     """
     if text == "0":
         return 1

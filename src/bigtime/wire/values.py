@@ -10,7 +10,8 @@ has no duplicates, and a value has exactly one tag. The comparisons at the end o
 for checked values only.
 
 The size of an item is the UTF-8 length of its names plus its values; a list or map counts
-3 bytes and 1 for each member. (AWS: CapacityUnitCalculations.html)
+3 bytes and 1 for each member. (AWS: "DynamoDB item sizes and formats",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html)
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from bigtime.wire import number
 from bigtime.wire.errors import DynamoDBError, SerializationException, ValidationException
 from bigtime.wire.requests import AttributeValue, Item
 
+# AWS: "Constraints in Amazon DynamoDB", "Items" and "Attributes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_ITEM_BYTES = 409_600
 MAX_NESTING = 32
 MAX_NAME_BYTES = 65_535
@@ -161,7 +164,7 @@ def check_bool(content: Any, depth: int = 0) -> tuple[bool, int]:
         return content, 1
     if not isinstance(content, str):
         raise not_a_scalar(content, "Boolean")
-    # AWS reads these words, in any case, as booleans.
+    # AWS reads these words, in any case, as booleans. (undocumented)
     if content.upper() in {"TRUE", "1", "YES"}:
         return True, 1
     if content.upper() in {"FALSE", "0", "NO"}:
@@ -396,7 +399,7 @@ def size_of(value: AttributeValue) -> int | None:
     """What `size()` gives, or None for a number, boolean or null, which have no size."""
     for tag, content in value.items():
         if tag == "S":
-            # AWS counts UTF-16 code units: an emoji is two.
+            # AWS counts UTF-16 code units: an emoji is two. (undocumented)
             return len(content) if content.isascii() else len(content.encode("utf-16-le")) // 2
         if tag == "B":
             return len(binary(content))

@@ -6,7 +6,9 @@ a predicate, in which constants are converted, types are known and the usual com
 attribute with a constant is one dictionary lookup.
 
 What DynamoDB's comparisons mean: a missing attribute or an operand of another type makes a
-condition false, but makes ``<>`` true, which is exactly "not =".
+condition false, but makes ``<>`` true, which is exactly "not =". (The functions are described in
+AWS: "Condition and filter expressions, operators, and functions in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html)
 """
 
 from __future__ import annotations
@@ -75,16 +77,16 @@ def compile_condition(condition: tree.Condition, names: Names) -> ConditionProgr
 def compile_tree(condition: tree.Condition, names: Names) -> Binder:
     match condition:
         case tree.And(parts):
-            binder = every([compile_tree(part, names) for part in parts])
+            binder = join([compile_tree(part, names) for part in parts], by_or=False)
         case tree.Or(parts):
-            binder = some([compile_tree(part, names) for part in parts])
+            binder = join([compile_tree(part, names) for part in parts], by_or=True)
         case tree.Not(part):
             binder = opposite(compile_tree(part, names))
         case tree.Comparison(symbol, left, right):
             binder = comparison(symbol, left, right, names)
         case tree.Between(operand, low, high):
             at_least = comparison(">=", operand, low, names)
-            binder = every([at_least, comparison("<=", operand, high, names)])
+            binder = join([at_least, comparison("<=", operand, high, names)], by_or=False)
         case tree.In(operand, choices):
             binder = membership(operand, choices, names)
         case tree.Function():
@@ -92,24 +94,19 @@ def compile_tree(condition: tree.Condition, names: Names) -> Binder:
     return binder
 
 
-def every(binders: list[Binder]) -> Binder:
+def join(binders: list[Binder], *, by_or: bool) -> Binder:
+    """OR, or else AND, which ends at the first part that decides."""
+
     def bind(values: Values) -> Predicate:
         predicates = [binder(values) for binder in binders]
-        if len(predicates) == 2:
-            first, second = predicates
-            return lambda item: first(item) and second(item)
-        return lambda item: all(predicate(item) for predicate in predicates)
 
-    return bind
+        def matches(item: Item) -> bool:
+            for predicate in predicates:
+                if predicate(item) is by_or:
+                    return by_or
+            return not by_or
 
-
-def some(binders: list[Binder]) -> Binder:
-    def bind(values: Values) -> Predicate:
-        predicates = [binder(values) for binder in binders]
-        if len(predicates) == 2:
-            first, second = predicates
-            return lambda item: first(item) or second(item)
-        return lambda item: any(predicate(item) for predicate in predicates)
+        return matches
 
     return bind
 
@@ -166,13 +163,12 @@ def compared_with_constant(symbol: str, left: tree.Operand, value: str, names: N
     if symbol in ORDERINGS:
         test = ORDERINGS[symbol]
         return lambda values: ordered_against(read(values), test, values[value])
+    if symbol == "<>":
+        return opposite(compared_with_constant("=", left, value, names))
     name = top_level_name(left, names)
     if name is not None:
-        equal = attribute_equals if symbol == "=" else attribute_differs
-        return lambda values: equal(name, values[value])
-    if symbol == "=":
-        return lambda values: equals(read(values), values[value])
-    return opposite(lambda values: equals(read(values), values[value]))
+        return lambda values: attribute_equals(name, values[value])
+    return lambda values: equals(read(values), values[value])
 
 
 def top_level_name(operand: tree.Operand, names: Names) -> str | None:
@@ -185,13 +181,6 @@ def attribute_equals(name: str, value: AttributeValue) -> Predicate:
     if SCALARS.isdisjoint(value):
         return equals(lambda item: item.get(name), value)
     return lambda item: item.get(name) == value
-
-
-def attribute_differs(name: str, value: AttributeValue) -> Predicate:
-    if SCALARS.isdisjoint(value):
-        equal = equals(lambda item: item.get(name), value)
-        return lambda item: not equal(item)
-    return lambda item: item.get(name) != value
 
 
 def equals(read: Reader, value: AttributeValue) -> Predicate:
@@ -249,8 +238,7 @@ def membership(operand: tree.Operand, choices: tuple[tree.Operand, ...], names: 
     constants = [choice.name for choice in choices if isinstance(choice, tree.Value)]
     if len(constants) == len(choices):
         return lambda values: one_of(subject(values), [values[name] for name in constants])
-    equal = [comparison("=", operand, choice, names) for choice in choices]
-    return some(equal)
+    return join([comparison("=", operand, choice, names) for choice in choices], by_or=True)
 
 
 def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:

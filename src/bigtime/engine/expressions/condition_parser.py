@@ -1,6 +1,10 @@
 """Parsing conditions, filters and key conditions.
 
-NOT binds more tightly than AND, and AND more tightly than OR. Waiting operators and open
+NOT binds more tightly than AND, and AND more tightly than OR, and IN takes up to 100 values.
+(AWS: "Condition and filter expressions, operators, and functions in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html)
+
+Waiting operators and open
 parentheses are on one stack (`pending`), finished conditions on another (`parts`); an operand
 may stand on the second too, until it is known whether it begins a comparison or a group.
 """
@@ -9,17 +13,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from bigtime.engine.expressions import tree
+from bigtime.engine.expressions import parser, tree
 from bigtime.engine.expressions.lexer import END
-from bigtime.engine.expressions.parser import (
-    CONDITION_FUNCTIONS,
-    MISUSED_FUNCTION,
-    REDUNDANT_PARENTHESES,
-    Parsed,
-    Parser,
-    cache_by_text,
-    check_size,
-)
 
 MAX_CHOICES = 100
 
@@ -27,9 +22,9 @@ COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 KEYWORDS = frozenset(("AND", "OR", "NOT", "BETWEEN", "IN"))
 
 
-class ConditionParser(Parser):
+class ConditionParser(parser.TreeParser[tree.Condition]):
     keywords = KEYWORDS
-    functions = CONDITION_FUNCTIONS
+    functions = parser.CONDITION_FUNCTIONS
     kind = "a condition"
     mistakes_in_order = (
         "parentheses",
@@ -100,7 +95,7 @@ class ConditionParser(Parser):
     def check_parentheses(self, opened: int) -> None:
         """``((...))`` is refused around conditions, operands and paths alike."""
         if self.closed == (opened + 1, self.position - 2):
-            self.mistake("parentheses", REDUNDANT_PARENTHESES)
+            self.mistake("parentheses", parser.REDUNDANT_PARENTHESES)
         self.closed = (opened, self.position - 1)
 
     def combine(self, operator: str) -> None:
@@ -158,7 +153,7 @@ class ConditionParser(Parser):
                 self.misused(argument)
 
     def misused(self, function: tree.Function) -> None:
-        self.mistake("misused function", f"{MISUSED_FUNCTION}; function: {function.name}")
+        self.mistake("misused function", f"{parser.MISUSED_FUNCTION}; function: {function.name}")
 
 
 def negate(condition: tree.Condition) -> tree.Condition:
@@ -172,8 +167,4 @@ def join_parts(operator: str, left: tree.Condition, right: tree.Condition) -> tr
     return tree.Or((*left.parts, right) if isinstance(left, tree.Or) else (left, right))
 
 
-@cache_by_text
-def parse_condition(source: str) -> Parsed[tree.Condition]:
-    check_size(source)
-    parser = ConditionParser(source)
-    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))
+parse_condition = parser.cached_parser(ConditionParser)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bigtime.engine.expressions import tree
+from bigtime.engine.expressions.check import type_of
 from bigtime.engine.expressions.condition import Filter, compile_condition
 from bigtime.engine.expressions.key_condition import KeyOperator, KeyTerm
 from bigtime.engine.expressions.paths import Projection, projection
@@ -72,40 +73,26 @@ class Literals:
         return tree.Value(name)
 
 
-def literal_path(name: str) -> tree.Path:
-    return tree.Path((name,))
-
-
 def check_operand(value: AttributeValue) -> AttributeValue:
     return attribute_values.check_value(value)[0]
 
 
-def type_of(value: AttributeValue) -> str:
-    return next(iter(value))
-
-
 def read_filter(conditions: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
     """`QueryFilter` or `ScanFilter`; one without conditions filters nothing."""
-    literals = Literals()
-    parts = [
-        legacy_condition(name, *read_condition(condition), literals)
-        for name, condition in conditions.items()
-    ]
-    return bind_filter(parts, conditional_operator, literals)
+    read = {name: read_condition(condition) for name, condition in conditions.items()}
+    return joined_filter(read, conditional_operator)
 
 
 def read_expected(expected: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
-    literals = Literals()
-    parts = [
-        legacy_condition(name, *read_expectation(name, expectation), literals)
-        for name, expectation in expected.items()
-    ]
-    return bind_filter(parts, conditional_operator, literals)
+    read = {name: read_expectation(name, expectation) for name, expectation in expected.items()}
+    return joined_filter(read, conditional_operator)
 
 
-def bind_filter(
-    parts: Sequence[tree.Condition], conditional_operator: str | None, literals: Literals
+def joined_filter(
+    conditions: Mapping[str, tuple[str, list[AttributeValue]]], conditional_operator: str | None
 ) -> Filter | None:
+    literals = Literals()
+    parts = [legacy_condition(name, *read, literals) for name, read in conditions.items()]
     if not parts:
         return None
     joined = (tree.Or if conditional_operator == "OR" else tree.And)(tuple(parts))
@@ -195,7 +182,7 @@ def check_operand_types(operator: str, operands: Sequence[AttributeValue]) -> No
 def legacy_condition(
     name: str, operator: str, operands: Sequence[AttributeValue], literals: Literals
 ) -> tree.Condition:
-    path = literal_path(name)
+    path = tree.Path((name,))
     given = tuple(literals.add(operand) for operand in operands)
     if operator in COMPARATORS:
         return tree.Comparison(COMPARATORS[operator], path, given[0])
@@ -245,7 +232,7 @@ def read_attribute_updates(updates: Mapping[str, Any]) -> Update:
 
 
 def action(name: str, update: Mapping[str, Any], literals: Literals) -> tree.Action:
-    verb, path = update.get("Action") or "PUT", literal_path(name)
+    verb, path = update.get("Action") or "PUT", tree.Path((name,))
     value = update.get("Value")
     if value is None:
         if verb != "DELETE":

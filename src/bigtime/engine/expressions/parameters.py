@@ -5,9 +5,6 @@ the names and the types of the values. So what is compiled of them is kept (`PLA
 request with the same; left to do for each request is to check its values and to bind them. A few
 conditions can also be wrong by what their values hold, such as the bounds of BETWEEN: those are
 checked again.
-
-AWS: "Using expressions in DynamoDB"
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
 """
 
 from __future__ import annotations
@@ -37,8 +34,8 @@ JOINED_CONDITIONS = ("Expected", "QueryFilter", "ScanFilter")
 LEGACY = frozenset({"AttributeUpdates", "AttributesToGet", "KeyConditions", *JOINED_CONDITIONS})
 NAME_KEY = re.compile("#[0-9a-zA-Z_]+")
 VALUE_KEY = re.compile(":[0-9a-zA-Z_]+")
-# AWS: "Quotas in Amazon DynamoDB", "Expression parameters"
-# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
+# AWS: "Constraints in Amazon DynamoDB", "Expression parameters"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_KEY_BYTES = 255
 MAX_PLACEHOLDER_BYTES = 2 * 1024 * 1024
 MOST_PLANS = 1024
@@ -89,7 +86,7 @@ def check_not_mixed(
     given = [name for name in expressions if name in members]
     old = [name for name in legacy if name in members]
     if "KeyConditions" in old and "KeyConditionExpression" not in members:
-        # Query alone may filter by expression what it finds by KeyConditions. (seen on AWS)
+        # Query alone may filter by expression what it finds by KeyConditions.
         old.remove("KeyConditions")
     if given and old:
         raise ValidationException(

@@ -18,24 +18,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from bigtime.engine.expressions import lexer
+from bigtime.engine.expressions import lexer, tree
 from bigtime.engine.expressions.lexer import syntax_error
-from bigtime.engine.expressions.tree import (
-    Action,
-    Add,
-    Alias,
-    Arithmetic,
-    Delete,
-    Function,
-    Operand,
-    Path,
-    Remove,
-    Set,
-    Value,
-)
 
 Tree = TypeVar("Tree")
 
+# AWS: "Constraints in Amazon DynamoDB", "Expression parameters" and "Attributes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_BYTES = 4096
 MAX_OPERATORS = 300
 MAX_PATH_ELEMENTS = 32
@@ -119,10 +108,10 @@ class Parser:
             elements.append(element())
         return elements
 
-    def path(self) -> Path:
+    def path(self) -> tree.Path:
         return self.path_after([self.path_name()])
 
-    def path_after(self, elements: list[str | int | Alias]) -> Path:
+    def path_after(self, elements: list[str | int | tree.Alias]) -> tree.Path:
         """The path that begins with these elements, as far as dots and brackets continue it."""
         while self.next in (".", "["):
             if self.skip("."):
@@ -134,14 +123,14 @@ class Parser:
                 "path",
                 f"The document path has too many nesting levels; nesting levels: {len(elements)}",
             )
-        return Path(tuple(elements))
+        return tree.Path(tuple(elements))
 
-    def path_name(self) -> str | Alias:
+    def path_name(self) -> str | tree.Alias:
         kind = self.next
         text = self.take(lexer.NAME, lexer.ALIAS)
         if kind == lexer.ALIAS:
             self.aliases[text] = None
-            return Alias(text)
+            return tree.Alias(text)
         if lexer.is_reserved(text):
             self.mistake(
                 "reserved", f"Attribute name is a reserved keyword; reserved keyword: {text}"
@@ -156,12 +145,12 @@ class Parser:
             self.mistake("path", f"List index is not within the allowable range; index: [{index}]")
         return index
 
-    def value(self) -> Value:
+    def value(self) -> tree.Value:
         name = self.take(lexer.VALUE)
         self.values[name] = None
-        return Value(name)
+        return tree.Value(name)
 
-    def operand(self, depth: int = 0) -> Operand:
+    def operand(self, depth: int = 0) -> tree.Operand:
         if self.next != "(":
             return self.bare_operand(depth)
         if depth > MAX_OPERAND_DEPTH:
@@ -171,16 +160,16 @@ class Parser:
         inner = self.operand(depth + 1)
         self.take(")")
         self.check_parentheses(opened)
-        return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
+        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
 
-    def bare_operand(self, depth: int) -> Operand:
+    def bare_operand(self, depth: int) -> tree.Operand:
         if self.next == lexer.VALUE:
             return self.value()
         if self.next == lexer.NAME and self.tokens[self.position + 1].kind == "(":
             return self.call(depth)
         return self.path()
 
-    def call(self, depth: int) -> Function:
+    def call(self, depth: int) -> tree.Function:
         name = self.take(lexer.NAME)
         if depth > MAX_OPERAND_DEPTH:
             raise lexer.ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
@@ -188,7 +177,7 @@ class Parser:
         self.check_arguments(arguments)
         if name not in self.functions:
             self.unknown_function(name)
-        return Function(name, arguments)
+        return tree.Function(name, arguments)
 
     def unknown_function(self, name: str) -> None:
         elsewhere = name in CONDITION_FUNCTIONS or name in UPDATE_FUNCTIONS
@@ -199,7 +188,7 @@ class Parser:
         )
         self.mistake("unknown function", f"{problem}; function: {name}")
 
-    def arguments(self, depth: int) -> tuple[Operand, ...]:
+    def arguments(self, depth: int) -> tuple[tree.Operand, ...]:
         self.take("(")
         arguments = [self.operand(depth + 1)]
         while self.skip(","):
@@ -207,15 +196,22 @@ class Parser:
         self.take(")")
         return tuple(arguments)
 
-    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+    def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
         """Conditions restrict what may be an argument; updates do not."""
 
     def check_parentheses(self, opened: int) -> None:
         """`opened` is where the parenthesis that has just been closed begins."""
 
 
-class ProjectionParser(Parser):
-    def parse(self) -> tuple[Path, ...]:
+class TreeParser(Parser, Generic[Tree]):
+    """A parser of one kind of expression."""
+
+    def parse(self) -> Tree:
+        raise NotImplementedError
+
+
+class ProjectionParser(TreeParser[tuple[tree.Path, ...]]):
+    def parse(self) -> tuple[tree.Path, ...]:
         paths = self.listed(self.path)
         self.finish()
         return tuple(paths)
@@ -231,34 +227,34 @@ def check_size(source: str) -> None:
         )
 
 
-def cache_by_text(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]]:
-    """Long texts are made by programs, hardly ever twice: they would only fill the memory."""
+def cached_parser(parser: type[TreeParser[Tree]]) -> Callable[[str], Parsed[Tree]]:
+    """Parses texts, and keeps the trees; a long text is made by a program, hardly ever twice."""
+
+    def parse(source: str) -> Parsed[Tree]:
+        check_size(source)
+        cursor = parser(source)
+        return Parsed(cursor.parse(), tuple(cursor.aliases), tuple(cursor.values))
+
     remembered = lru_cache(CACHED_TEXTS)(parse)
-
-    def parse_cached(source: str) -> Parsed[Tree]:
-        return remembered(source) if len(source) <= LONGEST_CACHED_TEXT else parse(source)
-
-    return parse_cached
+    return lambda source: (
+        remembered(source) if len(source) <= LONGEST_CACHED_TEXT else parse(source)
+    )
 
 
-@cache_by_text
-def parse_projection(source: str) -> Parsed[tuple[Path, ...]]:
-    check_size(source)
-    parser = ProjectionParser(source)
-    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))
+parse_projection = cached_parser(ProjectionParser)
 
 
 SECTIONS = frozenset(("SET", "REMOVE", "ADD", "DELETE"))
 
 
-class UpdateParser(Parser):
+class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
     keywords = SECTIONS
     functions = UPDATE_FUNCTIONS
     kind = "an update"
     mistakes_in_order = ("reserved", "unknown function", "section", "path")
 
-    def parse(self) -> tuple[Action, ...]:
-        actions: list[Action] = []
+    def parse(self) -> tuple[tree.Action, ...]:
+        actions: list[tree.Action] = []
         sections: set[str] = set()
         while self.next != lexer.END or not sections:
             section = self.take(*SECTIONS).upper()
@@ -272,39 +268,35 @@ class UpdateParser(Parser):
         self.finish()
         return tuple(actions)
 
-    def section(self, name: str) -> list[Action]:
-        readers: dict[str, Callable[[], Action]] = {
-            "SET": lambda: Set(self.path(), self.assigned()),
-            "REMOVE": lambda: Remove(self.path()),
-            "ADD": lambda: Add(self.path(), self.value()),
-            "DELETE": lambda: Delete(self.path(), self.value()),
+    def section(self, name: str) -> list[tree.Action]:
+        readers: dict[str, Callable[[], tree.Action]] = {
+            "SET": lambda: tree.Set(self.path(), self.assigned()),
+            "REMOVE": lambda: tree.Remove(self.path()),
+            "ADD": lambda: tree.Add(self.path(), self.value()),
+            "DELETE": lambda: tree.Delete(self.path(), self.value()),
         }
         return self.listed(readers[name])
 
-    def assigned(self) -> Operand:
+    def assigned(self) -> tree.Operand:
         self.take("=")
         return self.arithmetic(0)
 
-    def arithmetic(self, depth: int) -> Operand:
+    def arithmetic(self, depth: int) -> tree.Operand:
         left = self.grouped(depth)
-        if isinstance(left, Arithmetic) or self.next not in ("+", "-"):
+        if isinstance(left, tree.Arithmetic) or self.next not in ("+", "-"):
             return left
         self.operators += 1
         operator = self.take("+", "-")
-        return Arithmetic("+" if operator == "+" else "-", left, self.operand())
+        return tree.Arithmetic("+" if operator == "+" else "-", left, self.operand())
 
-    def grouped(self, depth: int) -> Operand:
+    def grouped(self, depth: int) -> tree.Operand:
         """Parentheses may stand around a whole sum, or around one side of it."""
         if self.next != "(" or depth > MAX_OPERAND_DEPTH:
             return self.operand(depth)
         self.take("(")
         inner = self.arithmetic(depth + 1)
         self.take(")")
-        return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
+        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
 
 
-@cache_by_text
-def parse_update(source: str) -> Parsed[tuple[Action, ...]]:
-    check_size(source)
-    parser = UpdateParser(source)
-    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))
+parse_update = cached_parser(UpdateParser)

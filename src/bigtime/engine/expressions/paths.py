@@ -1,4 +1,8 @@
-"""Document paths: how an expression finds its way into an item, and the part it leads to."""
+"""Document paths: how an expression finds its way into an item, and the part it leads to.
+
+AWS: "Referring to item attributes when using expressions in DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.Attributes.html
+"""
 
 from __future__ import annotations
 

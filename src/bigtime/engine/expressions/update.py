@@ -4,6 +4,9 @@ Every operand is read from the item as it was before the update, whatever the or
 actions. The new item shares with the old one whatever no path goes through; the old one is
 never changed. Places in lists mean the old list: elements set beyond its end are appended in
 the order of their indexes, and removed elements leave together, at the end.
+
+AWS: "Using update expressions in DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
 """
 
 from __future__ import annotations
@@ -13,17 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from bigtime.engine.expressions import tree
+from bigtime.engine.expressions import paths, tree
 from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
-from bigtime.engine.expressions.paths import (
-    Branch,
-    Names,
-    Projection,
-    branches,
-    getter,
-    projection,
-    resolve,
-)
 from bigtime.wire import AttributeValue, Item, ValidationException, number
 
 MISSING_ATTRIBUTE = "The provided expression refers to an attribute that does not exist in the item"
@@ -44,8 +38,8 @@ class Update:
     """An update bound to its values."""
 
     preparations: list[Preparation]
-    root: Branch
-    touched: Projection
+    root: paths.Branch
+    touched: paths.Projection
     """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
     attributes: frozenset[str]
     nested_attributes: frozenset[str]
@@ -58,8 +52,8 @@ class Update:
 @dataclass(frozen=True, slots=True)
 class UpdateProgram:
     binders: tuple[PreparationBinder, ...]
-    root: Branch
-    touched: Projection
+    root: paths.Branch
+    touched: paths.Projection
 
     def bind(self, values: Values) -> Update:
         touched = self.touched
@@ -73,18 +67,18 @@ class UpdateProgram:
 
 
 def compile_update(
-    actions: Sequence[tree.Action], names: Names, mismatch: str = INCORRECT_TYPE
+    actions: Sequence[tree.Action], names: paths.Names, mismatch: str = INCORRECT_TYPE
 ) -> UpdateProgram:
     """`mismatch` is what ADD and DELETE say to an attribute of another type."""
-    paths = [resolve(action.path, names) for action in actions]
+    targets = [paths.resolve(action.path, names) for action in actions]
     return UpdateProgram(
         tuple(compile_action(action, names, mismatch) for action in actions),
-        branches(paths),
-        projection(paths),
+        paths.branches(targets),
+        paths.projection(targets),
     )
 
 
-def compile_action(action: tree.Action, names: Names, mismatch: str) -> PreparationBinder:
+def compile_action(action: tree.Action, names: paths.Names, mismatch: str) -> PreparationBinder:
     match action:
         case tree.Set(_, operand):
             return assignment(compile_assigned_value(operand, names))
@@ -156,13 +150,13 @@ def delete_members(
     return {tag: rest} if rest else None
 
 
-def compile_assigned_value(operand: tree.Operand, names: Names) -> ReaderBinder:
+def compile_assigned_value(operand: tree.Operand, names: paths.Names) -> ReaderBinder:
     """The value that SET gives, read from the item; a missing one is an error."""
     match operand:
         case tree.Value(name):
             return lambda values: constant(values[name])
         case tree.Path():
-            required = required_reader(getter(resolve(operand, names)))
+            required = required_reader(paths.getter(paths.resolve(operand, names)))
             return lambda values: required
         case tree.Arithmetic(symbol, left, right):
             compute = number.add if symbol == "+" else number.subtract
@@ -178,7 +172,9 @@ def compile_assigned_value(operand: tree.Operand, names: Names) -> ReaderBinder:
                 lambda a, b: {"L": [*content(a, "L"), *content(b, "L")]},
             )
         case tree.Function(_, (tree.Path() as path, default)):
-            return existing_or(getter(resolve(path, names)), compile_assigned_value(default, names))
+            return existing_or(
+                paths.getter(paths.resolve(path, names)), compile_assigned_value(default, names)
+            )
         case _:
             raise AssertionError("refused before it is compiled")
 
@@ -223,7 +219,7 @@ def existing_or(get: Reader, default: ReaderBinder) -> ReaderBinder:
     return bind
 
 
-def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Item:
+def changed_map(branch: paths.Branch, changes: Sequence[Change], members: Item) -> Item:
     new = dict(members)
     for name, child in branch.children.items():
         assert isinstance(name, str)
@@ -237,7 +233,7 @@ def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Ite
 
 
 def change_child(
-    child: Branch | int, changes: Sequence[Change], existing: AttributeValue | None
+    child: paths.Branch | int, changes: Sequence[Change], existing: AttributeValue | None
 ) -> AttributeValue | None:
     if isinstance(child, int):
         return changes[child](existing)
@@ -250,7 +246,7 @@ def change_child(
 
 
 def changed_list(
-    branch: Branch, changes: Sequence[Change], elements: list[AttributeValue]
+    branch: paths.Branch, changes: Sequence[Change], elements: list[AttributeValue]
 ) -> list[AttributeValue]:
     new: list[AttributeValue | None] = list(elements)
     for index, child in sorted(branch.children.items()):

@@ -44,7 +44,7 @@ def updated_table(
     check_index_updates(updates)
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
-    changed = with_table_notes(changed, params)
+    changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
     changed = with_encryption(changed, params.get("SSESpecification"))
     return with_settings(changed, params, now)
@@ -263,10 +263,6 @@ def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:
     if notes == indexes.get(name, {}):
         return table
     return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})
-
-
-def with_table_notes(table: TableDefinition, params: Params) -> TableDefinition:
-    return replace(table, notes=changed_notes(table, params, table.notes, "table"))
 
 
 def changed_notes(

@@ -15,16 +15,19 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, costs, mode_of
-from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
+from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
+# AWS: "BatchGetItem" and "BatchWriteItem"
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 MAX_KEYS = 100
 MAX_WRITES = 25
 # AWS's own example: of 100 items of 300 KB, 52 come back "so as not to exceed the 16 MB limit"
-# (API_BatchGetItem.html), which makes these megabytes decimal.
+# ("BatchGetItem"), which makes these megabytes decimal.
 RESPONSE_BYTES = 16_000_000
 PARTITION_BYTES = 1024 * 1024
 DUPLICATES = "Provided list of item keys contains duplicates"
@@ -92,7 +95,7 @@ def read_keys(given: list[Item], most: int) -> list[Item]:
     keys = []
     seen = set()
     for one in given:
-        key = read_key(one)
+        key = wire.check_item(one)[0]
         spelt = orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
         if spelt in seen:
             raise wire.ValidationException(DUPLICATES)
@@ -185,7 +188,9 @@ def read_actions(requests: Params) -> Iterator[BatchAction]:
 
 def read_action(name: str, request: Params) -> BatchAction:
     if "DeleteRequest" in request:
-        return BatchAction(name, request, False, read_key(request["DeleteRequest"]["Key"]), 0)
+        return BatchAction(
+            name, request, False, wire.check_item(request["DeleteRequest"]["Key"])[0], 0
+        )
     item, size = wire.check_item(request["PutRequest"]["Item"])
     if size > wire.MAX_ITEM_BYTES:
         raise wire.ValidationException(PUT_TOO_LARGE)

@@ -54,7 +54,7 @@ def read_get(
 ) -> tuple[Table, tuple[bytes, bytes], Projection | None]:
     """What to get and how to show it, with every check in AWS's order."""
     check_parameters(params, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
     table = database.catalogue.table(database.table_name(params["TableName"]))
     blobs = table.key_blobs(key)
@@ -85,7 +85,7 @@ def delete_item(database: Database, params: Params) -> Work[Response]:
     plain = EXPRESSIVE.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     check_return_values(params)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
     name = database.table_name(params["TableName"])
@@ -104,7 +104,7 @@ def update_item(database: Database, params: Params) -> Work[Response]:
         expressions=("UpdateExpression", "ConditionExpression"),
         legacy=("AttributeUpdates", *CONDITION_LEGACY),
     )
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
     name = database.table_name(params["TableName"])
 
@@ -117,11 +117,8 @@ def update_item(database: Database, params: Params) -> Work[Response]:
     return work
 
 
-def read_key(given: Item) -> Item:
-    return wire.check_item(given)[0]
-
-
 def check_return_values(params: Params) -> None:
+    # AWS: "PutItem", https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html
     if params.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
         raise wire.ValidationException("ReturnValues can only be ALL_OLD or NONE")
 

@@ -2,7 +2,9 @@
 
 Rows come from SQLite in key order and stop at the first of: `Limit` items looked at, the item
 that reaches 1 MB, the end. Both bounds count items before the filter, as DynamoDB's do. A page
-that stopped at a bound carries the key of the last item looked at, kept or not.
+that stopped at a bound carries the key of the last item looked at, kept or not. (AWS:
+"Paginating table query results in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html)
 
 One bound is ours: a page also ends after half a second of work, which only a very costly filter
 over very small items can take, so that no request keeps the others waiting.

@@ -25,6 +25,9 @@ from bigtime.engine import storage
 from bigtime.engine.storage import Database, table_name
 from bigtime.wire import Params, Response
 
+# AWS: "GetShardIterator" and "GetRecords"
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetShardIterator.html
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html
 ITERATOR_SECONDS = 15 * 60
 MAX_RECORDS = 1_000
 MAX_BYTES = 1024 * 1024

@@ -16,6 +16,8 @@ from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinitio
 from bigtime.wire import AccessDeniedException, Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
+# AWS: "Constraints in Amazon DynamoDB", "Secondary indexes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MOST_PROJECTED: Final = 100
 MOST_LOCAL_INDEXES: Final = 5
 MOST_GLOBAL_INDEXES: Final = 20
@@ -134,22 +136,20 @@ def local_index(
             f"index: {name}. index hash key: {key.hash_key[0].name}, "
             f"table hash key: {table_key.hash_key[0].name}"
         )
-    return IndexDefinition(
-        name=name,
-        is_global=False,
-        hash_key=key.hash_key,
-        range_key=key.range_key,
-        projection=projection(declared["Projection"]),
-        included=tuple(declared["Projection"].get("NonKeyAttributes", ())),
-    )
+    return index_definition(declared, key, is_global=False)
 
 
 def global_index(declared: Params, defined: Mapping[str, KeyAttribute]) -> IndexDefinition:
-    """A global index as declared; whether its throughput fits is for the billing mode to say."""
-    key = long_key_schema(declared["KeySchema"], defined)
+    """A global index as declared; whether its throughput fits depends on the billing mode."""
+    return index_definition(
+        declared, long_key_schema(declared["KeySchema"], defined), is_global=True
+    )
+
+
+def index_definition(declared: Params, key: KeySchema, *, is_global: bool) -> IndexDefinition:
     return IndexDefinition(
         name=declared["IndexName"],
-        is_global=True,
+        is_global=is_global,
         hash_key=key.hash_key,
         range_key=key.range_key,
         projection=projection(declared["Projection"]),

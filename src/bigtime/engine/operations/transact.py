@@ -11,6 +11,10 @@ may be wrong with it comes out in one of two ways:
 
 A client token is kept with the transaction's other changes for ten minutes. The same request
 with the same token changes nothing again; another request with it is refused.
+
+AWS: "TransactWriteItems" (limits, token, what a replay is billed) and "CancellationReason"
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CancellationReason.html
 """
 
 from __future__ import annotations
@@ -23,7 +27,6 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, costs, mode_of
-from bigtime.engine.operations.items import read_key
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
@@ -290,7 +293,7 @@ def transact_get_items(database: Database, params: Params) -> Response:
 
 def read_get(given: Params) -> Get:
     check_parameters(given, expressions=("ProjectionExpression",), legacy=())
-    return Get(given["TableName"], read_key(given["Key"]), read_expressions(given))
+    return Get(given["TableName"], wire.check_item(given["Key"])[0], read_expressions(given))
 
 
 def locate_items(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:

@@ -66,7 +66,8 @@ class Write:
         after, size = wire.check_item(self.update.apply(before))
         if plan.old is None and self.update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,
-            # API_AttributeValueUpdate.html: "DELETE - Causes nothing to happen")
+            # "AttributeValueUpdate": "DELETE - Causes nothing to happen",
+            # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValueUpdate.html)
             return None, 0
         if self.table.index_keys:
             check_updated_index_keys(self.table, after)
@@ -216,7 +217,8 @@ def shown_size(index: Index, item: Item | None, size: int) -> int:
 # Their total size, with what the local indexes show of them, may not pass 10 GB. It is kept in
 # `c<n>`, a row per partition, so that neither the limit nor the metrics need to add anything up.
 # An item may not pass 400 KB together with its own entries in the local indexes. (AWS:
-# Constraints.html, "Item size for tables with local secondary indexes")
+# "Constraints in Amazon DynamoDB", "Item size for tables with local secondary indexes",
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html)
 
 GIB = 1024**3
 
