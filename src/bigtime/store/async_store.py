@@ -57,7 +57,7 @@ class AsyncStore(Driver):
             wanted = run.advance(generator.send, None)
             while wanted is not None:
                 if self.meter is not None:
-                    wanted = self._metered(wanted, run)
+                    wanted = self._with_meter(wanted, run)
                 try:
                     if isinstance(wanted, Request):
                         answer: object = await self.send(wanted)
@@ -160,7 +160,7 @@ class Reply:
         if threading.get_ident() == self.thread:
             self.arrive()
         else:
-            # The loop may have ended while the write was committed: then nobody is waiting.
+            # The loop may have ended while the write was committed: then nothing is waiting.
             with suppress(RuntimeError):
                 self.loop.call_soon_threadsafe(self.arrive)
 

@@ -9,11 +9,11 @@ for it yields, and the transports of `cached_transport` do the waiting, one in e
    items, and what asks how much it consumes.
 2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
    of pages is counted in the items on them.
-3. Whoever asks for what somebody else is reading gets that answer: ten readers of a cold key make
+3. A read of what another caller is reading gets that answer: ten readers of a cold key make
    one read. If it fails, it has failed for all of them; if it was only interrupted, another one of
    them reads.
 4. A write through the cache drops the entries of its items and all pages of their tables, before
-   it and after it. A read that is under way then is not kept. So whoever reads after a write was
+   it and after it. A read that is under way then is not kept. So a read after a write was
    acknowledged finds what it wrote, or what came later. A request that is neither a read nor
    understood (one that deletes a table, say) empties the cache.
 5. What others write is seen when an entry's time is over, or when the stream tells: `follow` is
@@ -48,9 +48,9 @@ class CacheStatistics:
 
     hits: int
     misses: int
-    """Read from the store, by whoever asked first."""
+    """Read from the store, by the first caller."""
     joined: int
-    """Answered by what somebody else was reading."""
+    """Answered by what another caller was reading."""
     invalidations: int
     """Items that writes through the cache, or a stream, told to have changed."""
 
@@ -79,7 +79,9 @@ class ItemCache:
         self._items = Entries(
             items, lambda read: item_seconds if "Item" in read else missing_seconds, lambda read: 1
         )
-        self._pages = Entries(paged_items, lambda read: page_seconds, items_on)
+        self._pages = Entries(
+            paged_items, lambda read: page_seconds, lambda read: len(read.get("Items", ())) or 1
+        )
         self._names: dict[str, set[cache_identity.Names]] = {}
         self._generations: dict[str, int] = {}
         self._hits = self._misses = self._joined = self._invalidations = 0
@@ -150,8 +152,8 @@ class ItemCache:
         table = request.params["TableName"]
         if not (cache_identity.is_by_name(table) and cache_identity.is_eventual(request.params)):
             return None
-        asked = orjson.dumps(request.params)
-        return table, self._generations.get(table, 0), request.operation, asked
+        text = orjson.dumps(request.params)
+        return table, self._generations.get(table, 0), request.operation, text
 
     def _read(self, entries: Entries, identity: Identity, request: Request) -> Answering:
         while True:
@@ -189,7 +191,9 @@ class ItemCache:
             )
             found |= flight.result()
         for identity, other in others.items():
-            with suppress(Exception):  # it is left unprocessed: whoever asks again will know
+            with suppress(
+                Exception
+            ):  # it is left unprocessed: who asks again gets it, or the error
                 answers: Answers = yield other
                 found[identity] = answers[identity]
         return batch.response(found, sent)
@@ -281,7 +285,7 @@ class ItemCache:
 
 
 class SortedOut(NamedTuple):
-    """What a cache has, what somebody is reading, and what is to be read by this flight."""
+    """What a cache has, what another caller is reading, and what is to be read by this flight."""
 
     found: dict[Identity, Response]
     others: dict[Identity, Flight]
@@ -294,10 +298,6 @@ def check_key(key: Item) -> None:
         cache_identity.key_identity("", key)
     except cache_identity.MALFORMED as error:
         raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
-
-
-def items_on(page: Response) -> int:
-    return max(len(page.get("Items", ())), 1)
 
 
 def is_read(operation: str) -> bool:

@@ -45,7 +45,7 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
 
 
 def is_eventual(params: Params) -> bool:
-    """Whether an older answer will do: a read that is not consistent, and that nobody meters."""
+    """Whether an older answer will do: a read that is not consistent, and that is not metered."""
     return all(params.get(name) in values for name, values in HARMLESS.items())
 
 
@@ -78,14 +78,6 @@ def changed_by(request: Request) -> list[Changed] | None:
         return None
 
 
-def changed_by_put(params: Params) -> Iterable[Changed]:
-    return [(params["TableName"], params["Item"])]
-
-
-def changed_by_key(params: Params) -> Iterable[Changed]:
-    return [(params["TableName"], params["Key"])]
-
-
 def changed_by_batch(params: Params) -> Iterable[Changed]:
     for table, writes in params["RequestItems"].items():
         for write in writes:
@@ -105,9 +97,9 @@ def changed_by_transaction(params: Params) -> Iterable[Changed]:
 
 
 CHANGES: dict[str, Callable[[Params], Iterable[Changed]]] = {
-    "PutItem": changed_by_put,
-    "UpdateItem": changed_by_key,
-    "DeleteItem": changed_by_key,
+    "PutItem": lambda params: [(params["TableName"], params["Item"])],
+    "UpdateItem": lambda params: [(params["TableName"], params["Key"])],
+    "DeleteItem": lambda params: [(params["TableName"], params["Key"])],
     "BatchWriteItem": changed_by_batch,
     "TransactWriteItems": changed_by_transaction,
 }
@@ -122,11 +114,11 @@ MOST_KEYS = 100
 class Batch:
     """`items` are those that a cache can hold; the other parts are always asked for."""
 
-    def __init__(self, asked: Mapping[str, Any]) -> None:
-        self.asked = asked
+    def __init__(self, wanted: Mapping[str, Any]) -> None:
+        self.wanted = wanted
         self.items: dict[Identity, tuple[str, Item]] = {
             key_identity(table, key): (table, key)
-            for table, part in asked.items()
+            for table, part in wanted.items()
             if is_whole(table, part)
             for key in part["Keys"]
         }
@@ -140,25 +132,25 @@ class Batch:
         return batch if is_eventual(params) and batch.is_proper() else None
 
     def is_proper(self) -> bool:
-        parts = self.asked.items()
+        parts = self.wanted.items()
         keys = sum(len(part["Keys"]) for table, part in parts if is_whole(table, part))
         count = sum(len(part["Keys"]) for _, part in parts)
         return 0 < len(self.items) == keys and count <= MOST_KEYS
 
     def request(self, identities: Collection[Identity]) -> Request | None:
         """Asks for these items, and for the other parts; None when that is nothing."""
-        asked = {table: part for table, part in self.asked.items() if not is_whole(table, part)}
-        asked |= self.keys_of(identities)
-        return Request(OPERATION, {"RequestItems": asked}) if asked else None
+        wanted = {table: part for table, part in self.wanted.items() if not is_whole(table, part)}
+        wanted |= self.keys_of(identities)
+        return Request(OPERATION, {"RequestItems": wanted}) if wanted else None
 
     def keys_of(self, identities: Collection[Identity]) -> dict[str, Any]:
-        asked: dict[str, Any] = {}
+        wanted: dict[str, Any] = {}
         for table, key in map(self.items.__getitem__, identities):
-            asked.setdefault(table, {"Keys": []})["Keys"].append(key)
-        return asked
+            wanted.setdefault(table, {"Keys": []})["Keys"].append(key)
+        return wanted
 
     def answers(self, identities: Collection[Identity], response: Response) -> Answers:
-        """What a response tells of these items: `{}` of one that is missing."""
+        """What a response says of these items: `{}` of one that is missing."""
         names = {identity[0]: names_in(identity) for identity in identities}
         found: dict[Identity, Response] = {identity: {} for identity in identities}
         for table, items in response["Responses"].items():
@@ -173,17 +165,17 @@ class Batch:
 
     def response(self, found: Answers, sent: Response | None) -> Response:
         """The whole answer. An item of which nothing was found out is one left unprocessed."""
-        told = sent or {"Responses": {}}
-        items: dict[str, list[Item]] = {table: [] for table in self.asked}
+        answered = sent or {"Responses": {}}
+        items: dict[str, list[Item]] = {table: [] for table in self.wanted}
         for identity, answer in found.items():
             if "Item" in answer:
                 items[identity[0]].append(answer["Item"])
         unprocessed = self.keys_of(self.items.keys() - found.keys())
-        for table, part in self.asked.items():
+        for table, part in self.wanted.items():
             if not is_whole(table, part):
-                items[table] = told["Responses"].get(table, [])
-                if table in told.get("UnprocessedKeys", {}):
-                    unprocessed[table] = told["UnprocessedKeys"][table]
+                items[table] = answered["Responses"].get(table, [])
+                if table in answered.get("UnprocessedKeys", {}):
+                    unprocessed[table] = answered["UnprocessedKeys"][table]
         return {"Responses": items, "UnprocessedKeys": unprocessed}
 
 

@@ -89,7 +89,7 @@ class TableCheckpoints:
 
 
 class NoCheckpoints:
-    """Keeps nothing: for one who begins anew each time."""
+    """Keeps nothing, for a consumer that begins anew each time."""
 
     def ready(self) -> Steps[bool]:
         return True

@@ -87,7 +87,7 @@ class Reader:
                 return page
             except wire.ExpiredIteratorException:
                 self.iterator = None
-                self.start = "TRIM_HORIZON"  # where "now" was, nobody knows any more
+                self.start = "TRIM_HORIZON"  # where "now" was is not known any more
             except wire.TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
                 self.iterator = None
@@ -177,7 +177,9 @@ class Consumption:
         `begun` is when the consumer was started.
         """
         found = [reader.waiting_since for reader in list(self.readers.values())]
-        waiting = [datetime.fromtimestamp(one, now.tzinfo) for one in found if one is not None]
+        waiting = [
+            datetime.fromtimestamp(since, now.tzinfo) for since in found if since is not None
+        ]
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
     def drain(self) -> Steps[int]:
@@ -281,7 +283,7 @@ def list_shards(stream: str) -> Steps[list[Shard]]:
     for arn in arns:
         earlier = frozenset(shard.id for shard in shards)
         described = yield from described_shards(arn)
-        shards += [shard_from(one, arn, earlier) for one in described]
+        shards += [shard_from(each, arn, earlier) for each in described]
     return shards
 
 
@@ -294,7 +296,7 @@ def streams_of(table: str) -> Steps[list[str]]:
     )
     if not found:
         raise NoStream(f"Table {table!r} has no stream: give it a StreamSpecification.")
-    return [one["StreamArn"] for one in sorted(found, key=lambda one: str(one["StreamLabel"]))]
+    return [each["StreamArn"] for each in sorted(found, key=lambda each: str(each["StreamLabel"]))]
 
 
 def described_shards(arn: str) -> Steps[list[dict[str, Any]]]:
@@ -335,4 +337,4 @@ def shard_from(described: dict[str, Any], stream: str, earlier: frozenset[str]) 
 def readable(shards: Sequence[Shard], done: Collection[str]) -> list[Shard]:
     """Those still to be read whose parents are done, or so old that they are gone."""
     waiting = {shard.id for shard in shards} - set(done)
-    return [one for one in shards if one.id in waiting and waiting.isdisjoint(one.parents)]
+    return [each for each in shards if each.id in waiting and waiting.isdisjoint(each.parents)]

@@ -13,7 +13,7 @@ that is decided, and not waited for, is here:
    never hear of it. Each attempt is shown to the hooks, the failed ones too.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
 5. A store remembers facts that steps have established through it, such as that an item is there
-   which nobody deletes. When they are too many it forgets them all, and steps establish them anew.
+   that is never deleted. When they are too many it forgets all, and steps establish them anew.
 6. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
    the units and the access pattern: the innermost whose steps the request came from. Steps that run
    together belong to the pattern that runs them, unless they are another's.
@@ -154,7 +154,7 @@ class Driver:
         self.meter = meter
         self._facts: set[Hashable] = set()
 
-    def _metered(self, wanted: Wanted, run: Run[Any]) -> Wanted:
+    def _with_meter(self, wanted: Wanted, run: Run[Any]) -> Wanted:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern

@@ -27,7 +27,7 @@ class NotConnected(TransportError):
 
 
 class NoCredentials(TransportError):
-    """Nothing was sent: there is nobody to sign as."""
+    """Nothing was sent: there are no credentials to sign with."""
 
 
 class ConnectionLost(TransportError):

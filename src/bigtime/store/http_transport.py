@@ -45,7 +45,7 @@ class HttpTransport(NetworkTransport):
         # Made on the first call, for it belongs to the loop that is running then.
         if self._http is None:
             self._http = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self.concurrency, ssl=self._trusted()),
+                connector=aiohttp.TCPConnector(limit=self.concurrency, ssl=self._certificates()),
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=self.connect_seconds, sock_read=self.read_seconds
                 ),
@@ -53,7 +53,7 @@ class HttpTransport(NetworkTransport):
             )
         return self._http
 
-    def _trusted(self) -> ssl.SSLContext | bool:
+    def _certificates(self) -> ssl.SSLContext | bool:
         """The authorities that botocore trusts, for an endpoint that shows a certificate."""
         if self.endpoint.url.startswith("http:"):
             return True

@@ -2,8 +2,8 @@
 
 1. Throttling, a conflict with another transaction, and a transaction that was cancelled for no
    other reason have changed nothing: any request may be repeated.
-2. After a lost connection, a time-out or a server's failure nobody knows whether a write was
-   carried out. Such a request is repeated only when twice has the effect of once: reads;
+2. After a lost connection, a time-out or a server's failure it is not known whether a write
+   was carried out. Such a request is repeated only when twice has the effect of once: reads;
    unconditional puts and deletes; transactions with a `ClientRequestToken`. An `ADD` would count
    twice, and a put that must not find an item would find its own, so an update or a conditional
    write is not repeated: its caller is told, and can look. (botocore repeats them all.)

@@ -109,7 +109,11 @@ def read_setting(text: str) -> Setting:
         case "file", ":":
             return Setting("file", file_in(place))
         case "memory", ":":
-            return Setting("memory", nothing_in(place))
+            if place:
+                raise SettingError(
+                    f"memory: takes nothing after it; to keep the data, file:{place}."
+                )
+            return Setting("memory", "")
         case "dynamodb", ":":
             return Setting("dynamodb", region_in(place))
         case "http" | "https", ":":
@@ -124,12 +128,6 @@ def file_in(place: str) -> str:
         raise SettingError(f"file: takes a plain path, not a URL: file:{place.lstrip('/')}, say.")
     if Path(place).is_dir():
         raise SettingError(f"file:{place} is a directory; name a file in it.")
-    return place
-
-
-def nothing_in(place: str) -> str:
-    if place:
-        raise SettingError(f"memory: takes nothing after it; to keep the data, file:{place}.")
     return place
 
 

@@ -79,7 +79,7 @@ class Store(Driver):
                 if group is not None and group.is_over:
                     raise Abandoned
                 if self.meter is not None:
-                    wanted = self._metered(wanted, run)
+                    wanted = self._with_meter(wanted, run)
                 try:
                     if isinstance(wanted, Request):
                         answer: object = self.send(wanted)

@@ -134,21 +134,21 @@ def add(a: str, b: str) -> str:
     """The exact sum of two canonical numbers."""
     if is_short_integer(a) and is_short_integer(b):
         return str(int(a) + int(b))
-    return stored(EXACT.add(decimal(a), decimal(b)))
+    return refuse_overflow(EXACT.add(decimal(a), decimal(b)))
 
 
 def subtract(a: str, b: str) -> str:
     """The exact difference of two canonical numbers."""
     if is_short_integer(a) and is_short_integer(b):
         return str(int(a) - int(b))
-    return stored(EXACT.subtract(decimal(a), decimal(b)))
+    return refuse_overflow(EXACT.subtract(decimal(a), decimal(b)))
 
 
 def is_short_integer(text: str) -> bool:
     return len(text) < MAX_DIGITS and "." not in text
 
 
-def stored(result: Decimal) -> str:
+def refuse_overflow(result: Decimal) -> str:
     # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
     if len(EXACT.normalize(result).as_tuple().digits) > MAX_DIGITS:
         raise ValidationException(OVERFLOW)

@@ -105,10 +105,6 @@ def check_odd(value: Any, depth: int) -> tuple[AttributeValue, int]:
     raise ValidationException(MANY_DATATYPES if checked else NO_DATATYPE)
 
 
-def check_string(content: Any, depth: int) -> tuple[str, int]:
-    return content, utf8_length(content)
-
-
 def utf8_length(text: Any) -> int:
     if not isinstance(text, str):
         raise not_a_scalar(text, "String")
@@ -190,7 +186,7 @@ def check_strings(content: Any, depth: int) -> tuple[list[str], int]:
     size = sum(map(utf8_length, content))
     if len(set(content)) < len(content):
         raise ValidationException(
-            f"{INVALID}Input collection {listed(content)} contains duplicates."
+            f"{INVALID}Input collection {in_brackets(content)} contains duplicates."
         )
     return content, size
 
@@ -216,12 +212,12 @@ def check_binaries(content: Any, depth: int) -> tuple[list[str], int]:
     if len(set(content)) < len(content):
         # AWS leaves out the space before "of".
         raise ValidationException(
-            f"{INVALID}Input collection {listed(content)}of type BS contains duplicates."
+            f"{INVALID}Input collection {in_brackets(content)}of type BS contains duplicates."
         )
     return content, size
 
 
-def listed(texts: list[str]) -> str:
+def in_brackets(texts: list[str]) -> str:
     return f"[{', '.join(texts)}]"
 
 
@@ -257,7 +253,7 @@ def check_depth(content: Any, depth: int) -> None:
 
 
 CHECKERS: dict[Any, Checker] = {
-    "S": check_string,
+    "S": lambda content, depth: (content, utf8_length(content)),
     "B": check_binary,
     "N": check_number,
     "BOOL": check_bool,
@@ -337,10 +333,6 @@ def same_sets(a: list[str], b: list[str]) -> bool:
     return len(a) == len(b) and set(a) == set(b)
 
 
-def same_lists(a: list[AttributeValue], b: list[AttributeValue]) -> bool:
-    return len(a) == len(b) and all(map(same, a, b))
-
-
 def same_maps(a: Item, b: Item) -> bool:
     if a.keys() != b.keys():
         return False
@@ -355,7 +347,7 @@ UNORDERED_WITHIN: dict[str, Callable[[Any, Any], bool]] = {
     "SS": same_sets,
     "NS": same_sets,
     "BS": same_sets,
-    "L": same_lists,
+    "L": lambda a, b: len(a) == len(b) and all(map(same, a, b)),
     "M": same_maps,
 }
 

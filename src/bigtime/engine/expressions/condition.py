@@ -209,10 +209,10 @@ def ordered_against(
 
 def compile_comparison(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
     def bind(values: Values) -> Predicate:
-        one, two = left(values), right(values)
+        read_left, read_right = left(values), right(values)
 
         def matches(item: Item) -> bool:
-            a, b = one(item), two(item)
+            a, b = read_left(item), read_right(item)
             return a is not None and b is not None and test(a, b)
 
         return matches
@@ -298,10 +298,6 @@ def compile_test(
     return bind
 
 
-def has_type(found: AttributeValue, type_name: AttributeValue) -> bool:
-    return type_name["S"] in found
-
-
 def begins_with(found: AttributeValue, prefix: AttributeValue) -> bool:
     if "S" in found and "S" in prefix:
         return bool(found["S"].startswith(prefix["S"]))
@@ -312,7 +308,7 @@ def begins_with(found: AttributeValue, prefix: AttributeValue) -> bool:
 
 
 TESTS: dict[str, Callable[[AttributeValue, AttributeValue], bool]] = {
-    "attribute_type": has_type,
+    "attribute_type": lambda found, type_name: type_name["S"] in found,
     "begins_with": begins_with,
     "contains": attribute_values.contains,
 }

@@ -111,14 +111,14 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
             operator, _ = self.pending.pop()
             right = self.condition(self.parts.pop())
             if operator == "NOT":
-                self.parts.append(negate(right))
+                self.parts.append(right.part if isinstance(right, tree.Not) else tree.Not(right))
             else:
                 left = self.condition(self.parts.pop())
                 self.parts.append(join_parts(operator, left, right))
 
     def condition(self, part: tree.Condition | tree.Operand) -> tree.Condition:
         if isinstance(part, tree.Function) and part.name == "size":
-            self.misused(part)
+            self.note_misuse(part)
         return cast(tree.Condition, part)
 
     def comparison(self, left: tree.Operand) -> tree.SimpleCondition:
@@ -150,14 +150,10 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
     def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
         for argument in arguments:
             if isinstance(argument, tree.Function) and argument.name != "size":
-                self.misused(argument)
+                self.note_misuse(argument)
 
-    def misused(self, function: tree.Function) -> None:
+    def note_misuse(self, function: tree.Function) -> None:
         self.mistake("misused function", f"{parser.MISUSED_FUNCTION}; function: {function.name}")
-
-
-def negate(condition: tree.Condition) -> tree.Condition:
-    return condition.part if isinstance(condition, tree.Not) else tree.Not(condition)
 
 
 def join_parts(operator: str, left: tree.Condition, right: tree.Condition) -> tree.Condition:

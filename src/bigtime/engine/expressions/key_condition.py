@@ -1,7 +1,7 @@
 """Key conditions: a condition that names each key attribute once and compares it with constants.
 
 The syntax is that of any condition, so everything else that a condition can say has to be
-refused here. Which attributes are keys is not known yet: that is for whoever has the schema.
+refused here. Which attributes are keys is not known yet: the caller has the schema.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Parser:
             if kind in self.mistakes:
                 raise lexer.ExpressionError(self.mistakes[kind])
 
-    def listed(self, element: Callable[[], Tree]) -> list[Tree]:
+    def list_of(self, element: Callable[[], Tree]) -> list[Tree]:
         elements = [element()]
         while self.skip(","):
             elements.append(element())
@@ -212,7 +212,7 @@ class TreeParser(Parser, Generic[Tree]):
 
 class ProjectionParser(TreeParser[tuple[tree.Path, ...]]):
     def parse(self) -> tuple[tree.Path, ...]:
-        paths = self.listed(self.path)
+        paths = self.list_of(self.path)
         self.finish()
         return tuple(paths)
 
@@ -270,26 +270,26 @@ class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
 
     def section(self, name: str) -> list[tree.Action]:
         readers: dict[str, Callable[[], tree.Action]] = {
-            "SET": lambda: tree.Set(self.path(), self.assigned()),
+            "SET": lambda: tree.Set(self.path(), self.assigned_operand()),
             "REMOVE": lambda: tree.Remove(self.path()),
             "ADD": lambda: tree.Add(self.path(), self.value()),
             "DELETE": lambda: tree.Delete(self.path(), self.value()),
         }
-        return self.listed(readers[name])
+        return self.list_of(readers[name])
 
-    def assigned(self) -> tree.Operand:
+    def assigned_operand(self) -> tree.Operand:
         self.take("=")
         return self.arithmetic(0)
 
     def arithmetic(self, depth: int) -> tree.Operand:
-        left = self.grouped(depth)
+        left = self.group(depth)
         if isinstance(left, tree.Arithmetic) or self.next not in ("+", "-"):
             return left
         self.operators += 1
         operator = self.take("+", "-")
         return tree.Arithmetic("+" if operator == "+" else "-", left, self.operand())
 
-    def grouped(self, depth: int) -> tree.Operand:
+    def group(self, depth: int) -> tree.Operand:
         """Parentheses may stand around a whole sum, or around one side of it."""
         if self.next != "(" or depth > MAX_OPERAND_DEPTH:
             return self.operand(depth)

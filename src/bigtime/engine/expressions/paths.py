@@ -123,8 +123,8 @@ def check_overlaps(paths: Sequence[DocumentPath]) -> None:
         raise conflict
 
 
-def clash(one: DocumentPath, two: DocumentPath) -> str | None:
-    for left, right in zip(one, two, strict=False):
+def clash(first: DocumentPath, second: DocumentPath) -> str | None:
+    for left, right in zip(first, second, strict=False):
         if type(left) is not type(right):
             return "conflict"
         if left != right:
@@ -132,10 +132,10 @@ def clash(one: DocumentPath, two: DocumentPath) -> str | None:
     return "overlap"
 
 
-def clash_error(problem: str, one: DocumentPath, two: DocumentPath) -> ExpressionError:
+def clash_error(problem: str, first: DocumentPath, second: DocumentPath) -> ExpressionError:
     return ExpressionError(
         f"Two document paths {problem} with each other; must remove or rewrite one of these "
-        f"paths; path one: {path_text(one)}, path two: {path_text(two)}"
+        f"paths; path one: {path_text(first)}, path two: {path_text(second)}"
     )
 
 

@@ -83,7 +83,7 @@ def compile_action(action: tree.Action, names: paths.Names, mismatch: str) -> Pr
         case tree.Set(_, operand):
             return assignment(compile_assigned_value(operand, names))
         case tree.Remove():
-            return lambda values: lambda item: remove_value
+            return lambda values: lambda item: lambda existing: None
         case tree.Add(_, value):
             return adjustment(add_value, value.name, mismatch)
         case tree.Delete(_, value):
@@ -113,10 +113,6 @@ def adjustment(
         return lambda item: change
 
     return bind
-
-
-def remove_value(existing: AttributeValue | None) -> AttributeValue | None:
-    return None
 
 
 def add_value(
@@ -193,8 +189,8 @@ def combine_operands(
     left: ReaderBinder, right: ReaderBinder, combine: Callable[[Any, Any], AttributeValue]
 ) -> ReaderBinder:
     def bind(values: Values) -> Reader:
-        one, two = left(values), right(values)
-        return lambda item: combine(one(item), two(item))
+        read_left, read_right = left(values), right(values)
+        return lambda item: combine(read_left(item), read_right(item))
 
     return bind
 

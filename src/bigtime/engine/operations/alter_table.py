@@ -187,7 +187,9 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
         return table
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     changed = replace(index, throughput=changed_throughput(index.throughput, declared))
-    return replace(table, indexes=tuple(changed if one is index else one for one in table.indexes))
+    return replace(
+        table, indexes=tuple(changed if each is index else each for each in table.indexes)
+    )
 
 
 def existing_index(table: TableDefinition, name: str) -> IndexDefinition:
@@ -246,9 +248,9 @@ def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttri
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
     index = existing_index(table, name)
-    kept = tuple(one for one in table.indexes if one is not index)
+    kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
-    others = {one: note for one, note in notes.pop("indexes", {}).items() if one != name}
+    others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
     used = table_schema.key_names(shrunk)
     return replace(

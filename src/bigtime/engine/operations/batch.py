@@ -53,30 +53,27 @@ class TableReads:
         self.expressions = read_expressions(given)
         self.keys = read_keys(given["Keys"], most)
 
-    def unprocessed(self, keys: list[Item]) -> Response:
-        return {**self.given, "Keys": keys}
-
 
 def batch_get_item(database: Database, params: Params) -> Response:
-    reads = read_tables(params["RequestItems"])
-    located = [(read, *locate(database, read)) for read in reads]
-    for one, table, _ in located:
-        check_key_paths(table, one.expressions)
+    wanted = read_tables(params["RequestItems"])
+    located = [(read, *locate(database, read)) for read in wanted]
+    for reads, table, _ in located:
+        check_key_paths(table, reads.expressions)
     cut_short = database.faults.active and database.faults.strikes("unprocessed")
     response: Response = {"Responses": {}, "UnprocessedKeys": {}}
     used: list[Response] = []
     mode = mode_of(params)
     room = RESPONSE_BYTES
     with database.file.snapshot() as reader:  # to lock the file once is quicker, too
-        for one, table, blobs in located:
+        for reads, table, blobs in located:
             allowed = len(blobs) // 2 if cut_short else len(blobs)
-            items, units, left, room = read_some(reader, one, table, blobs[:allowed], room)
-            response["Responses"][one.name] = items
-            unprocessed = left + one.keys[allowed:]
+            items, units, left, room = read_that_fits(reader, reads, table, blobs[:allowed], room)
+            response["Responses"][reads.name] = items
+            unprocessed = left + reads.keys[allowed:]
             if unprocessed:
-                response["UnprocessedKeys"][one.name] = one.unprocessed(unprocessed)
+                response["UnprocessedKeys"][reads.name] = {**reads.given, "Keys": unprocessed}
             if mode:
-                used.append(Consumed(one.name, units).shown(mode))
+                used.append(Consumed(reads.name, units).to_response(mode))
     if mode:
         response["ConsumedCapacity"] = used
     return response
@@ -94,8 +91,8 @@ def read_tables(requests: Params) -> list[TableReads]:
 def read_keys(given: list[Item], most: int) -> list[Item]:
     keys = []
     seen = set()
-    for one in given:
-        key = wire.check_item(one)[0]
+    for each in given:
+        key = wire.check_item(each)[0]
         spelt = orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
         if spelt in seen:
             raise wire.ValidationException(DUPLICATES)
@@ -111,7 +108,7 @@ def locate(database: Database, reads: TableReads) -> tuple[Table, list[tuple[byt
     return table, [table.quick_blobs(key) or table.key_blobs(key) for key in reads.keys]
 
 
-def read_some(
+def read_that_fits(
     reader: apsw.Connection,
     reads: TableReads,
     table: Table,

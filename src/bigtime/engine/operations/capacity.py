@@ -34,21 +34,23 @@ class Consumed:
     def total(self) -> float:
         return self.table + sum(self.global_indexes.values()) + sum(self.local_indexes.values())
 
-    def shown(self, mode: str, *, side: str | None = None) -> Response:
+    def to_response(self, mode: str, *, side: str | None = None) -> Response:
         """As `ConsumedCapacity`; `side` is Read or Write where AWS spells the kind out."""
-        shown: Response = {"TableName": self.table_name, **units_shown(self.total(), side)}
+        shown: Response = {"TableName": self.table_name, **units_response(self.total(), side)}
         if mode == "INDEXES":
-            shown["Table"] = units_shown(self.table, side)
+            shown["Table"] = units_response(self.table, side)
             for name, arm in (
                 ("LocalSecondaryIndexes", self.local_indexes),
                 ("GlobalSecondaryIndexes", self.global_indexes),
             ):
                 if arm:
-                    shown[name] = {one: units_shown(units, side) for one, units in arm.items()}
+                    shown[name] = {
+                        index_name: units_response(units, side) for index_name, units in arm.items()
+                    }
         return shown
 
 
-def units_shown(units: float, side: str | None) -> dict[str, float]:
+def units_response(units: float, side: str | None) -> dict[str, float]:
     shown = {"CapacityUnits": units}
     if side:
         shown[f"{side}CapacityUnits"] = units
@@ -89,7 +91,9 @@ def costs(
         for name, plan in plans:
             used[name].add_write(plan, transactional=transactional)
         side = "Write" if transactional else None
-        response["ConsumedCapacity"] = [one.shown(mode, side=side) for one in used.values()]
+        response["ConsumedCapacity"] = [
+            consumed.to_response(mode, side=side) for consumed in used.values()
+        ]
     if params.get("ReturnItemCollectionMetrics") == "SIZE":
         metrics = metrics_by_table(transaction, plans)
         if metrics:

@@ -22,9 +22,6 @@ NOT_FOR_CREATE: Final = tuple(
 )
 
 
-# --- CreateTable --------------------------------------------------------------------------
-
-
 def new_table(params: Params) -> TableDefinition:
     on_demand = params.get("BillingMode") == table_schema.ON_DEMAND
     table_schema.check_table_throughput(params, on_demand=on_demand)
@@ -86,7 +83,7 @@ def declared_local_indexes(
             "Table KeySchema does not have a range key, "
             "which is required when specifying a LocalSecondaryIndex"
         )
-    return tuple(table_schema.local_index(one, key, defined) for one in declared)
+    return tuple(table_schema.local_index(index, key, defined) for index in declared)
 
 
 def declared_global_indexes(
@@ -98,9 +95,9 @@ def declared_global_indexes(
     if not declared:
         table_schema.invalid("List of GlobalSecondaryIndexes is empty")
     indexes = []
-    for one in declared:
-        indexes.append(table_schema.global_index(one, defined))
-        check_index_throughput(one, on_demand=params.get("BillingMode") == table_schema.ON_DEMAND)
+    for index in declared:
+        indexes.append(table_schema.global_index(index, defined))
+        check_index_throughput(index, on_demand=params.get("BillingMode") == table_schema.ON_DEMAND)
     return tuple(indexes)
 
 
@@ -121,9 +118,9 @@ def declared_notes(params: Params, *, on_demand: bool) -> dict[str, Any]:
     """What DescribeTable repeats and nothing acts on, of the table and of its indexes."""
     notes = capacity_notes(params, "table", on_demand=on_demand)
     indexes = {
-        one["IndexName"]: found
-        for one in params.get("GlobalSecondaryIndexes", ())
-        if (found := capacity_notes(one, f"index: {one['IndexName']}", on_demand=on_demand))
+        index["IndexName"]: found
+        for index in params.get("GlobalSecondaryIndexes", ())
+        if (found := capacity_notes(index, f"index: {index['IndexName']}", on_demand=on_demand))
     }
     return {**notes, "indexes": indexes} if indexes else notes
 

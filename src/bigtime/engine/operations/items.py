@@ -45,7 +45,7 @@ def get_item(database: Database, params: Params) -> Response:
     if mode:
         consistent = bool(params.get("ConsistentRead"))
         units = wire.read_units(row[0] if row else 0, consistent=consistent)
-        response["ConsumedCapacity"] = Consumed(params["TableName"], units).shown(mode)
+        response["ConsumedCapacity"] = Consumed(params["TableName"], units).to_response(mode)
     return response
 
 
@@ -145,7 +145,7 @@ def carry_out(
     if mode:
         used = Consumed(params["TableName"])
         used.add_write(plan)
-        response["ConsumedCapacity"] = used.shown(mode)
+        response["ConsumedCapacity"] = used.to_response(mode)
     if write.table.collections and params.get("ReturnItemCollectionMetrics") == "SIZE":
         response["ItemCollectionMetrics"] = collection_metrics(transaction, plan)
     return response

@@ -46,11 +46,11 @@ class Walk:
 
     def statement(self, limit: int) -> tuple[str, list[Any]]:
         given = (self.partition, *self.partitions, *self.sorts)
-        values: list[Any] = [one for one in given if one is not None]
+        values: list[Any] = [bound for bound in given if bound is not None]
         if self.start is not None:
             values.extend(self.start)
         values.append(limit)
-        bounds = tuple(mark for mark, one in zip(BOUNDS, given, strict=True) if one is not None)
+        bounds = tuple(mark for mark, bound in zip(BOUNDS, given, strict=True) if bound is not None)
         index = self.index.rows if self.index else None
         started = self.start is not None
         return statement_of(self.table.rows, index, bounds, started, self.forward), values
@@ -133,7 +133,7 @@ def read_page(database: Database, params: Params, walk: Walk, page: PageOptions)
     if mode:
         response["ConsumedCapacity"] = capacity_of_page(
             params["TableName"], walk, page, found
-        ).shown(mode)
+        ).to_response(mode)
     return response
 
 
@@ -186,7 +186,7 @@ def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult
 def check_select(params: Params) -> None:
     """What can be said about a selection without looking at the table."""
     select = params.get("Select")
-    named = [one for one in ("ProjectionExpression", "AttributesToGet") if one in params]
+    named = [member for member in ("ProjectionExpression", "AttributesToGet") if member in params]
     if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
         wanted = "only the Count" if select == "COUNT" else select
         raise wire.ValidationException(

@@ -67,14 +67,14 @@ class QueryPlan:
     count_only: bool
     consistent: bool
 
-    def asked(self, table: Table, params: Params) -> PreparedRead | None:
+    def prepare(self, table: Table, params: Params) -> PreparedRead | None:
         given = params["ExpressionAttributeValues"]
         if len(given) != len(self.types):
             return None
         try:
             partition = storage.quick_blob(given[self.key], self.attribute)
             sorts = self.bound.sorts(given) if self.bound else EVERYTHING
-            keep = self.filter.bind(self.checked(given)) if self.filter else None
+            keep = self.filter.bind(self.check_values(given)) if self.filter else None
         except (KeyError, ValueError, ValidationException):
             return None
         hashed = crc32(partition).to_bytes(4, "big") + partition
@@ -82,7 +82,7 @@ class QueryPlan:
         limit = params.get("Limit")
         return walk, PageOptions(limit, keep, self.shape, self.count_only, False, self.consistent)
 
-    def checked(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    def check_values(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         values: dict[str, AttributeValue] = {}
         for name, tag in self.types.items():
             value, size = check_value(given[name])
@@ -105,7 +105,7 @@ def lookup(table: Table | None, text: CacheKey | None, params: Params) -> Prepar
     if table is None or text is None:
         return None
     found = table.queries.get(text)
-    return None if found is None else found.asked(table, params)
+    return None if found is None else found.prepare(table, params)
 
 
 def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) -> None:
@@ -118,7 +118,7 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
         return
     if page.whole_items or len(codec.hash_key) != 1:
         return
-    if len(values) > MOST_VALUES or any(len(one) != 1 for one in values.values()):
+    if len(values) > MOST_VALUES or any(len(value) != 1 for value in values.values()):
         return
     tree = expressions.parse_condition(params["KeyConditionExpression"]).tree
     terms = {term.attribute: term for term in expressions.compile_key_condition(tree, names).terms}

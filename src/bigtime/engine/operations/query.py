@@ -20,9 +20,9 @@ UNSUPPORTED = "Query key condition not supported"
 
 def query(database: Database, params: Params) -> Response:
     text = cache_key(params)
-    asked = lookup(database.catalogue.tables.get(params["TableName"]), text, params)
-    if asked is not None:
-        return page.read_page(database, params, *asked)
+    prepared = lookup(database.catalogue.tables.get(params["TableName"]), text, params)
+    if prepared is not None:
+        return page.read_page(database, params, *prepared)
     expressions.check_parameters(params, expressions=QUERY_EXPRESSIONS, legacy=QUERY_LEGACY)
     page.check_select(params)
     if "AttributesToGet" in params or "QueryFilter" in params:
@@ -77,11 +77,13 @@ def read_walk(
 ) -> page.Walk:
     """The rows that a checked key condition asks for."""
     codec = index.codec if index else table.codec
-    partition = codec.partition({one.name: terms[one.name].operands[0] for one in codec.hash_key})
+    partition = codec.partition(
+        {attribute.name: terms[attribute.name].operands[0] for attribute in codec.hash_key}
+    )
     ranged = tuple(
-        (terms[one.name].operator, terms[one.name].operands)
-        for one in codec.range_key
-        if one.name in terms
+        (terms[attribute.name].operator, terms[attribute.name].operands)
+        for attribute in codec.range_key
+        if attribute.name in terms
     )
     sorts = codec.sort_range(ranged) if ranged else EVERYTHING
     return page.Walk(table, index, partition, EVERYTHING, sorts)
@@ -169,8 +171,6 @@ def check_filter_keys(
 
 
 SCAN_EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
-
-
 SCAN_LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 
 

@@ -79,10 +79,11 @@ def list_streams(database: Database, params: Params) -> Response:
     limit = params.get("Limit", MAX_LIST)
     after = params.get("ExclusiveStartStreamArn", "")
     with database.reading() as reader:
-        arns = {arn_of(database, stream): stream for stream in all_streams(reader)}
+        streams = [stream_from(*row) for row in storage.all_rows(reader, SELECT_STREAMS)]
+    arns = {arn_of(database, stream): stream for stream in streams}
     wanted = table_name(params["TableName"]) if "TableName" in params else None
     names = sorted(
-        arn for arn, one in arns.items() if arn > after and wanted in (None, one.table_name)
+        arn for arn, stream in arns.items() if arn > after and wanted in (None, stream.table_name)
     )
     response: Response = {
         "Streams": [
@@ -315,10 +316,6 @@ def read_iterator(text: str) -> tuple[str, Place]:
     if not 0 <= place.next <= NO_END:
         raise wire.ValidationException("Invalid ShardIterator")
     return arn, place
-
-
-def all_streams(reader: apsw.Connection) -> list[Stream]:
-    return [stream_from(*row) for row in storage.all_rows(reader, SELECT_STREAMS)]
 
 
 def stream_from(

@@ -290,14 +290,8 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
 # --- Tags ---------------------------------------------------------------------------------
 
 MOST_TAGS: Final = 50
-
-
 ANY_ARN: Final = re.compile(r".+:.+:.+:.+:.+:.+/.+")
-
-
 TAGGABLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:.+:\d+:table/([^/]{3,})")
-
-
 TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
 
 

@@ -91,11 +91,13 @@ def transact_write_items(database: Database, params: Params) -> Work[Response]:
         if token:
             units = find_replay(transaction, token, digest)
             if units is not None:
-                return shown_reads(units, params)
+                return read_costs(units, params)
         plans = plan_all(database, transaction, actions)
         for plan in plans:
             plan.apply(transaction)
-        named = [(one.given["TableName"], plan) for one, plan in zip(actions, plans, strict=True)]
+        named = [
+            (action.given["TableName"], plan) for action, plan in zip(actions, plans, strict=True)
+        ]
         if token:
             remember(transaction, token, digest, named)
         return costs(transaction, named, params, transactional=True)
@@ -236,13 +238,13 @@ def remember(
     )
 
 
-def shown_reads(units: dict[str, float], params: Params) -> Response:
+def read_costs(units: dict[str, float], params: Params) -> Response:
     mode = mode_of(params)
     if not mode:
         return {}
     return {
         "ConsumedCapacity": [
-            Consumed(name, read).shown(mode, side="Read") for name, read in units.items()
+            Consumed(name, read).to_response(mode, side="Read") for name, read in units.items()
         ]
     }
 
@@ -263,7 +265,7 @@ class Get:
         check_key_paths(table, self.expressions)
         return blobs
 
-    def shown(self, blob: bytes | None) -> Response:
+    def to_response(self, blob: bytes | None) -> Response:
         if blob is None:
             return {}
         item = orjson.loads(blob)
@@ -287,8 +289,8 @@ def transact_get_items(database: Database, params: Params) -> Response:
     units: dict[str, float] = {}
     for get, (size, _) in zip(gets, rows, strict=True):
         units[get.table_name] = units.get(get.table_name, 0.0) + wire.transactional_read_units(size)
-    responses = [get.shown(blob) for get, (_, blob) in zip(gets, rows, strict=True)]
-    return {"Responses": responses, **shown_reads(units, params)}
+    responses = [get.to_response(blob) for get, (_, blob) in zip(gets, rows, strict=True)]
+    return {"Responses": responses, **read_costs(units, params)}
 
 
 def read_get(given: Params) -> Get:

@@ -53,12 +53,12 @@ class Write:
         if self.kind == "put":
             plan.new, plan.new_size = self.item, self.size
         elif self.kind == "update":
-            plan.new, plan.new_size = self.updated(plan)
+            plan.new, plan.new_size = self.new_item(plan)
         elif self.kind == "check":
             plan.new, plan.new_size = plan.old, plan.old_size
         return plan
 
-    def updated(self, plan: Plan) -> tuple[Item | None, int]:
+    def new_item(self, plan: Plan) -> tuple[Item | None, int]:
         """The item as the update leaves it, and its size."""
         before = self.item if plan.old is None else plan.old
         if self.update is None:

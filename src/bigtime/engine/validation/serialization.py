@@ -114,10 +114,6 @@ def read_string(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
     return value
 
 
-def read_boolean(shape: Shape, value: Any, depth: int, is_element: bool) -> bool:
-    return wire.values.check_bool(value)[0]
-
-
 def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):
@@ -130,15 +126,11 @@ def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float
     return max(-greatest - 1, min(greatest, math.floor(number)))
 
 
-def read_blob(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
-    return wire.values.check_binary(value)[0]
-
-
 READERS: Final[dict[str, Reader]] = {
     "structure": read_structure,
     "map": read_map,
     "list": read_list,
     "string": read_string,
-    "boolean": read_boolean,
-    "blob": read_blob,
+    "boolean": lambda shape, value, depth, is_element: wire.values.check_bool(value)[0],
+    "blob": lambda shape, value, depth, is_element: wire.values.check_binary(value)[0],
 }

@@ -178,24 +178,29 @@ def reported_at(structure_name: str, member: str) -> int:
 
 
 def collection(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
-    one = raw[name]
-    item = shape_named(one.get("member", one.get("value"))["shape"], raw, known)
-    key = shape_named(one["key"]["shape"], raw, known) if "key" in one else None
+    described = raw[name]
+    item = shape_named(described.get("member", described.get("value"))["shape"], raw, known)
+    key = shape_named(described["key"]["shape"], raw, known) if "key" in described else None
     if key is not None and key.name == "TableArn":
         key = table_name(takes_arn=True)
     return Shape(
-        name, one["type"], item=item, key=key, minimum=one.get("min"), maximum=one.get("max")
+        name,
+        described["type"],
+        item=item,
+        key=key,
+        minimum=described.get("min"),
+        maximum=described.get("max"),
     )
 
 
-def scalar(name: str, one: Model) -> Shape:
+def scalar(name: str, described: Model) -> Shape:
     return Shape(
         name,
-        one["type"],
-        minimum=one.get("min"),
-        maximum=one.get("max"),
-        pattern=one.get("pattern"),
-        choices=ENUM_ORDER.get(name, tuple(one.get("enum", ()))),
+        described["type"],
+        minimum=described.get("min"),
+        maximum=described.get("max"),
+        pattern=described.get("pattern"),
+        choices=ENUM_ORDER.get(name, tuple(described.get("enum", ()))),
     )
 
 
