@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.operations.dispatch import WRITES
+from bigtime.engine.operations import WRITES
 from bigtime.engine.storage.file import Transaction
 from bigtime.wire import DynamoDBError, ResourceInUseException, ResourceNotFoundException
 from tests.engine.calls import (

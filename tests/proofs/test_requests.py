@@ -26,7 +26,7 @@ def test_no_request_is_answered_with_a_5xx_hangs_or_leaks(prove: Prove) -> None:
 
 
 def test_every_operation_of_the_engine_is_fuzzed() -> None:
-    from bigtime.engine.operations.dispatch import READS, WRITES
+    from bigtime.engine.operations import READS, WRITES
 
     assert {operation for operation, _ in REQUESTS} == READS.keys() | WRITES.keys()
 

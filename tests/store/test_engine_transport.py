@@ -10,7 +10,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore, engine_transport
-from bigtime.store.engine_transport import Done
+from bigtime.store.async_store import Done
 from bigtime.wire import Request, Response, Steps
 from tests.engine.raw_http import StandIn
 from tests.store.places import asking, create, get, put

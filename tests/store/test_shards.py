@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.store.shards import Shard, readable
+from bigtime.store.consumption import Shard, readable
 
 
 def shard(id: str, *parents: str) -> Shard:

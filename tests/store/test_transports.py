@@ -37,7 +37,7 @@ from bigtime.store import (
 from bigtime.store.botocore_transport import BotocoreTransport
 from bigtime.store.endpoint import Endpoint
 from bigtime.store.http_transport import HttpTransport
-from bigtime.store.shards import STREAM_READS
+from bigtime.store.retries import STREAM_READS
 from bigtime.wire import DynamoDBError, Request, Response, ValidationException
 from tests.store.places import asking
 from tests.store.scripted import HANG, HANG_UP, Heard, answer, scripted

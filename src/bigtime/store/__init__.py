@@ -14,7 +14,7 @@ from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
-from bigtime.store.engine_transport import engine_transport
+from bigtime.store.async_store import engine_transport
 from bigtime.store.errors import (
     ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, TimedOut,
     TransportError, UnmodelledError,
@@ -23,7 +23,7 @@ from bigtime.store.retries import Retries
 from bigtime.store.setting import (
     SettingError, destination, open_async_store, open_store, read_setting,
 )
-from bigtime.store.shards import NoStream
+from bigtime.store.consumption import NoStream
 from bigtime.store.store import Store
 from bigtime.wire import lazy_names
 

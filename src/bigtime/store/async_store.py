@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from datetime import datetime
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from bigtime.store.driver import (
-    Clock,
-    Driver,
-    Hook,
-    Meter,
-    Randomness,
-    Runnable,
-    Wanted,
-    at_once,
-    utc_now,
-)
-from bigtime.store.engine_transport import Submitting, engine_transport
+from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
 from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
@@ -40,8 +31,8 @@ class AsyncStore(Driver):
         self,
         transport: AsyncTransport | Submitting,
         *,
-        clock: Clock = utc_now,
-        randomness: Randomness = os.urandom,
+        clock: Callable[[], datetime] = utc_now,
+        randomness: Callable[[int], bytes] = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
@@ -61,29 +52,27 @@ class AsyncStore(Driver):
     async def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
         generator: Steps[T] = steps_in(steps)
-        return await self._run(generator)
-
-    async def _run(self, steps: Steps[T]) -> T:
-        run = self._begin(steps)
+        run = Run(generator, self.clock, self.randomness)
         try:
-            wanted = run.answer(None)
+            wanted = run.advance(generator.send, None)
             while wanted is not None:
                 if self.meter is not None:
-                    wanted = self._metered(wanted, run)
+                    wanted = self._with_meter(wanted, run)
                 try:
-                    answer = await self._perform(wanted)
+                    if isinstance(wanted, Request):
+                        answer: object = await self.send(wanted)
+                    else:
+                        answer = await self._perform(wanted)
                 except Exception as error:
-                    wanted = run.fail(error)
+                    wanted = run.advance(generator.throw, error)
                 else:
-                    wanted = run.answer(answer)
+                    wanted = run.advance(generator.send, answer)
             return run.result
         finally:
-            steps.close()
+            generator.close()
 
-    async def _perform(self, wanted: Wanted) -> object:
+    async def _perform(self, wanted: Together | Pause | Recall | Remember) -> object:
         match wanted:
-            case Request():
-                return await self.send(wanted)
             case Together():
                 return await self._together(wanted)
             case Pause(seconds):
@@ -114,8 +103,8 @@ class AsyncStore(Driver):
 
     async def _together(self, together: Together) -> list[Any]:
         if self._waits_at_once and len(together.steps) > 1:
-            return await all_of([self._run(steps) for steps in together.steps])
-        return [await self._run(steps) for steps in together.steps]
+            return await all_of([self.run(steps) for steps in together.steps])
+        return [await self.run(steps) for steps in together.steps]
 
     async def close(self) -> None:
         while self._closes:
@@ -124,12 +113,7 @@ class AsyncStore(Driver):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
 
@@ -143,3 +127,70 @@ async def all_of(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
     else:
         return [task.result() for task in tasks]
     raise first
+
+
+Done: TypeAlias = Callable[[Response | None, BaseException | None], None]
+
+
+SECONDS_IN_A_ROW = 0.005
+
+
+@runtime_checkable
+class Submitting(Protocol):
+    """An engine, to an event loop."""
+
+    def submit(self, request: Request, done: Done) -> None: ...
+
+
+class Reply:
+    """Holds the outcome of one request until the loop takes it, or the loop's future for it."""
+
+    __slots__ = ("error", "future", "is_here", "loop", "response", "thread")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.thread = threading.get_ident()
+        self.is_here = False
+        self.response: Response | None = None
+        self.error: BaseException | None = None
+        self.future: asyncio.Future[None] | None = None
+
+    def done(self, response: Response | None, error: BaseException | None) -> None:
+        self.response, self.error = response, error
+        if threading.get_ident() == self.thread:
+            self.arrive()
+        else:
+            # The loop may have ended while the write was committed: then nothing is waiting.
+            with suppress(RuntimeError):
+                self.loop.call_soon_threadsafe(self.arrive)
+
+    def arrive(self) -> None:
+        self.is_here = True
+        if self.future is not None and not self.future.done():
+            self.future.set_result(None)
+
+    async def wait(self) -> None:
+        self.future = self.loop.create_future()
+        await self.future
+
+
+def engine_transport(engine: Submitting) -> Callable[[Request], Awaitable[Response]]:
+    """Answers reads at once and awaits writes; many reads in a row let the loop turn between."""
+    turned_at = 0.0
+
+    async def ask(request: Request) -> Response:
+        nonlocal turned_at
+        loop = asyncio.get_running_loop()
+        reply = Reply(loop)
+        engine.submit(request, reply.done)
+        if not reply.is_here:
+            await reply.wait()
+            turned_at = loop.time()
+        elif loop.time() - turned_at > SECONDS_IN_A_ROW:
+            await asyncio.sleep(0)
+            turned_at = loop.time()
+        if reply.error is not None:
+            raise reply.error
+        return reply.response or {}
+
+    return ask

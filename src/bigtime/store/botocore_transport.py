@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import socket
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
 from bigtime.extras import extra
-from bigtime.store.endpoint import Call, Endpoint, response_in
+from bigtime.store.endpoint import Call, NetworkTransport, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
 
 with extra("aws"):
     from botocore.awsrequest import AWSPreparedRequest, HeadersDict
-    from botocore.credentials import Credentials
     from botocore.exceptions import (
         BotoCoreError,
         ConnectTimeoutError,
@@ -29,31 +29,19 @@ with extra("aws"):
 NO_DELAY: Any = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
 
 
-class BotocoreTransport:
+class BotocoreTransport(NetworkTransport):
     """`transport(request)` sends it to a region, or to the endpoint at a URL, and waits."""
 
-    def __init__(
-        self,
-        region: str | None = None,
-        *,
-        url: str | None = None,
-        credentials: Credentials | None = None,
-        connect_seconds: float = 3.0,
-        read_seconds: float = 10.0,
-        concurrency: int = 16,
-    ) -> None:
-        self.endpoint = Endpoint(region, url=url, credentials=credentials)
-        self.concurrency = concurrency
-        self.connect_seconds = connect_seconds
-        self.read_seconds = read_seconds
+    @cached_property
+    def _http(self) -> URLLib3Session:
         proxy = self.endpoint.proxy
         proxies = {urlsplit(self.endpoint.url).scheme: proxy} if proxy else None
-        seconds: Any = (connect_seconds, read_seconds)
-        self._http = URLLib3Session(
+        seconds: Any = (self.connect_seconds, self.read_seconds)
+        return URLLib3Session(
             verify=self.endpoint.authorities,
             proxies=proxies,
             timeout=seconds,
-            max_pool_connections=concurrency,
+            max_pool_connections=self.concurrency,
             socket_options=NO_DELAY,
         )
 

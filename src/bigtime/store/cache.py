@@ -9,11 +9,11 @@ for it yields, and the transports of `cached_transport` do the waiting, one in e
    items, and what asks how much it consumes.
 2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
    of pages is counted in the items on them.
-3. Whoever asks for what somebody else is reading gets that answer: ten readers of a cold key make
+3. A read of what another caller is reading gets that answer: ten readers of a cold key make
    one read. If it fails, it has failed for all of them; if it was only interrupted, another one of
    them reads.
 4. A write through the cache drops the entries of its items and all pages of their tables, before
-   it and after it. A read that is under way then is not kept. So whoever reads after a write was
+   it and after it. A read that is under way then is not kept. So a read after a write was
    acknowledged finds what it wrote, or what came later. A request that is neither a read nor
    understood (one that deletes a table, say) empties the cache.
 5. What others write is seen when an entry's time is over, or when the stream tells: `follow` is
@@ -33,20 +33,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from bigtime.store.cache_batch import Batch
+from bigtime.store import cache_identity
 from bigtime.store.cache_entries import Answers, Entries, Flight
-from bigtime.store.cache_identity import (
-    MALFORMED,
-    Changed,
-    Names,
-    changed_by,
-    identity_in,
-    is_by_name,
-    is_eventual,
-    item_read,
-    key_identity,
-    names_in,
-)
 from bigtime.store.retries import READS
 from bigtime.wire import Identity, Item, Request, Response, Steps
 
@@ -60,9 +48,9 @@ class CacheStatistics:
 
     hits: int
     misses: int
-    """Read from the store, by whoever asked first."""
+    """Read from the store, by the first caller."""
     joined: int
-    """Answered by what somebody else was reading."""
+    """Answered by what another caller was reading."""
     invalidations: int
     """Items that writes through the cache, or a stream, told to have changed."""
 
@@ -91,8 +79,10 @@ class ItemCache:
         self._items = Entries(
             items, lambda read: item_seconds if "Item" in read else missing_seconds, lambda read: 1
         )
-        self._pages = Entries(paged_items, lambda read: page_seconds, items_on)
-        self._names: dict[str, set[Names]] = {}
+        self._pages = Entries(
+            paged_items, lambda read: page_seconds, lambda read: len(read.get("Items", ())) or 1
+        )
+        self._names: dict[str, set[cache_identity.Names]] = {}
         self._generations: dict[str, int] = {}
         self._hits = self._misses = self._joined = self._invalidations = 0
         self._answers: dict[str, Callable[[Request], Answering]] = {
@@ -142,29 +132,28 @@ class ItemCache:
     # Reads
 
     def _get(self, request: Request) -> Answering:
-        try:
-            identity = item_read(request.params)
-        except MALFORMED:
-            identity = None
-        if identity is None:
-            return (yield from passed_on(request))
-        return (yield from self._read(self._items, identity, request))
+        return self._answer_from(self._items, cache_identity.item_read, request)
 
     def _page(self, request: Request) -> Answering:
+        return self._answer_from(self._pages, self._page_read, request)
+
+    def _answer_from(
+        self, entries: Entries, identify: Callable[[Request], Identity | None], request: Request
+    ) -> Answering:
         try:
-            identity = self._page_read(request)
-        except MALFORMED:
+            identity = identify(request)
+        except cache_identity.MALFORMED:
             identity = None
         if identity is None:
             return (yield from passed_on(request))
-        return (yield from self._read(self._pages, identity, request))
+        return (yield from self._read(entries, identity, request))
 
     def _page_read(self, request: Request) -> Identity | None:
         table = request.params["TableName"]
-        if not (is_by_name(table) and is_eventual(request.params)):
+        if not (cache_identity.is_by_name(table) and cache_identity.is_eventual(request.params)):
             return None
-        asked = orjson.dumps(request.params)
-        return table, self._generations.get(table, 0), request.operation, asked
+        text = orjson.dumps(request.params)
+        return table, self._generations.get(table, 0), request.operation, text
 
     def _read(self, entries: Entries, identity: Identity, request: Request) -> Answering:
         while True:
@@ -189,8 +178,8 @@ class ItemCache:
 
     def _get_many(self, request: Request) -> Answering:
         try:
-            batch = Batch.read(request.params)
-        except MALFORMED:
+            batch = cache_identity.Batch.read(request.params)
+        except cache_identity.MALFORMED:
             batch = None
         if batch is None:
             return (yield from passed_on(request))
@@ -202,7 +191,9 @@ class ItemCache:
             )
             found |= flight.result()
         for identity, other in others.items():
-            with suppress(Exception):  # it is left unprocessed: whoever asks again will know
+            with suppress(
+                Exception
+            ):  # it is left unprocessed: who asks again gets it, or the error
                 answers: Answers = yield other
                 found[identity] = answers[identity]
         return batch.response(found, sent)
@@ -230,7 +221,7 @@ class ItemCache:
         self._misses += len(identities)
         if entries is self._items:
             for identity in identities:
-                self._names.setdefault(identity[0], set()).add(names_in(identity))
+                self._names.setdefault(identity[0], set()).add(cache_identity.names_in(identity))
         return entries.begin(identities)
 
     def _lead(
@@ -262,7 +253,7 @@ class ItemCache:
     # Writes
 
     def _write(self, request: Request) -> Answering:
-        changed = changed_by(request)
+        changed = cache_identity.changed_by(request)
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
         try:
@@ -274,12 +265,12 @@ class ItemCache:
         with self._lock:
             self._invalidations += count
 
-    def _forget(self, changed: list[Changed] | None) -> None:
+    def _forget(self, changed: list[cache_identity.Changed] | None) -> None:
         try:
             with self._lock:
                 for table, item in changed or ():
                     self._forget_one(table, item)
-        except MALFORMED:
+        except cache_identity.MALFORMED:
             changed = None
         if changed is None:
             self.clear()
@@ -288,13 +279,13 @@ class ItemCache:
         """Of a whole item that is put, the table's key is known if any item of it was read."""
         self._generations[table] = self._generations.get(table, 0) + 1
         for names in self._names.get(table, ()):
-            identity = identity_in(table, item, names)
+            identity = cache_identity.identity_in(table, item, names)
             if identity is not None:
                 self._items.drop(identity)
 
 
 class SortedOut(NamedTuple):
-    """What a cache has, what somebody is reading, and what is to be read by this flight."""
+    """What a cache has, what another caller is reading, and what is to be read by this flight."""
 
     found: dict[Identity, Response]
     others: dict[Identity, Flight]
@@ -304,13 +295,9 @@ class SortedOut(NamedTuple):
 
 def check_key(key: Item) -> None:
     try:
-        key_identity("", key)
-    except MALFORMED as error:
+        cache_identity.key_identity("", key)
+    except cache_identity.MALFORMED as error:
         raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
-
-
-def items_on(page: Response) -> int:
-    return max(len(page.get("Items", ())), 1)
 
 
 def is_read(operation: str) -> bool:

@@ -86,7 +86,7 @@ class Entries:
     def begin(self, identities: Iterable[Identity]) -> Flight:
         """A flight that will read all of these."""
         flight: Flight = Future()
-        flight.set_running_or_notify_cancel()  # whoever stops waiting does not stop it
+        flight.set_running_or_notify_cancel()  # a waiter that is cancelled does not stop it
         for identity in identities:
             self.flights[identity] = flight
         return flight

@@ -7,17 +7,19 @@ refuse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Self, TypeAlias
 
-from bigtime.wire import Identity, Item, Params, Request, ValidationException, item_identity
+from bigtime import wire
+from bigtime.store.cache_entries import Answers
+from bigtime.wire import Identity, Item, Params, Request, Response
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a table's key attributes, in order."""
 Changed: TypeAlias = tuple[str, Item]
 """A table, and an item that is changed in it: its key, or all of it."""
 
-MALFORMED = (AttributeError, KeyError, TypeError, ValueError, ValidationException)
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationException)
 
 HARMLESS = {"ConsistentRead": (None, False), "ReturnConsumedCapacity": (None, "NONE")}
 """Options, and the values with which the answer is what it is without them."""
@@ -25,7 +27,7 @@ PLAIN_GET = {"TableName", "Key", *HARMLESS}
 
 
 def key_identity(table: str, key: Item) -> Identity:
-    return item_identity(table, key, sorted(key) if len(key) > 1 else key)
+    return wire.item_identity(table, key, sorted(key) if len(key) > 1 else key)
 
 
 def names_in(identity: Identity) -> Names:
@@ -36,14 +38,14 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
     """The identity of an item whose key has these names; None if it lacks one."""
     if any(name not in item for name in names):
         return None
-    return item_identity(table, item, names)
+    return wire.item_identity(table, item, names)
 
 
 # Reads
 
 
 def is_eventual(params: Params) -> bool:
-    """Whether an older answer will do: a read that is not consistent, and that nobody meters."""
+    """Whether an older answer will do: a read that is not consistent, and that is not metered."""
     return all(params.get(name) in values for name, values in HARMLESS.items())
 
 
@@ -52,8 +54,9 @@ def is_by_name(table: str) -> bool:
     return ":" not in table
 
 
-def item_read(params: Params) -> Identity | None:
+def item_read(request: Request) -> Identity | None:
     """The whole item that a GetItem reads; None when it asks for something else."""
+    params = request.params
     if len(params) > 2 and not (params.keys() <= PLAIN_GET and is_eventual(params)):
         return None
     table = params["TableName"]
@@ -69,24 +72,13 @@ def changed_by(request: Request) -> list[Changed] | None:
     if find is None:
         return None
     try:
-        return [(name_of(table), item) for table, item in find(request.params)]
+        # The name in an ARN is what follows its slash; a name has no slash.
+        return [(table.rpartition("/")[2], item) for table, item in find(request.params)]
     except MALFORMED:
         return None
 
 
-def name_of(table: str) -> str:
-    return table.rpartition("/")[2]  # of an ARN; a name has no slash
-
-
-def changed_by_put(params: Params) -> Iterable[Changed]:
-    return [(params["TableName"], params["Item"])]
-
-
-def changed_by_key(params: Params) -> Iterable[Changed]:
-    return [(params["TableName"], params["Key"])]
-
-
-def changed_by_batch(params: Params) -> Iterator[Changed]:
+def changed_by_batch(params: Params) -> Iterable[Changed]:
     for table, writes in params["RequestItems"].items():
         for write in writes:
             if "PutRequest" in write:
@@ -95,17 +87,98 @@ def changed_by_batch(params: Params) -> Iterator[Changed]:
                 yield table, write["DeleteRequest"]["Key"]
 
 
-def changed_by_transaction(params: Params) -> Iterator[Changed]:
+def changed_by_transaction(params: Params) -> Iterable[Changed]:
+    changed = []
     for action in params["TransactItems"]:
         ((kind, content),) = action.items()
         if kind != "ConditionCheck":
-            yield content["TableName"], content["Item" if kind == "Put" else "Key"]
+            changed.append((content["TableName"], content["Item" if kind == "Put" else "Key"]))
+    return changed
 
 
 CHANGES: dict[str, Callable[[Params], Iterable[Changed]]] = {
-    "PutItem": changed_by_put,
-    "UpdateItem": changed_by_key,
-    "DeleteItem": changed_by_key,
+    "PutItem": lambda params: [(params["TableName"], params["Item"])],
+    "UpdateItem": lambda params: [(params["TableName"], params["Key"])],
+    "DeleteItem": lambda params: [(params["TableName"], params["Key"])],
     "BatchWriteItem": changed_by_batch,
     "TransactWriteItems": changed_by_transaction,
 }
+
+
+OPERATION = "BatchGetItem"
+
+
+MOST_KEYS = 100
+
+
+class Batch:
+    """`items` are those that a cache can hold; the other parts are always asked for."""
+
+    def __init__(self, wanted: Mapping[str, Any]) -> None:
+        self.wanted = wanted
+        self.items: dict[Identity, tuple[str, Item]] = {
+            key_identity(table, key): (table, key)
+            for table, part in wanted.items()
+            if is_whole(table, part)
+            for key in part["Keys"]
+        }
+
+    @classmethod
+    def read(cls, params: Params) -> Self | None:
+        """The batch of a request; None when it is for DynamoDB alone to answer, or to refuse."""
+        if not params.keys() <= {"RequestItems", "ReturnConsumedCapacity"}:
+            return None
+        batch = cls(params["RequestItems"])
+        return batch if is_eventual(params) and batch.is_proper() else None
+
+    def is_proper(self) -> bool:
+        parts = self.wanted.items()
+        keys = sum(len(part["Keys"]) for table, part in parts if is_whole(table, part))
+        count = sum(len(part["Keys"]) for _, part in parts)
+        return 0 < len(self.items) == keys and count <= MOST_KEYS
+
+    def request(self, identities: Collection[Identity]) -> Request | None:
+        """Asks for these items, and for the other parts; None when that is nothing."""
+        wanted = {table: part for table, part in self.wanted.items() if not is_whole(table, part)}
+        wanted |= self.keys_of(identities)
+        return Request(OPERATION, {"RequestItems": wanted}) if wanted else None
+
+    def keys_of(self, identities: Collection[Identity]) -> dict[str, Any]:
+        wanted: dict[str, Any] = {}
+        for table, key in map(self.items.__getitem__, identities):
+            wanted.setdefault(table, {"Keys": []})["Keys"].append(key)
+        return wanted
+
+    def answers(self, identities: Collection[Identity], response: Response) -> Answers:
+        """What a response says of these items: `{}` of one that is missing."""
+        names = {identity[0]: names_in(identity) for identity in identities}
+        found: dict[Identity, Response] = {identity: {} for identity in identities}
+        for table, items in response["Responses"].items():
+            for item in items if table in names else ():
+                identity = identity_in(table, item, names[table])
+                if identity is not None:
+                    found[identity] = {"Item": item}
+        for table, part in response.get("UnprocessedKeys", {}).items():
+            for key in part["Keys"] if table in names else ():
+                found.pop(key_identity(table, key), None)
+        return found
+
+    def response(self, found: Answers, sent: Response | None) -> Response:
+        """The whole answer. An item of which nothing was found out is one left unprocessed."""
+        answered = sent or {"Responses": {}}
+        items: dict[str, list[Item]] = {table: [] for table in self.wanted}
+        for identity, answer in found.items():
+            if "Item" in answer:
+                items[identity[0]].append(answer["Item"])
+        unprocessed = self.keys_of(self.items.keys() - found.keys())
+        for table, part in self.wanted.items():
+            if not is_whole(table, part):
+                items[table] = answered["Responses"].get(table, [])
+                if table in answered.get("UnprocessedKeys", {}):
+                    unprocessed[table] = answered["UnprocessedKeys"][table]
+        return {"Responses": items, "UnprocessedKeys": unprocessed}
+
+
+def is_whole(table: str, part: Mapping[str, Any]) -> bool:
+    """Whether a table is asked for whole items, and not consistently."""
+    return part.keys() <= {"Keys", "ConsistentRead"} and is_by_name(table) and is_eventual(part)

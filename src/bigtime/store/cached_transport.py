@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from bigtime.store.async_store import AsyncTransport
+from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
 from bigtime.store.cache import ItemCache
 from bigtime.store.cache_entries import Answers, Flight
 from bigtime.store.driver import at_once
-from bigtime.store.engine_transport import Submitting, engine_transport
 from bigtime.wire import Request, Response, Transport
 
 HITS_IN_A_ROW = 200

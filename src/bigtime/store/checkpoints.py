@@ -5,14 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from bigtime.wire import (
-    Item,
-    Request,
-    ResourceInUseException,
-    ResourceNotFoundException,
-    Response,
-    Steps,
-)
+from bigtime import wire
+from bigtime.wire import Item, Request, Response, Steps
 
 
 class Checkpoint(NamedTuple):
@@ -53,13 +47,13 @@ class TableCheckpoints:
     def _status(self) -> Steps[str | None]:
         try:
             described: Response = yield Request("DescribeTable", {"TableName": self.table})
-        except ResourceNotFoundException:
+        except wire.ResourceNotFoundException:
             return None
         return str(described["Table"]["TableStatus"])
 
     def _create(self) -> Steps[None]:
         # Another process may be faster.
-        with suppress(ResourceInUseException):
+        with suppress(wire.ResourceInUseException):
             yield Request("CreateTable", definition(self.table))
 
     def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
@@ -95,7 +89,7 @@ class TableCheckpoints:
 
 
 class NoCheckpoints:
-    """Keeps nothing: for one who begins anew each time."""
+    """Keeps nothing, for a consumer that begins anew each time."""
 
     def ready(self) -> Steps[bool]:
         return True

@@ -6,7 +6,8 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import overload
+from dataclasses import dataclass
+from typing import TypedDict, Unpack, overload
 
 from bigtime.store.async_store import AsyncStore
 from bigtime.store.checkpoints import Checkpoints, NoCheckpoints, TableCheckpoints
@@ -14,14 +15,14 @@ from bigtime.store.consumption import Consumption, Handler, ReadingHook, ShardTu
 from bigtime.store.store import Store
 
 
+@dataclass(eq=False)
 class Consumer:
     """Runs a consumption on a blocking store."""
 
-    def __init__(self, store: Store, consumption: Consumption, poll_seconds: float) -> None:
-        self.store = store
-        self.consumption = consumption
-        self.poll_seconds = poll_seconds
-        self._is_ready = False
+    store: Store
+    consumption: Consumption
+    poll_seconds: float
+    _is_ready: bool = False
 
     def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
@@ -35,7 +36,7 @@ class Consumer:
                 stop.wait(self.poll_seconds)
 
     def run_round(self) -> list[ShardTurn]:
-        """Gives every shard one turn, for whoever runs several consumers by turns."""
+        """Gives every shard one turn, for a caller that runs several consumers by turns."""
         self._prepare()
         return self.store.run(self.consumption.round())
 
@@ -46,14 +47,14 @@ class Consumer:
                 self.store.sleep(self.poll_seconds)
 
 
+@dataclass(eq=False)
 class AsyncConsumer:
     """Runs a consumption on an event loop."""
 
-    def __init__(self, store: AsyncStore, consumption: Consumption, poll_seconds: float) -> None:
-        self.store = store
-        self.consumption = consumption
-        self.poll_seconds = poll_seconds
-        self._is_ready = False
+    store: AsyncStore
+    consumption: Consumption
+    poll_seconds: float
+    _is_ready: bool = False
 
     async def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
@@ -68,7 +69,7 @@ class AsyncConsumer:
                     await asyncio.wait_for(stop.wait(), self.poll_seconds)
 
     async def run_round(self) -> list[ShardTurn]:
-        """Gives every shard one turn, for whoever runs several consumers by turns."""
+        """Gives every shard one turn, for a caller that runs several consumers by turns."""
         await self._prepare()
         return await self.store.run(self.consumption.round())
 
@@ -79,18 +80,19 @@ class AsyncConsumer:
                 await self.store.sleep(self.poll_seconds)
 
 
+class ConsumerOptions(TypedDict, total=False):
+    """The options of `consume`, which has their defaults."""
+
+    checkpoints: Checkpoints | None
+    hooks: Sequence[ReadingHook]
+    page_size: int
+    poll_seconds: float
+    from_now: bool
+
+
 @overload
 def consume(
-    store: Store,
-    stream: str,
-    handle: Handler,
-    *,
-    name: str,
-    checkpoints: Checkpoints | None = None,
-    hooks: Sequence[ReadingHook] = (),
-    page_size: int = 100,
-    poll_seconds: float = 1.0,
-    from_now: bool = False,
+    store: Store, stream: str, handle: Handler, *, name: str, **options: Unpack[ConsumerOptions]
 ) -> Consumer: ...
 @overload
 def consume(
@@ -99,11 +101,7 @@ def consume(
     handle: Handler,
     *,
     name: str,
-    checkpoints: Checkpoints | None = None,
-    hooks: Sequence[ReadingHook] = (),
-    page_size: int = 100,
-    poll_seconds: float = 1.0,
-    from_now: bool = False,
+    **options: Unpack[ConsumerOptions],
 ) -> AsyncConsumer: ...
 def consume(
     store: Store | AsyncStore,

@@ -20,24 +20,15 @@ What is to be done about a record is steps, and so is the consuming itself; a st
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from bigtime import wire
 from bigtime.store.checkpoints import Checkpoint, Checkpoints
 from bigtime.store.driver import Runnable
-from bigtime.store.shards import Shard, list_shards, readable
-from bigtime.wire import (
-    ExpiredIteratorException,
-    Now,
-    Request,
-    ResourceNotFoundException,
-    Response,
-    Steps,
-    Together,
-    TrimmedDataAccessException,
-)
+from bigtime.wire import Request, Response, Steps
 
 log = logging.getLogger("bigtime.store")
 
@@ -94,14 +85,14 @@ class Reader:
                     {"ShardIterator": self.iterator, "Limit": self.consumption.page_size},
                 )
                 return page
-            except ExpiredIteratorException:
+            except wire.ExpiredIteratorException:
                 self.iterator = None
-                self.start = "TRIM_HORIZON"  # where "now" was, nobody knows any more
-            except TrimmedDataAccessException:
+                self.start = "TRIM_HORIZON"  # where "now" was is not known any more
+            except wire.TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
                 self.iterator = None
                 self.checkpoint = Checkpoint(self.shard.stream)
-            except ResourceNotFoundException:
+            except wire.ResourceNotFoundException:
                 self.warn("is gone, with whatever was not read")
                 return {"Records": []}
 
@@ -132,7 +123,7 @@ class Reader:
     def reading(self, records: list[Response]) -> Steps[ShardTurn]:
         lag = 0.0
         if records:
-            now: datetime = yield Now()
+            now: datetime = yield wire.Now()
             lag = now.timestamp() - made_at(records[-1])
         return ShardTurn(
             self.consumption.name,
@@ -186,7 +177,9 @@ class Consumption:
         `begun` is when the consumer was started.
         """
         found = [reader.waiting_since for reader in list(self.readers.values())]
-        waiting = [datetime.fromtimestamp(one, now.tzinfo) for one in found if one is not None]
+        waiting = [
+            datetime.fromtimestamp(since, now.tzinfo) for since in found if since is not None
+        ]
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
     def drain(self) -> Steps[int]:
@@ -204,12 +197,12 @@ class Consumption:
 
     def round(self) -> Steps[list[ShardTurn]]:
         """One turn of every readable shard."""
-        now: datetime = yield Now()
+        now: datetime = yield wire.Now()
         if self.must_list(now):
             yield from self.find_shards()
             self.listed_at = now
         turns = tuple(reader.turn() for reader in self.readers.values())
-        readings: list[ShardTurn] = yield Together(turns)
+        readings: list[ShardTurn] = yield wire.Together(turns)
         self.read_at = now
         for reading in readings:
             for hook in self.hooks:
@@ -267,3 +260,81 @@ class Consumption:
             if checkpoint.stream in streams and id not in listed:
                 yield from self.checkpoints.forget(self.name, id)
                 del self.saved[id]
+
+
+class NoStream(LookupError):
+    """The table has no stream to consume."""
+
+
+class Shard(NamedTuple):
+    id: str
+    stream: str
+    parents: frozenset[str]
+    closed: bool
+
+
+def list_shards(stream: str) -> Steps[list[Shard]]:
+    """Every shard of the stream with that ARN, or of all the streams of the table so named."""
+    if stream.startswith("arn:") and "/stream/" in stream:
+        arns = [stream]
+    else:
+        arns = yield from streams_of(stream)
+    shards: list[Shard] = []
+    for arn in arns:
+        earlier = frozenset(shard.id for shard in shards)
+        described = yield from described_shards(arn)
+        shards += [shard_from(each, arn, earlier) for each in described]
+    return shards
+
+
+def streams_of(table: str) -> Steps[list[str]]:
+    """The table's streams, oldest first: a label is the time when its stream was made."""
+    found = yield from pages(
+        Request("ListStreams", {"TableName": table}),
+        ("Streams",),
+        after=("ExclusiveStartStreamArn", "LastEvaluatedStreamArn"),
+    )
+    if not found:
+        raise NoStream(f"Table {table!r} has no stream: give it a StreamSpecification.")
+    return [each["StreamArn"] for each in sorted(found, key=lambda each: str(each["StreamLabel"]))]
+
+
+def described_shards(arn: str) -> Steps[list[dict[str, Any]]]:
+    return pages(
+        Request("DescribeStream", {"StreamArn": arn}),
+        ("StreamDescription", "Shards"),
+        after=("ExclusiveStartShardId", "LastEvaluatedShardId"),
+    )
+
+
+def pages(
+    request: Request, path: Sequence[str], *, after: tuple[str, str]
+) -> Steps[list[dict[str, Any]]]:
+    """The list at the end of the path, from all the pages of the answer."""
+    start, last = after
+    params = dict(request.params)
+    found: list[dict[str, Any]] = []
+    while True:
+        page: Response = yield Request(request.operation, params)
+        for name in path[:-1]:
+            page = page[name]
+        found += page[path[-1]]
+        if not page.get(last):
+            return found
+        params[start] = page[last]
+
+
+def shard_from(described: dict[str, Any], stream: str, earlier: frozenset[str]) -> Shard:
+    parent = described.get("ParentShardId")
+    return Shard(
+        described["ShardId"],
+        stream,
+        frozenset({parent}) if parent else earlier,
+        "EndingSequenceNumber" in described["SequenceNumberRange"],
+    )
+
+
+def readable(shards: Sequence[Shard], done: Collection[str]) -> list[Shard]:
+    """Those still to be read whose parents are done, or so old that they are gone."""
+    waiting = {shard.id for shard in shards} - set(done)
+    return [each for each in shards if each.id in waiting and waiting.isdisjoint(each.parents)]

@@ -13,7 +13,7 @@ that is decided, and not waited for, is here:
    never hear of it. Each attempt is shown to the hooks, the failed ones too.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
 5. A store remembers facts that steps have established through it, such as that an item is there
-   which nobody deletes. When they are too many it forgets them all, and steps establish them anew.
+   that is never deleted. When they are too many it forgets all, and steps establish them anew.
 6. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
    the units and the access pattern: the innermost whose steps the request came from. Steps that run
    together belong to the pattern that runs them, unless they are another's.
@@ -22,35 +22,23 @@ that is decided, and not waited for, is here:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+from bigtime import wire
 from bigtime.store.retries import Retries
-from bigtime.wire import (
-    Bytes,
-    Now,
-    PatternName,
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Step,
-    Steps,
-    Together,
-    name_steps,
-)
+from bigtime.wire import Request, Response, Step, Steps
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | Together | Pause | Recall | Remember
+Wanted: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
 """What a run leaves to its store."""
-WANTED = (Request, Together, Pause, Recall, Remember)
+WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
 MOST_FACTS = 65_536
 
 
@@ -62,7 +50,7 @@ class Runnable(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt at a request and what came of it, for whoever measures."""
+    """One attempt at a request and what came of it, for a hook that measures."""
 
     request: Request
     attempt: int
@@ -94,54 +82,38 @@ capacity units that the request consumed; on the thread that made it."""
 
 CAPACITY: Final = "ReturnConsumedCapacity"
 METERED: Final = frozenset(
-    {
-        "GetItem",
-        "PutItem",
-        "UpdateItem",
-        "DeleteItem",
-        "Query",
-        "Scan",
-        "BatchGetItem",
-        "BatchWriteItem",
-        "TransactGetItems",
-        "TransactWriteItems",
-    }
+    "GetItem PutItem UpdateItem DeleteItem Query Scan BatchGetItem BatchWriteItem TransactGetItems"
+    " TransactWriteItems".split()
 )
 """The operations that can be asked what they consumed."""
 
 
+@dataclass(slots=True, eq=False)
 class Run(Generic[T]):
-    """Steps under way: told what came of the last one, it tells what is wanted next."""
+    """Steps under way: given what came of the last one, it returns what is wanted next."""
 
-    __slots__ = ("clock", "randomness", "result", "steps")
-
-    result: T
-
-    def __init__(self, steps: Steps[T], clock: Clock, randomness: Randomness) -> None:
-        self.steps = steps
-        self.clock = clock
-        self.randomness = randomness
-
-    def answer(self, answer: object) -> Wanted | None:
-        """Goes on with an answer, or begins with None; None is the end, and `result` is there."""
-        return self._move(self.steps.send, answer)
-
-    def fail(self, error: BaseException) -> Wanted | None:
-        return self._move(self.steps.throw, error)
+    steps: Steps[T]
+    clock: Clock
+    randomness: Randomness
+    result: T = field(init=False)
 
     @property
-    def pattern(self) -> PatternName | None:
+    def pattern(self) -> wire.PatternName | None:
         """The innermost pattern among the steps, where they have stopped."""
-        found: PatternName | None = None
+        found: wire.PatternName | None = None
         steps: object = self.steps
         while steps is not None:
             name = getattr(steps, "__name__", None)
-            if type(name) is PatternName:
+            if type(name) is wire.PatternName:
                 found = name
             steps = getattr(steps, "gi_yieldfrom", None)
         return found
 
-    def _move(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+    def advance(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+        """Moves the steps on by `send` or `throw` to what is wanted next; begins by sending None.
+
+        None is the end, and `result` is there.
+        """
         try:
             step = move(value)
             while not isinstance(step, WANTED):
@@ -151,11 +123,11 @@ class Run(Generic[T]):
             return None
         return step
 
-    def _serve(self, step: Now | Bytes) -> Step:
+    def _serve(self, step: wire.Now | wire.Bytes) -> Step:
         match step:
-            case Now():
+            case wire.Now():
                 return self.steps.send(self.clock())
-            case Bytes():
+            case wire.Bytes():
                 return self.steps.send(self.randomness(step.count))
         # Thrown, so that the trace ends in the line that yielded it.
         return self.steps.throw(
@@ -182,19 +154,16 @@ class Driver:
         self.meter = meter
         self._facts: set[Hashable] = set()
 
-    def _begin(self, steps: Steps[T]) -> Run[T]:
-        return Run(steps, self.clock, self.randomness)
-
-    def _metered(self, wanted: Wanted, run: Run[Any]) -> Wanted:
+    def _with_meter(self, wanted: Wanted, run: Run[Any]) -> Wanted:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern
             params = {CAPACITY: "TOTAL", **wanted.params}
             return Request(wanted.operation, params, pattern and pattern.qualified)
-        if isinstance(wanted, Together) and (pattern := run.pattern):
+        if isinstance(wanted, wire.Together) and (pattern := run.pattern):
             for steps in wanted.steps:
-                if type(getattr(steps, "__name__", None)) is not PatternName:
-                    name_steps(steps, pattern)
+                if type(getattr(steps, "__name__", None)) is not wire.PatternName:
+                    wire.name_steps(steps, pattern)
         return wanted
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
@@ -212,26 +181,27 @@ class Driver:
         if self.meter is not None and "ConsumedCapacity" in response:
             self.meter(request.pattern, units_in(response["ConsumedCapacity"]))
         if self.hooks:
-            seconds = perf_counter() - started
-            self._show(Exchange(request, attempt, seconds, response=response))
+            exchange = Exchange(request, attempt, perf_counter() - started, response)
+            for hook in self.hooks:
+                hook(exchange)
 
     def _failed(
         self, request: Request, attempt: int, started: float, error: Exception
     ) -> float | None:
         """The seconds to wait before the next attempt; None if there is to be none."""
         if self.hooks:
-            self._show(Exchange(request, attempt, perf_counter() - started, error=error))
+            exchange = Exchange(request, attempt, perf_counter() - started, error=error)
+            for hook in self.hooks:
+                hook(exchange)
         return self.retries.pause(request, error, attempt)
-
-    def _show(self, exchange: Exchange) -> None:
-        for hook in self.hooks:
-            hook(exchange)
 
 
 def units_in(reported: Response | Sequence[Response]) -> float:
     """The units of one table, or of several added up."""
-    tables = [reported] if isinstance(reported, dict) else reported
-    return sum([float(table.get("CapacityUnits", 0.0)) for table in tables])
+    units = 0.0
+    for table in (reported,) if isinstance(reported, dict) else reported:
+        units += table.get("CapacityUnits", 0.0)
+    return units
 
 
 def utc_now() -> datetime:

@@ -23,7 +23,7 @@ import orjson
 from bigtime import __version__
 from bigtime.extras import extra
 from bigtime.store.errors import GarbledAnswer, NoCredentials, NotConnected, error_in
-from bigtime.store.shards import STREAM_READS
+from bigtime.store.retries import STREAM_READS
 from bigtime.wire import Request, Response
 
 with extra("aws"):
@@ -149,6 +149,25 @@ class Endpoint:
             message = f"The AWS credentials cannot be renewed: {error}"
             raise NotConnected(message, uncertain=False) from error
         SigV4Auth(frozen, "dynamodb", self.region).add_auth(request)
+
+
+class NetworkTransport:
+    """What both transports over the network are made with."""
+
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        url: str | None = None,
+        credentials: Credentials | None = None,
+        connect_seconds: float = 3.0,
+        read_seconds: float = 10.0,
+        concurrency: int = 16,
+    ) -> None:
+        self.endpoint = Endpoint(region, url=url, credentials=credentials)
+        self.concurrency = concurrency
+        self.connect_seconds = connect_seconds
+        self.read_seconds = read_seconds
 
 
 def response_in(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Response:

@@ -12,12 +12,6 @@ from typing import Any
 import orjson
 
 from bigtime import wire
-from bigtime.wire import (
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    InternalServerError,
-    TransactionCanceledException,
-)
 
 
 class TransportError(Exception):
@@ -33,7 +27,7 @@ class NotConnected(TransportError):
 
 
 class NoCredentials(TransportError):
-    """Nothing was sent: there is nobody to sign as."""
+    """Nothing was sent: there are no credentials to sign with."""
 
 
 class ConnectionLost(TransportError):
@@ -66,8 +60,8 @@ def cut_off(url: str, operation: str, error: Exception) -> ConnectionLost:
     )
 
 
-class UnmodelledError(DynamoDBError):
-    """An error of DynamoDB's that has no class here; its name is kept in `code`."""
+class NamedError(wire.DynamoDBError):
+    """An error whose `code` is the answer's own, and not the name of its class."""
 
     def __init__(self, code: str, message: str | None = None) -> None:
         super().__init__(message)
@@ -78,26 +72,23 @@ class UnmodelledError(DynamoDBError):
         return self.name
 
 
-class ServerFailure(InternalServerError):
+class UnmodelledError(NamedError):
+    """An error of DynamoDB's that has no class here."""
+
+
+class ServerFailure(NamedError, wire.InternalServerError):
     """DynamoDB failed, over a network.
 
     The engine in process changes nothing when it says so. AWS leaves it open: "the operation may
-    have succeeded or failed" (Programming.Errors.html, on status 500 after a write).
+    have succeeded or failed", on status 500 after a write. ("Error handling with DynamoDB",
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html)
     """
 
-    def __init__(self, code: str, message: str | None = None) -> None:
-        super().__init__(message)
-        self.name = code
 
-    @property
-    def code(self) -> str:
-        return self.name
-
-
-MODELLED: dict[str, type[DynamoDBError]] = {
+MODELLED: dict[str, type[wire.DynamoDBError]] = {
     name: value
     for name, value in vars(wire).items()
-    if isinstance(value, type) and issubclass(value, DynamoDBError)
+    if isinstance(value, type) and issubclass(value, wire.DynamoDBError)
 }
 
 
@@ -108,7 +99,7 @@ def is_uncertain(error: Exception) -> bool:
     )
 
 
-def error_in(status: int, body: bytes) -> DynamoDBError:
+def error_in(status: int, body: bytes) -> wire.DynamoDBError:
     """The error in an answer that is not a success."""
     said = object_in(body)
     # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", at times with ":http://..." on.
@@ -128,12 +119,12 @@ def object_in(body: bytes) -> dict[str, Any]:
     return said if isinstance(said, dict) else {"message": body[:200].decode("utf-8", "replace")}
 
 
-def dynamodb_error(code: str, message: str | None, said: dict[str, Any]) -> DynamoDBError:
+def dynamodb_error(code: str, message: str | None, said: dict[str, Any]) -> wire.DynamoDBError:
     kind = MODELLED.get(code)
     if kind is None:
         return UnmodelledError(code, message)
-    if issubclass(kind, TransactionCanceledException):
+    if issubclass(kind, wire.TransactionCanceledException):
         return kind(said.get("CancellationReasons", []))
-    if issubclass(kind, ConditionalCheckFailedException):
+    if issubclass(kind, wire.ConditionalCheckFailedException):
         return kind(message, item=said.get("Item"))
     return kind(message)

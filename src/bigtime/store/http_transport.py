@@ -9,34 +9,19 @@ import asyncio
 import ssl
 
 from bigtime.extras import extra
-from bigtime.store.endpoint import Call, Endpoint, response_in
+from bigtime.store.endpoint import Call, NetworkTransport, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
 
 with extra("aws"):
     import aiohttp
-    from botocore.credentials import Credentials
     from botocore.httpsession import get_cert_path
 
 
-class HttpTransport:
+class HttpTransport(NetworkTransport):
     """`await transport(request)` sends it to a region, or to the endpoint at a URL."""
 
-    def __init__(
-        self,
-        region: str | None = None,
-        *,
-        url: str | None = None,
-        credentials: Credentials | None = None,
-        connect_seconds: float = 3.0,
-        read_seconds: float = 10.0,
-        concurrency: int = 16,
-    ) -> None:
-        self.endpoint = Endpoint(region, url=url, credentials=credentials)
-        self.concurrency = concurrency
-        self.connect_seconds = connect_seconds
-        self.read_seconds = read_seconds
-        self._http: aiohttp.ClientSession | None = None
+    _http: aiohttp.ClientSession | None = None
 
     async def __call__(self, request: Request) -> Response:
         if self.endpoint.may_block:
@@ -60,7 +45,7 @@ class HttpTransport:
         # Made on the first call, for it belongs to the loop that is running then.
         if self._http is None:
             self._http = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self.concurrency, ssl=self._trusted()),
+                connector=aiohttp.TCPConnector(limit=self.concurrency, ssl=self._certificates()),
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=self.connect_seconds, sock_read=self.read_seconds
                 ),
@@ -68,7 +53,7 @@ class HttpTransport:
             )
         return self._http
 
-    def _trusted(self) -> ssl.SSLContext | bool:
+    def _certificates(self) -> ssl.SSLContext | bool:
         """The authorities that botocore trusts, for an endpoint that shows a certificate."""
         if self.endpoint.url.startswith("http:"):
             return True

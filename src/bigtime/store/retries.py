@@ -2,8 +2,8 @@
 
 1. Throttling, a conflict with another transaction, and a transaction that was cancelled for no
    other reason have changed nothing: any request may be repeated.
-2. After a lost connection, a time-out or a server's failure nobody knows whether a write was
-   carried out. Such a request is repeated only when twice has the effect of once: reads;
+2. After a lost connection, a time-out or a server's failure it is not known whether a write
+   was carried out. Such a request is repeated only when twice has the effect of once: reads;
    unconditional puts and deletes; transactions with a `ClientRequestToken`. An `ADD` would count
    twice, and a put that must not find an item would find its own, so an update or a conditional
    write is not repeated: its caller is told, and can look. (botocore repeats them all.)
@@ -18,42 +18,25 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bigtime import wire
 from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
-from bigtime.store.shards import STREAM_READS
-from bigtime.wire import (
-    DynamoDBError,
-    InternalServerError,
-    LimitExceededException,
-    Request,
-    TransactionCanceledException,
-)
+from bigtime.wire import Request
 
+# AWS describes its errors in "Error handling with DynamoDB"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 PASSING = frozenset(
-    {
-        "ProvisionedThroughputExceededException",
-        "ReplicatedWriteConflictException",
-        "RequestLimitExceeded",
-        "ThrottlingException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
-    }
+    "ProvisionedThroughputExceededException ReplicatedWriteConflictException RequestLimitExceeded"
+    " ThrottlingException TransactionConflictException TransactionInProgressException".split()
 )
 PASSING_REASONS = frozenset(
     {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
 )
-READS = STREAM_READS | {
-    "BatchGetItem",
-    "DescribeEndpoints",
-    "DescribeLimits",
-    "DescribeTable",
-    "DescribeTimeToLive",
-    "GetItem",
-    "ListTables",
-    "ListTagsOfResource",
-    "Query",
-    "Scan",
-    "TransactGetItems",
-}
+STREAM_READS = frozenset({"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"})
+"""The operations of DynamoDB Streams, a service of its own."""
+READS = STREAM_READS.union(
+    "BatchGetItem DescribeEndpoints DescribeLimits DescribeTable DescribeTimeToLive GetItem"
+    " ListTables ListTagsOfResource Query Scan TransactGetItems".split()
+)
 CONDITIONS = ("ConditionExpression", "Expected")
 
 
@@ -92,14 +75,14 @@ class Retries:
 def is_passing(request: Request, error: Exception) -> bool:
     """Whether the trouble may be over in a moment, and nothing was changed."""
     match error:
-        case TransactionCanceledException():
+        case wire.TransactionCanceledException():
             codes = {reason.get("Code", "None") for reason in error.reasons}
             return codes != {"None"} and bool(codes) and codes <= PASSING_REASONS
-        case LimitExceededException():
+        case wire.LimitExceededException():
             # For tables it is a limit of the account; for streams, too many readers at once.
             return request.operation in STREAM_READS
-        case DynamoDBError():
-            return isinstance(error, InternalServerError) or error.code in PASSING
+        case wire.DynamoDBError():
+            return isinstance(error, wire.InternalServerError) or error.code in PASSING
     return isinstance(error, TransportError) and not isinstance(error, NoCredentials)
 
 

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport
+from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
-from bigtime.store.engine_transport import Submitting
 from bigtime.store.store import Store
 from bigtime.wire import Transport
 
@@ -110,7 +109,11 @@ def read_setting(text: str) -> Setting:
         case "file", ":":
             return Setting("file", file_in(place))
         case "memory", ":":
-            return Setting("memory", nothing_in(place))
+            if place:
+                raise SettingError(
+                    f"memory: takes nothing after it; to keep the data, file:{place}."
+                )
+            return Setting("memory", "")
         case "dynamodb", ":":
             return Setting("dynamodb", region_in(place))
         case "http" | "https", ":":
@@ -125,12 +128,6 @@ def file_in(place: str) -> str:
         raise SettingError(f"file: takes a plain path, not a URL: file:{place.lstrip('/')}, say.")
     if Path(place).is_dir():
         raise SettingError(f"file:{place} is a directory; name a file in it.")
-    return place
-
-
-def nothing_in(place: str) -> str:
-    if place:
-        raise SettingError(f"memory: takes nothing after it; to keep the data, file:{place}.")
     return place
 
 

@@ -7,33 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from datetime import datetime
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from bigtime.store.driver import (
-    Clock,
-    Driver,
-    Hook,
-    Meter,
-    Randomness,
-    Runnable,
-    Wanted,
-    at_once,
-    utc_now,
-)
+from bigtime import wire
+from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
-from bigtime.wire import (
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Steps,
-    Together,
-    Transport,
-    steps_in,
-)
+from bigtime.wire import Request, Response, Steps
 
 T = TypeVar("T")
 
@@ -64,10 +45,10 @@ class Store(Driver):
 
     def __init__(
         self,
-        transport: Transport,
+        transport: wire.Transport,
         *,
-        clock: Clock = utc_now,
-        randomness: Randomness = os.urandom,
+        clock: Callable[[], datetime] = utc_now,
+        randomness: Callable[[int], bytes] = os.urandom,
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
@@ -87,40 +68,43 @@ class Store(Driver):
 
     def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
-        generator: Steps[T] = steps_in(steps)
+        generator: Steps[T] = wire.steps_in(steps)
         return self._run(generator, None)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
-        run = self._begin(steps)
+        run = Run(steps, self.clock, self.randomness)
         try:
-            wanted = run.answer(None)
+            wanted = run.advance(steps.send, None)
             while wanted is not None:
                 if group is not None and group.is_over:
                     raise Abandoned
                 if self.meter is not None:
-                    wanted = self._metered(wanted, run)
+                    wanted = self._with_meter(wanted, run)
                 try:
-                    answer = self._perform(wanted, group)
+                    if isinstance(wanted, Request):
+                        answer: object = self.send(wanted)
+                    else:
+                        answer = self._perform(wanted, group)
                 except Exception as error:
-                    wanted = run.fail(error)
+                    wanted = run.advance(steps.throw, error)
                 else:
-                    wanted = run.answer(answer)
+                    wanted = run.advance(steps.send, answer)
             return run.result
         finally:
             steps.close()
 
-    def _perform(self, wanted: Wanted, group: Group | None) -> object:
+    def _perform(
+        self, wanted: wire.Together | wire.Pause | wire.Recall | wire.Remember, group: Group | None
+    ) -> object:
         match wanted:
-            case Request():
-                return self.send(wanted)
-            case Together():
+            case wire.Together():
                 return self._together(wanted, group)
-            case Pause(seconds):
+            case wire.Pause(seconds):
                 self.sleep(seconds)
                 return None
-            case Recall(facts):
+            case wire.Recall(facts):
                 return self._recall(facts)
-            case Remember(facts):
+            case wire.Remember(facts):
                 self._remember(facts)
                 return None
 
@@ -141,7 +125,7 @@ class Store(Driver):
                 return response
             self.sleep(pause)
 
-    def _together(self, together: Together, outer: Group | None) -> list[Any]:
+    def _together(self, together: wire.Together, outer: Group | None) -> list[Any]:
         if self._threads is None or len(together.steps) < 2:
             return [self._run(steps, outer) for steps in together.steps]
         group = Group(outer)
@@ -167,8 +151,8 @@ class Store(Driver):
             threads.submit(copy_context().run, self._member, step, group) for step in steps[1:]
         ]
         results = [self._member(steps[0], group)]
-        for one, other in zip(steps[1:], others, strict=True):
-            results.append(self._member(one, group) if other.cancel() else other.result())
+        for step, other in zip(steps[1:], others, strict=True):
+            results.append(self._member(step, group) if other.cancel() else other.result())
         return results
 
     def _member(self, steps: Steps[Any], group: Group) -> Any:
@@ -188,10 +172,5 @@ class Store(Driver):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()

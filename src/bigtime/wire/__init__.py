@@ -13,7 +13,7 @@ from bigtime.wire.errors import (
     TransactionInProgressException, TrimmedDataAccessException, UnknownOperationException,
     ValidationException,
 )
-from bigtime.wire.identity import Identity, item_identity
+from bigtime.wire.values import (Identity, item_identity)
 from bigtime.wire.lazy import lazy_names
 from bigtime.wire.number import (
     MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, canonical, decimal, sort_bytes,
@@ -23,8 +23,8 @@ from bigtime.wire.requests import (
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
-    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_count, check_item, check_value, comparable,
-    equal, item_size, same_maps, value_size,
+    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable,
+    equal, item_size, same_maps,
 )
 
 __all__ = [
@@ -38,8 +38,8 @@ __all__ = [
     "SerializationException", "Step", "Steps", "Together", "TransactionCanceledException",
     "TransactionConflictException", "TransactionInProgressException", "Transport",
     "TrimmedDataAccessException", "UnknownOperationException", "ValidationException", "canonical",
-    "check_count", "check_item", "check_value", "comparable", "decimal", "equal",
+    "check_item", "check_value", "comparable", "decimal", "equal",
     "index_write_units", "item_identity", "item_size", "lazy_names", "name_steps", "number",
-    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units", "value_size",
+    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units",
     "values", "write_units",
 ]

@@ -9,7 +9,10 @@ An index is written to when its view of the item changes: once when the item ent
 or changes what it projects, twice when the item moves in it, because that is a delete and a put.
 Each is sized on the index's view. The double price of a transaction is the table's alone.
 
-(AWS: CapacityUnitCalculations.html, read-write-operations.html, GSI.html#GSI.Writes)
+AWS: "DynamoDB read and write operations", and on indexes "Using Global Secondary Indexes in
+DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
 from __future__ import annotations

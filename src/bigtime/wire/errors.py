@@ -1,4 +1,8 @@
-"""DynamoDB's errors: the class is AWS's name of the error, `str()` its message."""
+"""DynamoDB's errors: the class is AWS's name of the error, `str()` its message.
+
+AWS: "Error handling with DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+"""
 
 from __future__ import annotations
 
@@ -38,28 +42,20 @@ class SerializationException(DynamoDBError):
     namespace = "com.amazon.coral.service"
 
     def body(self) -> Response:
-        body: Response = {"__type": f"{self.namespace}#{self.code}"}
-        if self.message:
-            body["Message"] = self.message
-        return body
+        named = {"Message": self.message} if self.message else {}
+        return {"__type": f"{self.namespace}#{self.code}", **named}
 
 
 class UnknownOperationException(DynamoDBError):
     namespace = "com.amazon.coral.service"
 
     def body(self) -> Response:
-        body: Response = {"__type": f"{self.namespace}#{self.code}"}
-        if self.message:
-            body["message"] = self.message
-        return body
+        named = {"message": self.message} if self.message else {}
+        return {"__type": f"{self.namespace}#{self.code}", **named}
 
 
 class ResourceNotFoundException(DynamoDBError):
     default_message = "Requested resource not found"
-
-
-class TableNotFoundException(DynamoDBError):
-    default_message = "Table not found"
 
 
 class ResourceInUseException(DynamoDBError):

@@ -29,6 +29,8 @@ from functools import lru_cache
 
 from bigtime.wire.errors import ValidationException
 
+# AWS: "Constraints in Amazon DynamoDB", "Data types"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_DIGITS = 38
 MAX_MAGNITUDE = 125
 MIN_MAGNITUDE = -130
@@ -132,21 +134,21 @@ def add(a: str, b: str) -> str:
     """The exact sum of two canonical numbers."""
     if is_short_integer(a) and is_short_integer(b):
         return str(int(a) + int(b))
-    return stored(EXACT.add(decimal(a), decimal(b)))
+    return refuse_overflow(EXACT.add(decimal(a), decimal(b)))
 
 
 def subtract(a: str, b: str) -> str:
     """The exact difference of two canonical numbers."""
     if is_short_integer(a) and is_short_integer(b):
         return str(int(a) - int(b))
-    return stored(EXACT.subtract(decimal(a), decimal(b)))
+    return refuse_overflow(EXACT.subtract(decimal(a), decimal(b)))
 
 
 def is_short_integer(text: str) -> bool:
     return len(text) < MAX_DIGITS and "." not in text
 
 
-def stored(result: Decimal) -> str:
+def refuse_overflow(result: Decimal) -> str:
     # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
     if len(EXACT.normalize(result).as_tuple().digits) > MAX_DIGITS:
         raise ValidationException(OVERFLOW)
@@ -184,8 +186,10 @@ def sort_bytes(text: str) -> bytes:
 def size(text: str) -> int:
     """The bytes a canonical number counts for in its item.
 
-    AWS says "approximately" one byte for two digits and one more; this is the rule that agrees
-    with what it bills: pairs of digits are counted from the decimal point, as in base 100.
+    AWS says "approximately" one byte for two digits and one more ("DynamoDB item sizes and
+    formats", https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
+    This is the rule that agrees with what it bills: pairs of digits are counted from the decimal
+    point, as in base 100.
     """
     if text == "0":
         return 1

@@ -115,7 +115,7 @@ def name_steps(steps: Steps[T], name: PatternName) -> Steps[T]:
 
 
 def steps_in(given: Any) -> Steps[Any]:
-    """The steps of what somebody wants run: an operation, or what a pattern returned."""
+    """The steps to run: those of an operation, or what a pattern returned."""
     steps = iter(given) if hasattr(given, "__iter__") else None
     if not isinstance(steps, Generator):
         raise TypeError(no_steps(given))

@@ -10,19 +10,22 @@ has no duplicates, and a value has exactly one tag. The comparisons at the end o
 for checked values only.
 
 The size of an item is the UTF-8 length of its names plus its values; a list or map counts
-3 bytes and 1 for each member. (AWS: CapacityUnitCalculations.html)
+3 bytes and 1 for each member. (AWS: "DynamoDB item sizes and formats",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html)
 """
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Mapping, Sized
+from binascii import a2b_base64
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bigtime.wire import number
 from bigtime.wire.errors import DynamoDBError, SerializationException, ValidationException
 from bigtime.wire.requests import AttributeValue, Item
 
+# AWS: "Constraints in Amazon DynamoDB", "Items" and "Attributes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_ITEM_BYTES = 409_600
 MAX_NESTING = 32
 MAX_NAME_BYTES = 65_535
@@ -45,25 +48,35 @@ Checker: TypeAlias = Callable[[Any, int], tuple[Any, int]]
 """From a tag's content and its depth to the content as it is stored and its size in bytes."""
 
 
-def check_item(item: Mapping[str, Any]) -> tuple[Item, int]:
-    """The item as it is stored, and its size; or the error that AWS answers."""
-    return check_members(item, 1)
-
-
-def check_value(value: Any) -> tuple[AttributeValue, int]:
-    """The value as it is stored, and its size; or the error that AWS answers."""
-    return check_at(value, 1)
+def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
+    """The item, or the members of a map, as stored, and the size; or the error that AWS answers."""
+    if not isinstance(item, dict):
+        raise not_a_map(item)
+    if len(item) > MAX_ITEM_BYTES:
+        raise too_many()
+    respelt: Item = {}
+    size = 0
+    for name, value in item.items():
+        if type(value) is dict and len(value) == 1 and type(text := value.get("S")) is str:
+            # Most values are plain strings, and a look is cheaper than a call.
+            kept, value_bytes = value, len(text) if text.isascii() else utf8_length(text)
+        else:
+            kept, value_bytes = check_value(value, depth)
+        name_bytes = len(name) if type(name) is str and name.isascii() else utf8_length(name)
+        if name_bytes > MAX_NAME_BYTES:
+            raise ValidationException(NAME_TOO_LARGE)
+        size += value_bytes + name_bytes
+        if kept is not value:
+            respelt[name] = kept
+    return {**item, **respelt} if respelt else item, size
 
 
 def item_size(item: Mapping[str, Any]) -> int:
-    return check_members(item, 1)[1]
+    return check_item(item)[1]
 
 
-def value_size(value: AttributeValue) -> int:
-    return check_at(value, 1)[1]
-
-
-def check_at(value: Any, depth: int) -> tuple[AttributeValue, int]:
+def check_value(value: Any, depth: int = 1) -> tuple[AttributeValue, int]:
+    """The value as it is stored, and its size; or the error that AWS answers."""
     if type(value) is not dict or len(value) != 1:
         return check_odd(value, depth)
     if "S" in value:  # Most values are plain strings, and a look is cheaper than a call.
@@ -86,35 +99,10 @@ def check_odd(value: Any, depth: int) -> tuple[AttributeValue, int]:
     if not isinstance(value, dict):
         raise SerializationException("Unexpected value type in payload")
     present = {tag: value[tag] for tag in CHECKERS if value.get(tag) is not None}
-    checked = [check_at({tag: content}, depth) for tag, content in present.items()]
+    checked = [check_value({tag: content}, depth) for tag, content in present.items()]
     if len(checked) == 1:
         return checked[0]
     raise ValidationException(MANY_DATATYPES if checked else NO_DATATYPE)
-
-
-def check_members(members: Any, depth: int) -> tuple[Item, int]:
-    if not isinstance(members, dict):
-        raise not_a_map(members)
-    check_count(members)
-    respelt: Item = {}
-    size = 0
-    for name, value in members.items():
-        if type(value) is dict and len(value) == 1 and type(text := value.get("S")) is str:
-            # Most values are plain strings, and a look is cheaper than a call.
-            kept, value_bytes = value, len(text) if text.isascii() else utf8_length(text)
-        else:
-            kept, value_bytes = check_at(value, depth)
-        name_bytes = len(name) if type(name) is str and name.isascii() else utf8_length(name)
-        if name_bytes > MAX_NAME_BYTES:
-            raise ValidationException(NAME_TOO_LARGE)
-        size += value_bytes + name_bytes
-        if kept is not value:
-            respelt[name] = kept
-    return {**members, **respelt} if respelt else members, size
-
-
-def check_string(content: Any, depth: int) -> tuple[str, int]:
-    return content, utf8_length(content)
 
 
 def utf8_length(text: Any) -> int:
@@ -128,39 +116,51 @@ def utf8_length(text: Any) -> int:
 
 
 def check_number(content: Any, depth: int) -> tuple[str, int]:
-    if not isinstance(content, str) or not content.isascii():
-        utf8_length(content)  # The refusal repeats the text, so it must be text.
+    if type(content) is str and number.is_canonical_integer(content):
+        return content, number.size(content)
+    utf8_length(content)  # The refusal repeats the text, so it must be text.
     kept = number.canonical(content)
     return content if kept == content else kept, number.size(kept)
 
 
-def check_binary(content: Any, depth: int) -> tuple[str, int]:
+def check_binary(content: Any, depth: int = 0) -> tuple[str, int]:
     if isinstance(content, list):
         raise unrecognized("class java.nio.ByteBuffer")
-    if isinstance(content, dict):
+    if isinstance(content, Mapping):
         raise unexpected_structure()
     if not isinstance(content, str):
         raise SerializationException("only base-64-encoded strings are convertible to bytes")
-    if len(content) % 4:
-        raise SerializationException(
-            f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(content)}"
-        )
+    fault = base64_fault(content)
+    if fault:
+        raise SerializationException(fault)
+    return content, len(content) // 4 * 3 - content.count("=", -2)
+
+
+BAD_BASE64 = "Invalid last non-pad Base64 character dectected"  # AWS's spelling
+LAST_OF = {1: "AEIMQUYcgkosw048", 2: "AQgw"}
+"""The last characters whose bits are all used, by how much padding follows them."""
+
+
+def base64_fault(text: str) -> str | None:
+    """What AWS finds wrong with a base64 text, bits that its padding would drop included."""
+    if len(text) % 4:
+        return f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(text)}"
     try:
-        raw = a2b_base64(content, strict_mode=True)
+        a2b_base64(text, strict_mode=True)
     except ValueError:
-        raw = None
+        return BAD_BASE64
     # Strict decoding still forgives stray bits before the padding; one spelling is one value.
-    if raw is None or b2a_base64(raw, newline=False).decode() != content:
-        raise SerializationException("Invalid last non-pad Base64 character dectected")
-    return content, len(raw)
+    if text.endswith("=") and text.rstrip("=")[-1] not in LAST_OF[text.count("=", -2)]:
+        return BAD_BASE64
+    return None
 
 
-def check_bool(content: Any, depth: int) -> tuple[bool, int]:
+def check_bool(content: Any, depth: int = 0) -> tuple[bool, int]:
     if isinstance(content, bool):
         return content, 1
     if not isinstance(content, str):
         raise not_a_scalar(content, "Boolean")
-    # AWS reads these words, in any case, as booleans.
+    # AWS reads these words, in any case, as booleans. (undocumented)
     if content.upper() in {"TRUE", "1", "YES"}:
         return True, 1
     if content.upper() in {"FALSE", "0", "NO"}:
@@ -186,7 +186,7 @@ def check_strings(content: Any, depth: int) -> tuple[list[str], int]:
     size = sum(map(utf8_length, content))
     if len(set(content)) < len(content):
         raise ValidationException(
-            f"{INVALID}Input collection {listed(content)} contains duplicates."
+            f"{INVALID}Input collection {in_brackets(content)} contains duplicates."
         )
     return content, size
 
@@ -212,12 +212,12 @@ def check_binaries(content: Any, depth: int) -> tuple[list[str], int]:
     if len(set(content)) < len(content):
         # AWS leaves out the space before "of".
         raise ValidationException(
-            f"{INVALID}Input collection {listed(content)}of type BS contains duplicates."
+            f"{INVALID}Input collection {in_brackets(content)}of type BS contains duplicates."
         )
     return content, size
 
 
-def listed(texts: list[str]) -> str:
+def in_brackets(texts: list[str]) -> str:
     return f"[{', '.join(texts)}]"
 
 
@@ -228,7 +228,7 @@ def check_list(content: Any, depth: int) -> tuple[list[AttributeValue], int]:
     kept = []
     changed = False
     for value in content:
-        kept_value, value_bytes = check_at(value, depth + 1)
+        kept_value, value_bytes = check_value(value, depth + 1)
         kept.append(kept_value)
         size += value_bytes
         changed = changed or kept_value is not value
@@ -237,14 +237,13 @@ def check_list(content: Any, depth: int) -> tuple[list[AttributeValue], int]:
 
 def check_map(content: Any, depth: int) -> tuple[Item, int]:
     check_depth(content, depth)
-    kept, size = check_members(content, depth + 1)
+    kept, size = check_item(content, depth + 1)
     return kept, 3 + len(kept) + size
 
 
-def check_count(content: Sized) -> None:
-    """Every element has a byte at least, so what is this long need not be looked through."""
-    if len(content) > MAX_ITEM_BYTES:
-        raise ValidationException("Item size has exceeded the maximum allowed size")
+def too_many() -> ValidationException:
+    """For a collection of so many elements that, at a byte each, no item can hold it."""
+    return ValidationException("Item size has exceeded the maximum allowed size")
 
 
 def check_depth(content: Any, depth: int) -> None:
@@ -254,7 +253,7 @@ def check_depth(content: Any, depth: int) -> None:
 
 
 CHECKERS: dict[Any, Checker] = {
-    "S": check_string,
+    "S": lambda content, depth: (content, utf8_length(content)),
     "B": check_binary,
     "N": check_number,
     "BOOL": check_bool,
@@ -269,11 +268,12 @@ CHECKERS: dict[Any, Checker] = {
 
 
 def check_list_shape(content: Any) -> None:
-    if isinstance(content, dict):
+    if isinstance(content, Mapping):
         raise unexpected_structure()
     if not isinstance(content, list):
         raise SerializationException("Unexpected field type")
-    check_count(content)
+    if len(content) > MAX_ITEM_BYTES:
+        raise too_many()
 
 
 def not_a_map(content: Any) -> DynamoDBError:
@@ -287,7 +287,7 @@ def not_a_map(content: Any) -> DynamoDBError:
 def not_a_scalar(content: Any, wanted: str) -> DynamoDBError:
     if isinstance(content, list):
         return unrecognized(f"class java.lang.{wanted}")
-    if isinstance(content, dict):
+    if isinstance(content, Mapping):
         return unexpected_structure()
     return SerializationException(f"{token_of(content)} cannot be converted to {wanted}")
 
@@ -296,7 +296,8 @@ def token_of(content: Any) -> str:
     """The name that AWS's JSON parser has for a scalar."""
     if isinstance(content, bool):
         return "TRUE_VALUE" if content else "FALSE_VALUE"
-    return "NUMBER_VALUE" if isinstance(content, int) else "DECIMAL_VALUE"
+    names = {int: "NUMBER_VALUE", float: "DECIMAL_VALUE", str: "STRING_VALUE"}
+    return names.get(type(content), "EMBEDDED_OBJECT")
 
 
 def unrecognized(java_type: str) -> DynamoDBError:
@@ -332,19 +333,21 @@ def same_sets(a: list[str], b: list[str]) -> bool:
     return len(a) == len(b) and set(a) == set(b)
 
 
-def same_lists(a: list[AttributeValue], b: list[AttributeValue]) -> bool:
-    return len(a) == len(b) and all(map(same, a, b))
-
-
 def same_maps(a: Item, b: Item) -> bool:
-    return a.keys() == b.keys() and all(same(value, b[name]) for name, value in a.items())
+    if a.keys() != b.keys():
+        return False
+    for name, value in a.items():
+        other = b[name]
+        if value != other and not same(value, other):
+            return False
+    return True
 
 
 UNORDERED_WITHIN: dict[str, Callable[[Any, Any], bool]] = {
     "SS": same_sets,
     "NS": same_sets,
     "BS": same_sets,
-    "L": same_lists,
+    "L": lambda a, b: len(a) == len(b) and all(map(same, a, b)),
     "M": same_maps,
 }
 
@@ -388,10 +391,37 @@ def size_of(value: AttributeValue) -> int | None:
     """What `size()` gives, or None for a number, boolean or null, which have no size."""
     for tag, content in value.items():
         if tag == "S":
-            # AWS counts UTF-16 code units: an emoji is two.
+            # AWS counts UTF-16 code units: an emoji is two. (undocumented)
             return len(content) if content.isascii() else len(content.encode("utf-16-le")) // 2
         if tag == "B":
             return len(binary(content))
         if tag in UNORDERED_WITHIN:
             return len(content)
     return None
+
+
+# --- Identity: which item is meant, as a value that can be compared and hashed ----------------
+
+Identity: TypeAlias = tuple[Any, ...]
+"""A table's name, then the name and the value of each attribute of a key in it."""
+
+
+def item_identity(table: str, item: Item, names: Iterable[str]) -> Identity:
+    """The identity of the item whose key has these attributes.
+
+    A number has one identity however it is spelled, and values of different types never have the
+    same. What is no key raises a ValueError, a KeyError or a ValidationException.
+    """
+    identity: list[Any] = [table]
+    for name in names:
+        ((tag, content),) = item[name].items()
+        identity += (name, content if tag == "S" else key_value(tag, content))
+    return tuple(identity)
+
+
+def key_value(tag: str, content: str) -> Any:
+    if tag == "N":
+        return number.decimal(number.canonical(content))
+    if tag == "B":
+        return content.encode()  # base64, of which DynamoDB takes one spelling only
+    raise ValueError(f"a key attribute is never of type {tag}")

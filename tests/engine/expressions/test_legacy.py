@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine.expressions.key_condition import KeyTerm
-from bigtime.engine.expressions.parameters import read_expressions
+from bigtime.engine.expressions.parameters import Expressions, read_expressions
 from bigtime.wire import ValidationException
 from tests.engine.expressions.reading import item, tagged
 
@@ -102,7 +102,7 @@ def test_conditions_are_joined_by_the_conditional_operator(
 
 
 def test_no_conditions_are_no_condition() -> None:
-    assert read_expressions({"Expected": {}, "ScanFilter": {}}) == (None,) * 5
+    assert read_expressions({"Expected": {}, "ScanFilter": {}}) == Expressions()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine.expressions.condition_parser import parse_condition
 from bigtime.engine.expressions.lexer import ExpressionError
-from bigtime.engine.expressions.parser import parse_projection
+from bigtime.engine.expressions.parser import parse_projection, parse_update
 from bigtime.engine.expressions.tree import (
     Add,
     Alias,
@@ -26,7 +26,6 @@ from bigtime.engine.expressions.tree import (
     Set,
     Value,
 )
-from bigtime.engine.expressions.update_parser import parse_update
 from tests.engine.expressions.trees import conditions, flat, shown
 
 A, B, C, D = (Comparison("=", Path((name,)), Value(f":{name}")) for name in "abcd")

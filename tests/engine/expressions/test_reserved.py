@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from bigtime.engine.expressions.reserved import RESERVED_WORDS, is_reserved
+from bigtime.engine.expressions.lexer import RESERVED_WORDS, is_reserved
 
 
 def test_there_are_573_reserved_words() -> None:

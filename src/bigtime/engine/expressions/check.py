@@ -9,27 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.condition import ORDERINGS, Values
 from bigtime.engine.expressions.lexer import ExpressionError
 from bigtime.engine.expressions.paths import Names, check_overlaps, path_text, resolve
-from bigtime.engine.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Between,
-    Comparison,
-    Condition,
-    Delete,
-    Function,
-    Operand,
-    Path,
-    Set,
-    SimpleCondition,
-    Value,
-    leaves,
-    operands,
-    simple_conditions,
-)
 from bigtime.wire import AttributeValue
 from bigtime.wire import values as attribute_values
 
@@ -56,55 +39,57 @@ LONG_TYPE_NAMES = {
 }
 
 
-def check_condition(condition: Condition, names: Names, values: Values) -> None:
-    for simple in simple_conditions(condition):
+def check_condition(condition: tree.Condition, names: Names, values: Values) -> None:
+    for simple in tree.simple_conditions(condition):
         check_simple_condition(simple, names, values)
 
 
-def check_simple_condition(simple: SimpleCondition, names: Names, values: Values) -> None:
-    check_defined(operands(simple), names, values)
+def check_simple_condition(simple: tree.SimpleCondition, names: Names, values: Values) -> None:
+    check_defined(tree.operands(simple), names, values)
     calls = calls_in(simple)
     for call in calls:
         check_operand_count(call)
     check_distinct(simple, names)
     for call in calls:
         CALL_CHECKS[call.name](call, values)
-    if isinstance(simple, Comparison) and simple.operator in ORDERINGS:
-        check_sortable(simple.operator, operands(simple), values)
-    elif isinstance(simple, Between):
-        check_sortable("BETWEEN", operands(simple), values)
+    if isinstance(simple, tree.Comparison) and simple.operator in ORDERINGS:
+        check_sortable(simple.operator, tree.operands(simple), values)
+    elif isinstance(simple, tree.Between):
+        check_sortable("BETWEEN", tree.operands(simple), values)
         check_bounds(simple, values)
 
 
-def calls_in(simple: SimpleCondition) -> list[Function]:
+def calls_in(simple: tree.SimpleCondition) -> list[tree.Function]:
     """Every function that is called, those inside others first."""
-    calls: list[Function] = []
-    waiting: list[Operand] = [simple] if isinstance(simple, Function) else [*operands(simple)]
+    calls: list[tree.Function] = []
+    waiting: list[tree.Operand] = (
+        [simple] if isinstance(simple, tree.Function) else [*tree.operands(simple)]
+    )
     while waiting:
         operand = waiting.pop()
-        if isinstance(operand, Function):
+        if isinstance(operand, tree.Function):
             calls.append(operand)
             waiting.extend(operand.operands)
     return calls[::-1]
 
 
-def check_defined(all_operands: Sequence[Operand], names: Names, values: Values) -> None:
+def check_defined(all_operands: Sequence[tree.Operand], names: Names, values: Values) -> None:
     for operand in all_operands:
-        for leaf in leaves(operand):
-            if isinstance(leaf, Path):
+        for leaf in tree.leaves(operand):
+            if isinstance(leaf, tree.Path):
                 resolve(leaf, names)
             elif leaf.name not in values:
                 raise undefined_value(leaf)
 
 
-def undefined_value(value: Value) -> ExpressionError:
+def undefined_value(value: tree.Value) -> ExpressionError:
     return ExpressionError(
         "An expression attribute value used in expression is not defined; "
         f"attribute value: {value.name}"
     )
 
 
-def check_operand_count(call: Function) -> None:
+def check_operand_count(call: tree.Function) -> None:
     if len(call.operands) != OPERAND_COUNTS[call.name]:
         raise ExpressionError(
             "Incorrect number of operands for operator or function; "
@@ -112,11 +97,11 @@ def check_operand_count(call: Function) -> None:
         )
 
 
-def check_distinct(simple: SimpleCondition, names: Names) -> None:
+def check_distinct(simple: tree.SimpleCondition, names: Names) -> None:
     match simple:
-        case Comparison(name, Path() as first, Path() as second):
+        case tree.Comparison(name, tree.Path() as first, tree.Path() as second):
             pass
-        case Function(name, (Path() as first, Path() as second)):
+        case tree.Function(name, (tree.Path() as first, tree.Path() as second)):
             pass
         case _:
             return
@@ -128,12 +113,12 @@ def check_distinct(simple: SimpleCondition, names: Names) -> None:
         )
 
 
-def operand_type(operand: Operand, values: Values) -> str | None:
+def operand_type(operand: tree.Operand, values: Values) -> str | None:
     """The type that an operand has whatever the item; None for an attribute."""
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return type_of(values[name])
-        case Function("size"):
+        case tree.Function("size"):
             return "N"
         case _:
             return None
@@ -150,16 +135,16 @@ def incorrect_type(name: str, operand_type: str) -> ExpressionError:
     )
 
 
-def check_sortable(name: str, compared: Sequence[Operand], values: Values) -> None:
+def check_sortable(name: str, compared: Sequence[tree.Operand], values: Values) -> None:
     for operand in compared:
         found = operand_type(operand, values)
         if found is not None and found not in SORTABLE_TYPES:
             raise incorrect_type(name, found)
 
 
-def check_bounds(between: Between, values: Values) -> None:
+def check_bounds(between: tree.Between, values: Values) -> None:
     match between:
-        case Between(_, Value(low_name), Value(high_name)):
+        case tree.Between(_, tree.Value(low_name), tree.Value(high_name)):
             low, high = values[low_name], values[high_name]
         case _:
             return
@@ -180,24 +165,24 @@ def shown_value(value: AttributeValue) -> str:
     return f"AttributeValue: {{{tag}:{content}}}"
 
 
-def check_path_operand(call: Function, values: Values) -> None:
-    if not isinstance(call.operands[0], Path):
+def check_path_operand(call: tree.Function, values: Values) -> None:
+    if not isinstance(call.operands[0], tree.Path):
         raise ExpressionError(
             f"Operator or function requires a document path; operator or function: {call.name}"
         )
 
 
-def check_begins_with(call: Function, values: Values) -> None:
+def check_begins_with(call: tree.Function, values: Values) -> None:
     for operand in call.operands:
         found = operand_type(operand, values)
         if found is not None and found not in ("S", "B"):
             raise incorrect_type(call.name, found)
 
 
-def check_attribute_type(call: Function, values: Values) -> None:
+def check_attribute_type(call: tree.Function, values: Values) -> None:
     operand = call.operands[1]
     found = operand_type(operand, values)
-    if found != "S" or not isinstance(operand, Value):
+    if found != "S" or not isinstance(operand, tree.Value):
         raise incorrect_type(call.name, found or "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}")
     name = values[operand.name]["S"]
     if name not in ATTRIBUTE_TYPES:
@@ -207,17 +192,17 @@ def check_attribute_type(call: Function, values: Values) -> None:
         )
 
 
-def check_size(call: Function, values: Values) -> None:
+def check_size(call: tree.Function, values: Values) -> None:
     found = operand_type(call.operands[0], values)
     if found in ("N", "BOOL", "NULL"):
         raise incorrect_type(call.name, found)
 
 
-def accept(call: Function, values: Values) -> None:
+def accept(call: tree.Function, values: Values) -> None:
     """`contains` takes any operands: whether they fit depends on the item."""
 
 
-CALL_CHECKS: dict[str, Callable[[Function, Values], None]] = {
+CALL_CHECKS: dict[str, Callable[[tree.Function, Values], None]] = {
     "attribute_exists": check_path_operand,
     "attribute_not_exists": check_path_operand,
     "attribute_type": check_attribute_type,
@@ -227,43 +212,43 @@ CALL_CHECKS: dict[str, Callable[[Function, Values], None]] = {
 }
 
 
-def depends_on_contents(condition: Condition) -> bool:
+def depends_on_contents(condition: tree.Condition) -> bool:
     """Whether values of the right types can still be wrong, so that each request is checked."""
     return any(
-        isinstance(simple, Between)
-        or (isinstance(simple, Function) and simple.name == "attribute_type")
-        for simple in simple_conditions(condition)
+        isinstance(simple, tree.Between)
+        or (isinstance(simple, tree.Function) and simple.name == "attribute_type")
+        for simple in tree.simple_conditions(condition)
     )
 
 
-def check_update(actions: Sequence[Action], names: Names, values: Values) -> None:
+def check_update(actions: Sequence[tree.Action], names: Names, values: Values) -> None:
     paths = [action.path for action in actions]
-    assigned = [action.operand for action in actions if isinstance(action, Set)]
+    assigned = [action.operand for action in actions if isinstance(action, tree.Set)]
     for action in actions:
         check_defined_names(action, names)
     for action in actions:
         check_defined_values(action, values)
     check_overlaps([resolve(path, names) for path in paths])
     for action in actions:
-        if isinstance(action, Add | Delete):
+        if isinstance(action, tree.Add | tree.Delete):
             check_set_action(action, values)
     for operand in assigned:
         check_assigned(operand, values)
 
 
-def check_defined_names(action: Action, names: Names) -> None:
+def check_defined_names(action: tree.Action, names: Names) -> None:
     resolve(action.path, names)
-    if isinstance(action, Set):
-        for leaf in leaves(action.operand):
-            if isinstance(leaf, Path):
+    if isinstance(action, tree.Set):
+        for leaf in tree.leaves(action.operand):
+            if isinstance(leaf, tree.Path):
                 resolve(leaf, names)
 
 
-def check_defined_values(action: Action, values: Values) -> None:
+def check_defined_values(action: tree.Action, values: Values) -> None:
     match action:
-        case Set(_, operand):
-            used = [leaf for leaf in leaves(operand) if isinstance(leaf, Value)]
-        case Add(_, value) | Delete(_, value):
+        case tree.Set(_, operand):
+            used = [leaf for leaf in tree.leaves(operand) if isinstance(leaf, tree.Value)]
+        case tree.Add(_, value) | tree.Delete(_, value):
             used = [value]
         case _:
             used = []
@@ -272,7 +257,7 @@ def check_defined_values(action: Action, values: Values) -> None:
             raise undefined_value(value)
 
 
-def check_set_action(action: Add | Delete, values: Values) -> None:
+def check_set_action(action: tree.Add | tree.Delete, values: Values) -> None:
     """ADD takes a number or a set, DELETE takes a set."""
     found = type_of(values[action.value.name])
     name = type(action).__name__.upper()
@@ -283,20 +268,20 @@ def check_set_action(action: Add | Delete, values: Values) -> None:
         )
 
 
-def check_assigned(operand: Operand, values: Values) -> None:
+def check_assigned(operand: tree.Operand, values: Values) -> None:
     """Operands inside operands are looked at first."""
     match operand:
-        case Arithmetic(name, left, right):
+        case tree.Arithmetic(name, left, right):
             parts, wanted = (left, right), "N"
-        case Function(name, parts):
+        case tree.Function(name, parts):
             wanted = "L"
         case _:
             return
     for part in parts:
         check_assigned(part, values)
-    if isinstance(operand, Function):
+    if isinstance(operand, tree.Function):
         check_operand_count(operand)
-    if isinstance(operand, Function) and name == "if_not_exists":
+    if isinstance(operand, tree.Function) and name == "if_not_exists":
         check_path_operand(operand, values)
         return
     for part in parts:

@@ -6,7 +6,9 @@ a predicate, in which constants are converted, types are known and the usual com
 attribute with a constant is one dictionary lookup.
 
 What DynamoDB's comparisons mean: a missing attribute or an operand of another type makes a
-condition false, but makes ``<>`` true, which is exactly "not =".
+condition false, but makes ``<>`` true, which is exactly "not =". (The functions are described in
+AWS: "Condition and filter expressions, operators, and functions in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html)
 """
 
 from __future__ import annotations
@@ -16,24 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.paths import Names, getter, nested_names, resolve, top_level_names
-from bigtime.engine.expressions.tree import (
-    And,
-    Arithmetic,
-    Between,
-    Comparison,
-    Condition,
-    Function,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    Value,
-    leaves,
-    operands,
-    simple_conditions,
-)
 from bigtime.wire import AttributeValue, Item
 from bigtime.wire import values as attribute_values
 
@@ -75,57 +61,52 @@ class ConditionProgram:
         return Filter(self.binder(values), self.attributes, self.nested_attributes)
 
 
-def compile_condition(condition: Condition, names: Names) -> ConditionProgram:
+def compile_condition(condition: tree.Condition, names: Names) -> ConditionProgram:
     paths = [
         resolve(leaf, names)
-        for simple in simple_conditions(condition)
-        for operand in operands(simple)
-        for leaf in leaves(operand)
-        if isinstance(leaf, Path)
+        for simple in tree.simple_conditions(condition)
+        for operand in tree.operands(simple)
+        for leaf in tree.leaves(operand)
+        if isinstance(leaf, tree.Path)
     ]
     return ConditionProgram(
         compile_tree(condition, names), top_level_names(paths), nested_names(paths)
     )
 
 
-def compile_tree(condition: Condition, names: Names) -> Binder:
+def compile_tree(condition: tree.Condition, names: Names) -> Binder:
     match condition:
-        case And(parts):
-            binder = every([compile_tree(part, names) for part in parts])
-        case Or(parts):
-            binder = some([compile_tree(part, names) for part in parts])
-        case Not(part):
+        case tree.And(parts):
+            binder = join([compile_tree(part, names) for part in parts], by_or=False)
+        case tree.Or(parts):
+            binder = join([compile_tree(part, names) for part in parts], by_or=True)
+        case tree.Not(part):
             binder = opposite(compile_tree(part, names))
-        case Comparison(symbol, left, right):
+        case tree.Comparison(symbol, left, right):
             binder = comparison(symbol, left, right, names)
-        case Between(operand, low, high):
+        case tree.Between(operand, low, high):
             at_least = comparison(">=", operand, low, names)
-            binder = every([at_least, comparison("<=", operand, high, names)])
-        case In(operand, choices):
+            binder = join([at_least, comparison("<=", operand, high, names)], by_or=False)
+        case tree.In(operand, choices):
             binder = membership(operand, choices, names)
-        case Function():
+        case tree.Function():
             binder = function(condition, names)
     return binder
 
 
-def every(binders: list[Binder]) -> Binder:
+def join(binders: list[Binder], *, by_or: bool) -> Binder:
+    """OR, or else AND, which ends at the first part that decides."""
+
     def bind(values: Values) -> Predicate:
         predicates = [binder(values) for binder in binders]
-        if len(predicates) == 2:
-            first, second = predicates
-            return lambda item: first(item) and second(item)
-        return lambda item: all(predicate(item) for predicate in predicates)
 
-    return bind
+        def matches(item: Item) -> bool:
+            for predicate in predicates:
+                if predicate(item) is by_or:
+                    return by_or
+            return not by_or
 
-
-def some(binders: list[Binder]) -> Binder:
-    def bind(values: Values) -> Predicate:
-        predicates = [binder(values) for binder in binders]
-        if len(predicates) == 2:
-            first, second = predicates
-            return lambda item: first(item) or second(item)
-        return lambda item: any(predicate(item) for predicate in predicates)
+        return matches
 
     return bind
 
@@ -138,16 +119,16 @@ def opposite(binder: Binder) -> Binder:
     return bind
 
 
-def reader(operand: Operand, names: Names) -> ReaderBinder:
+def reader(operand: tree.Operand, names: Names) -> ReaderBinder:
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return lambda values: constant(values[name])
-        case Path():
+        case tree.Path():
             get = getter(resolve(operand, names))
             return lambda values: get
-        case Function(_, (measured,)):
+        case tree.Function(_, (measured,)):
             return size(reader(measured, names))
-        case Function() | Arithmetic():
+        case tree.Function() | tree.Arithmetic():
             raise AssertionError("refused before it is compiled")
 
 
@@ -169,30 +150,29 @@ def size(measured: ReaderBinder) -> ReaderBinder:
     return bind
 
 
-def comparison(symbol: str, left: Operand, right: Operand, names: Names) -> Binder:
-    if isinstance(left, Value) and not isinstance(right, Value):
+def comparison(symbol: str, left: tree.Operand, right: tree.Operand, names: Names) -> Binder:
+    if isinstance(left, tree.Value) and not isinstance(right, tree.Value):
         return comparison(MIRRORED[symbol], right, left, names)
-    if isinstance(right, Value):
+    if isinstance(right, tree.Value):
         return compared_with_constant(symbol, left, right.name, names)
     return compile_comparison(symbol, reader(left, names), reader(right, names))
 
 
-def compared_with_constant(symbol: str, left: Operand, value: str, names: Names) -> Binder:
+def compared_with_constant(symbol: str, left: tree.Operand, value: str, names: Names) -> Binder:
     read = reader(left, names)
     if symbol in ORDERINGS:
         test = ORDERINGS[symbol]
         return lambda values: ordered_against(read(values), test, values[value])
+    if symbol == "<>":
+        return opposite(compared_with_constant("=", left, value, names))
     name = top_level_name(left, names)
     if name is not None:
-        equal = attribute_equals if symbol == "=" else attribute_differs
-        return lambda values: equal(name, values[value])
-    if symbol == "=":
-        return lambda values: equals(read(values), values[value])
-    return opposite(lambda values: equals(read(values), values[value]))
+        return lambda values: attribute_equals(name, values[value])
+    return lambda values: equals(read(values), values[value])
 
 
-def top_level_name(operand: Operand, names: Names) -> str | None:
-    path = resolve(operand, names) if isinstance(operand, Path) else ()
+def top_level_name(operand: tree.Operand, names: Names) -> str | None:
+    path = resolve(operand, names) if isinstance(operand, tree.Path) else ()
     return str(path[0]) if len(path) == 1 else None
 
 
@@ -201,13 +181,6 @@ def attribute_equals(name: str, value: AttributeValue) -> Predicate:
     if SCALARS.isdisjoint(value):
         return equals(lambda item: item.get(name), value)
     return lambda item: item.get(name) == value
-
-
-def attribute_differs(name: str, value: AttributeValue) -> Predicate:
-    if SCALARS.isdisjoint(value):
-        equal = equals(lambda item: item.get(name), value)
-        return lambda item: not equal(item)
-    return lambda item: item.get(name) != value
 
 
 def equals(read: Reader, value: AttributeValue) -> Predicate:
@@ -236,10 +209,10 @@ def ordered_against(
 
 def compile_comparison(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
     def bind(values: Values) -> Predicate:
-        one, two = left(values), right(values)
+        read_left, read_right = left(values), right(values)
 
         def matches(item: Item) -> bool:
-            a, b = one(item), two(item)
+            a, b = read_left(item), read_right(item)
             return a is not None and b is not None and test(a, b)
 
         return matches
@@ -260,13 +233,12 @@ def compare_order(
     return holds
 
 
-def membership(operand: Operand, choices: tuple[Operand, ...], names: Names) -> Binder:
+def membership(operand: tree.Operand, choices: tuple[tree.Operand, ...], names: Names) -> Binder:
     subject = reader(operand, names)
-    constants = [choice.name for choice in choices if isinstance(choice, Value)]
+    constants = [choice.name for choice in choices if isinstance(choice, tree.Value)]
     if len(constants) == len(choices):
         return lambda values: one_of(subject(values), [values[name] for name in constants])
-    equal = [comparison("=", operand, choice, names) for choice in choices]
-    return some(equal)
+    return join([comparison("=", operand, choice, names) for choice in choices], by_or=True)
 
 
 def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:
@@ -286,14 +258,14 @@ def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:
     return matches
 
 
-def function(call: Function, names: Names) -> Binder:
+def function(call: tree.Function, names: Names) -> Binder:
     if call.name in ("attribute_exists", "attribute_not_exists"):
         return existence(call, names)
     subject, operand = (reader(each, names) for each in call.operands)
     return compile_test(TESTS[call.name], subject, operand)
 
 
-def existence(call: Function, names: Names) -> Binder:
+def existence(call: tree.Function, names: Names) -> Binder:
     (path,) = call.operands
     wanted = call.name == "attribute_exists"
     name = top_level_name(path, names)
@@ -326,10 +298,6 @@ def compile_test(
     return bind
 
 
-def has_type(found: AttributeValue, type_name: AttributeValue) -> bool:
-    return type_name["S"] in found
-
-
 def begins_with(found: AttributeValue, prefix: AttributeValue) -> bool:
     if "S" in found and "S" in prefix:
         return bool(found["S"].startswith(prefix["S"]))
@@ -340,7 +308,7 @@ def begins_with(found: AttributeValue, prefix: AttributeValue) -> bool:
 
 
 TESTS: dict[str, Callable[[AttributeValue, AttributeValue], bool]] = {
-    "attribute_type": has_type,
+    "attribute_type": lambda found, type_name: type_name["S"] in found,
     "begins_with": begins_with,
     "contains": attribute_values.contains,
 }

@@ -1,6 +1,10 @@
 """Parsing conditions, filters and key conditions.
 
-NOT binds more tightly than AND, and AND more tightly than OR. Waiting operators and open
+NOT binds more tightly than AND, and AND more tightly than OR, and IN takes up to 100 values.
+(AWS: "Condition and filter expressions, operators, and functions in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html)
+
+Waiting operators and open
 parentheses are on one stack (`pending`), finished conditions on another (`parts`); an operand
 may stand on the second too, until it is known whether it begins a comparison or a group.
 """
@@ -9,31 +13,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from bigtime.engine.expressions import parser, tree
 from bigtime.engine.expressions.lexer import END
-from bigtime.engine.expressions.parser import (
-    CONDITION_FUNCTIONS,
-    MISUSED_FUNCTION,
-    REDUNDANT_PARENTHESES,
-    Parsed,
-    Parser,
-    cache_by_text,
-    check_size,
-)
-from bigtime.engine.expressions.tree import (
-    And,
-    Between,
-    Comparator,
-    Comparison,
-    Condition,
-    Function,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    SimpleCondition,
-    Value,
-)
 
 MAX_CHOICES = 100
 
@@ -41,9 +22,9 @@ COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 KEYWORDS = frozenset(("AND", "OR", "NOT", "BETWEEN", "IN"))
 
 
-class ConditionParser(Parser):
+class ConditionParser(parser.TreeParser[tree.Condition]):
     keywords = KEYWORDS
-    functions = CONDITION_FUNCTIONS
+    functions = parser.CONDITION_FUNCTIONS
     kind = "a condition"
     mistakes_in_order = (
         "parentheses",
@@ -57,11 +38,11 @@ class ConditionParser(Parser):
     def __init__(self, source: str) -> None:
         super().__init__(source)
         self.pending: list[tuple[str, int]] = []
-        self.parts: list[Condition | Operand] = []
+        self.parts: list[tree.Condition | tree.Operand] = []
         self.open = 0
         self.closed = (-1, -1)
 
-    def parse(self) -> Condition:
+    def parse(self) -> tree.Condition:
         self.term()
         while self.next != END or self.open:
             if self.next in ("AND", "OR"):
@@ -73,9 +54,9 @@ class ConditionParser(Parser):
             else:
                 raise self.syntax_error()
         self.reduce(lowest="OR")
-        tree = self.condition(self.parts.pop())
+        parsed = self.condition(self.parts.pop())
         self.finish()
-        return tree
+        return parsed
 
     def term(self) -> None:
         """One condition, or one operand that stands alone in parentheses so far."""
@@ -90,13 +71,13 @@ class ConditionParser(Parser):
     def complete(self) -> None:
         """What has just been read may be the left side of a comparison."""
         left = self.parts[-1]
-        while isinstance(left, Path | Value | Function):
+        while isinstance(left, tree.Path | tree.Value | tree.Function):
             if self.next in COMPARATORS or self.next in ("BETWEEN", "IN"):
                 self.parts[-1] = left = self.comparison(left)
             elif self.next == ")" and self.pending and self.pending[-1][0] == "(":
                 self.close()
                 left = self.parts[-1]
-            elif isinstance(left, Function):
+            elif isinstance(left, tree.Function):
                 return
             else:
                 raise self.syntax_error()
@@ -108,13 +89,13 @@ class ConditionParser(Parser):
         self.take(")")
         self.check_parentheses(opened)
         inner = self.parts[-1]
-        if isinstance(inner, Path):
+        if isinstance(inner, tree.Path):
             self.parts[-1] = self.path_after(list(inner.elements))
 
     def check_parentheses(self, opened: int) -> None:
         """``((...))`` is refused around conditions, operands and paths alike."""
         if self.closed == (opened + 1, self.position - 2):
-            self.mistake("parentheses", REDUNDANT_PARENTHESES)
+            self.mistake("parentheses", parser.REDUNDANT_PARENTHESES)
         self.closed = (opened, self.position - 1)
 
     def combine(self, operator: str) -> None:
@@ -130,32 +111,32 @@ class ConditionParser(Parser):
             operator, _ = self.pending.pop()
             right = self.condition(self.parts.pop())
             if operator == "NOT":
-                self.parts.append(negate(right))
+                self.parts.append(right.part if isinstance(right, tree.Not) else tree.Not(right))
             else:
                 left = self.condition(self.parts.pop())
                 self.parts.append(join_parts(operator, left, right))
 
-    def condition(self, part: Condition | Operand) -> Condition:
-        if isinstance(part, Function) and part.name == "size":
-            self.misused(part)
-        return cast(Condition, part)
+    def condition(self, part: tree.Condition | tree.Operand) -> tree.Condition:
+        if isinstance(part, tree.Function) and part.name == "size":
+            self.note_misuse(part)
+        return cast(tree.Condition, part)
 
-    def comparison(self, left: Operand) -> SimpleCondition:
+    def comparison(self, left: tree.Operand) -> tree.SimpleCondition:
         self.operators += 1
         if self.skip("BETWEEN"):
             low = self.operand()
             self.take("AND")
             high = self.operand()
             self.check_arguments((left, low, high))
-            return Between(left, low, high)
+            return tree.Between(left, low, high)
         if self.skip("IN"):
-            return In(left, self.choices(left))
-        operator = cast(Comparator, self.take(*COMPARATORS))
+            return tree.In(left, self.choices(left))
+        operator = cast(tree.Comparator, self.take(*COMPARATORS))
         right = self.operand()
         self.check_arguments((left, right))
-        return Comparison(operator, left, right)
+        return tree.Comparison(operator, left, right)
 
-    def choices(self, left: Operand) -> tuple[Operand, ...]:
+    def choices(self, left: tree.Operand) -> tuple[tree.Operand, ...]:
         choices = self.arguments(0)
         self.check_arguments((left, *choices))
         if len(choices) > MAX_CHOICES:
@@ -166,28 +147,20 @@ class ConditionParser(Parser):
             )
         return choices
 
-    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+    def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
         for argument in arguments:
-            if isinstance(argument, Function) and argument.name != "size":
-                self.misused(argument)
+            if isinstance(argument, tree.Function) and argument.name != "size":
+                self.note_misuse(argument)
 
-    def misused(self, function: Function) -> None:
-        self.mistake("misused function", f"{MISUSED_FUNCTION}; function: {function.name}")
-
-
-def negate(condition: Condition) -> Condition:
-    return condition.part if isinstance(condition, Not) else Not(condition)
+    def note_misuse(self, function: tree.Function) -> None:
+        self.mistake("misused function", f"{parser.MISUSED_FUNCTION}; function: {function.name}")
 
 
-def join_parts(operator: str, left: Condition, right: Condition) -> Condition:
+def join_parts(operator: str, left: tree.Condition, right: tree.Condition) -> tree.Condition:
     """AND and OR take any number of parts, so that a long chain stays a flat tree."""
     if operator == "AND":
-        return And((*left.parts, right) if isinstance(left, And) else (left, right))
-    return Or((*left.parts, right) if isinstance(left, Or) else (left, right))
+        return tree.And((*left.parts, right) if isinstance(left, tree.And) else (left, right))
+    return tree.Or((*left.parts, right) if isinstance(left, tree.Or) else (left, right))
 
 
-@cache_by_text
-def parse_condition(source: str) -> Parsed[Condition]:
-    check_size(source)
-    parser = ConditionParser(source)
-    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))
+parse_condition = parser.cached_parser(ConditionParser)

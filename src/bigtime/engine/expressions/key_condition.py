@@ -1,7 +1,7 @@
 """Key conditions: a condition that names each key attribute once and compares it with constants.
 
 The syntax is that of any condition, so everything else that a condition can say has to be
-refused here. Which attributes are keys is not known yet: that is for whoever has the schema.
+refused here. Which attributes are keys is not known yet: the caller has the schema.
 """
 
 from __future__ import annotations
@@ -10,23 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, cast
 
+from bigtime.engine.expressions import tree
 from bigtime.engine.expressions.condition import MIRRORED, Values
 from bigtime.engine.expressions.paths import Names, resolve
-from bigtime.engine.expressions.tree import (
-    And,
-    Between,
-    Comparison,
-    Condition,
-    Function,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    SimpleCondition,
-    Value,
-    operands,
-)
+from bigtime.engine.expressions.tree import operands
 from bigtime.wire import AttributeValue, ValidationException
 
 KeyOperator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"]
@@ -69,14 +56,14 @@ class KeyProgram:
         )
 
 
-def compile_key_condition(condition: Condition, names: Names) -> KeyProgram:
+def compile_key_condition(condition: tree.Condition, names: Names) -> KeyProgram:
     try:
         return KeyProgram(unbound_terms(condition, names), None)
     except ValidationException as error:
         return KeyProgram((), error.message)
 
 
-def unbound_terms(condition: Condition, names: Names) -> tuple[UnboundTerm, ...]:
+def unbound_terms(condition: tree.Condition, names: Names) -> tuple[UnboundTerm, ...]:
     terms: dict[str, UnboundTerm] = {}
     for simple in conjuncts(condition):
         term = unbound_term(simple, names)
@@ -86,55 +73,55 @@ def unbound_terms(condition: Condition, names: Names) -> tuple[UnboundTerm, ...]
     return tuple(terms.values())
 
 
-def conjuncts(condition: Condition) -> Iterator[SimpleCondition]:
+def conjuncts(condition: tree.Condition) -> Iterator[tree.SimpleCondition]:
     match condition:
-        case And(parts):
+        case tree.And(parts):
             for part in parts:
                 yield from conjuncts(part)
-        case Or():
+        case tree.Or():
             raise ValidationException(f"{INVALID_OPERATOR}OR")
-        case Not():
+        case tree.Not():
             raise ValidationException(f"{INVALID_OPERATOR}NOT")
         case simple:
             yield simple
 
 
-def unbound_term(simple: SimpleCondition, names: Names) -> UnboundTerm:
+def unbound_term(simple: tree.SimpleCondition, names: Names) -> UnboundTerm:
     operator = key_operator(simple)
     first, *others = operands(simple)
-    if operator in ("BETWEEN", "begins_with") and not isinstance(first, Path):
+    if operator in ("BETWEEN", "begins_with") and not isinstance(first, tree.Path):
         raise ValidationException(
             f"{INVALID_CONDITION}{operator} operator must have the key attribute as its "
             "first operand"
         )
     attribute = key_attribute((first, *others), names)
-    if not isinstance(first, Path):
+    if not isinstance(first, tree.Path):
         first, others, operator = others[0], [first], cast(KeyOperator, MIRRORED[operator])
-    constants = [other.name for other in others if isinstance(other, Value)]
+    constants = [other.name for other in others if isinstance(other, tree.Value)]
     return UnboundTerm(attribute, operator, tuple(constants))
 
 
-def key_operator(simple: SimpleCondition) -> KeyOperator:
+def key_operator(simple: tree.SimpleCondition) -> KeyOperator:
     match simple:
-        case Comparison("<>"):
+        case tree.Comparison("<>"):
             refused = "<>"
-        case Comparison(operator):
+        case tree.Comparison(operator):
             return cast(KeyOperator, operator)
-        case Between():
+        case tree.Between():
             return "BETWEEN"
-        case Function("begins_with"):
+        case tree.Function("begins_with"):
             return "begins_with"
-        case Function(name):
+        case tree.Function(name):
             refused = name
-        case In():
+        case tree.In():
             refused = "IN"
     raise ValidationException(f"{INVALID_OPERATOR}{refused}")
 
 
-def key_attribute(all_operands: tuple[Operand, ...], names: Names) -> str:
+def key_attribute(all_operands: tuple[tree.Operand, ...], names: Names) -> str:
     found = None
     for operand in all_operands:
-        if isinstance(operand, Path):
+        if isinstance(operand, tree.Path):
             if found is not None:
                 raise ValidationException(
                     f"{INVALID_CONDITION}Multiple attribute names used in one condition"
@@ -142,7 +129,7 @@ def key_attribute(all_operands: tuple[Operand, ...], names: Names) -> str:
             found = resolve(operand, names)
             if len(found) > 1:
                 raise ValidationException(f"{INVALID}cannot have conditions on nested attributes")
-        elif not isinstance(operand, Value):
+        elif not isinstance(operand, tree.Value):
             raise ValidationException(f"{INVALID}cannot contain nested operations")
     if found is None:
         raise ValidationException(f"{INVALID_CONDITION}No key attribute specified")

@@ -13,27 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bigtime.engine.expressions import tree
+from bigtime.engine.expressions.check import type_of
 from bigtime.engine.expressions.condition import Filter, compile_condition
 from bigtime.engine.expressions.key_condition import KeyOperator, KeyTerm
-from bigtime.engine.expressions.projection import Projection, projection
-from bigtime.engine.expressions.tree import (
-    Action,
-    Add,
-    And,
-    Between,
-    Comparator,
-    Comparison,
-    Condition,
-    Delete,
-    Function,
-    In,
-    Not,
-    Or,
-    Path,
-    Remove,
-    Set,
-    Value,
-)
+from bigtime.engine.expressions.paths import Projection, projection
 from bigtime.engine.expressions.update import Update, compile_update
 from bigtime.wire import AttributeValue, ValidationException
 from bigtime.wire import values as attribute_values
@@ -43,7 +27,7 @@ TYPE_MISMATCH = "Type mismatch for attribute to update"
 SETS = ("SS", "NS", "BS")
 SCALARS = ("S", "N", "B")
 
-COMPARATORS: dict[str, Comparator] = {
+COMPARATORS: dict[str, tree.Comparator] = {
     "EQ": "=",
     "NE": "<>",
     "LE": "<=",
@@ -83,49 +67,35 @@ class Literals:
     def __init__(self) -> None:
         self.values: dict[str, AttributeValue] = {}
 
-    def add(self, value: AttributeValue) -> Value:
+    def add(self, value: AttributeValue) -> tree.Value:
         name = f":{len(self.values)}"
         self.values[name] = value
-        return Value(name)
-
-
-def literal_path(name: str) -> Path:
-    return Path((name,))
+        return tree.Value(name)
 
 
 def check_operand(value: AttributeValue) -> AttributeValue:
     return attribute_values.check_value(value)[0]
 
 
-def type_of(value: AttributeValue) -> str:
-    return next(iter(value))
-
-
 def read_filter(conditions: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
     """`QueryFilter` or `ScanFilter`; one without conditions filters nothing."""
-    literals = Literals()
-    parts = [
-        legacy_condition(name, *read_condition(condition), literals)
-        for name, condition in conditions.items()
-    ]
-    return bind_filter(parts, conditional_operator, literals)
+    read = {name: read_condition(condition) for name, condition in conditions.items()}
+    return joined_filter(read, conditional_operator)
 
 
 def read_expected(expected: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
-    literals = Literals()
-    parts = [
-        legacy_condition(name, *read_expectation(name, expectation), literals)
-        for name, expectation in expected.items()
-    ]
-    return bind_filter(parts, conditional_operator, literals)
+    read = {name: read_expectation(name, expectation) for name, expectation in expected.items()}
+    return joined_filter(read, conditional_operator)
 
 
-def bind_filter(
-    parts: Sequence[Condition], conditional_operator: str | None, literals: Literals
+def joined_filter(
+    conditions: Mapping[str, tuple[str, list[AttributeValue]]], conditional_operator: str | None
 ) -> Filter | None:
+    literals = Literals()
+    parts = [legacy_condition(name, *read, literals) for name, read in conditions.items()]
     if not parts:
         return None
-    joined = (Or if conditional_operator == "OR" else And)(tuple(parts))
+    joined = (tree.Or if conditional_operator == "OR" else tree.And)(tuple(parts))
     return compile_condition(parts[0] if len(parts) == 1 else joined, {}).bind(literals.values)
 
 
@@ -211,25 +181,28 @@ def check_operand_types(operator: str, operands: Sequence[AttributeValue]) -> No
 
 def legacy_condition(
     name: str, operator: str, operands: Sequence[AttributeValue], literals: Literals
-) -> Condition:
-    path = literal_path(name)
+) -> tree.Condition:
+    path = tree.Path((name,))
     given = tuple(literals.add(operand) for operand in operands)
     if operator in COMPARATORS:
-        return Comparison(COMPARATORS[operator], path, given[0])
+        return tree.Comparison(COMPARATORS[operator], path, given[0])
     return BUILDERS[operator](path, given)
 
 
-BUILDERS: dict[str, Callable[[Path, tuple[Value, ...]], Condition]] = {
-    "NOT_NULL": lambda path, given: Function("attribute_exists", (path,)),
-    "NULL": lambda path, given: Function("attribute_not_exists", (path,)),
-    "CONTAINS": lambda path, given: Function("contains", (path, *given)),
-    "NOT_CONTAINS": lambda path, given: And(
+BUILDERS: dict[str, Callable[[tree.Path, tuple[tree.Value, ...]], tree.Condition]] = {
+    "NOT_NULL": lambda path, given: tree.Function("attribute_exists", (path,)),
+    "NULL": lambda path, given: tree.Function("attribute_not_exists", (path,)),
+    "CONTAINS": lambda path, given: tree.Function("contains", (path, *given)),
+    "NOT_CONTAINS": lambda path, given: tree.And(
         # Nothing is absent from an attribute that is not there, though it does differ (NE).
-        (Function("attribute_exists", (path,)), Not(Function("contains", (path, *given))))
+        (
+            tree.Function("attribute_exists", (path,)),
+            tree.Not(tree.Function("contains", (path, *given))),
+        )
     ),
-    "BEGINS_WITH": lambda path, given: Function("begins_with", (path, *given)),
-    "IN": In,
-    "BETWEEN": lambda path, given: Between(path, *given),
+    "BEGINS_WITH": lambda path, given: tree.Function("begins_with", (path, *given)),
+    "IN": tree.In,
+    "BETWEEN": lambda path, given: tree.Between(path, *given),
 }
 
 
@@ -258,18 +231,18 @@ def read_attribute_updates(updates: Mapping[str, Any]) -> Update:
     return compile_update(actions, {}, TYPE_MISMATCH).bind(literals.values)
 
 
-def action(name: str, update: Mapping[str, Any], literals: Literals) -> Action:
-    verb, path = update.get("Action") or "PUT", literal_path(name)
+def action(name: str, update: Mapping[str, Any], literals: Literals) -> tree.Action:
+    verb, path = update.get("Action") or "PUT", tree.Path((name,))
     value = update.get("Value")
     if value is None:
         if verb != "DELETE":
             raise invalid("Only DELETE action is allowed when no attribute value is specified")
-        return Remove(path)
+        return tree.Remove(path)
     value = check_operand(value)
     check_action_type(verb, type_of(value))
     if verb == "PUT":
-        return Set(path, literals.add(value))
-    return (Add if verb == "ADD" else Delete)(path, literals.add(value))
+        return tree.Set(path, literals.add(value))
+    return (tree.Add if verb == "ADD" else tree.Delete)(path, literals.add(value))
 
 
 def check_action_type(verb: str, given: str) -> None:

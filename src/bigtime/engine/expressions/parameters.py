@@ -1,38 +1,44 @@
-"""What a request says in expressions, or in the legacy parameters, read in DynamoDB's order."""
+"""What a request says in expressions, or in the legacy parameters, read in DynamoDB's order.
+
+Texts repeat and values change. All that a request's texts are checked for depends on the texts,
+the names and the types of the values. So what is compiled of them is kept (`PLANS`) for the next
+request with the same; left to do for each request is to check its values and to bind them. A few
+conditions can also be wrong by what their values hold, such as the bounds of BETWEEN: those are
+checked again.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from bigtime.engine.expressions import legacy
-from bigtime.engine.expressions.condition import Filter
+from bigtime.engine.expressions import check, legacy, parser, paths
+from bigtime.engine.expressions.condition import ConditionProgram, Filter, Values, compile_condition
 from bigtime.engine.expressions.condition_parser import parse_condition
-from bigtime.engine.expressions.key_condition import KeyProgram, KeyTerm
+from bigtime.engine.expressions.key_condition import KeyProgram, KeyTerm, compile_key_condition
 from bigtime.engine.expressions.lexer import ExpressionError
-from bigtime.engine.expressions.parser import Parsed, parse_projection
-from bigtime.engine.expressions.programs import (
-    CONDITIONS,
-    KEY_CONDITIONS,
-    PROJECTIONS,
-    UPDATES,
-    Programs,
-)
-from bigtime.engine.expressions.projection import Projection
-from bigtime.engine.expressions.update import Update
-from bigtime.engine.expressions.update_parser import parse_update
-from bigtime.wire import AttributeValue, Item, Params, ValidationException
-from bigtime.wire import values as attribute_values
+from bigtime.engine.expressions.tree import Condition
+from bigtime.engine.expressions.update import Update, UpdateProgram, compile_update
+from bigtime.wire import AttributeValue, Item, Params, ValidationException, check_value
 
 Program = TypeVar("Program")
 Tree = TypeVar("Tree")
 
+TEXTS = tuple(
+    "UpdateExpression ConditionExpression KeyConditionExpression FilterExpression"
+    " ProjectionExpression".split()
+)
+JOINED_CONDITIONS = ("Expected", "QueryFilter", "ScanFilter")
+LEGACY = frozenset({"AttributeUpdates", "AttributesToGet", "KeyConditions", *JOINED_CONDITIONS})
 NAME_KEY = re.compile("#[0-9a-zA-Z_]+")
 VALUE_KEY = re.compile(":[0-9a-zA-Z_]+")
-JOINED_CONDITIONS = ("Expected", "QueryFilter", "ScanFilter")
+# AWS: "Constraints in Amazon DynamoDB", "Expression parameters"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_KEY_BYTES = 255
 MAX_PLACEHOLDER_BYTES = 2 * 1024 * 1024
+MOST_PLANS = 1024
 
 
 class Expressions(NamedTuple):
@@ -41,17 +47,45 @@ class Expressions(NamedTuple):
     condition: Callable[[Item], bool] | None = None
     filter: Filter | None = None
     update: Update | None = None
-    projection: Projection | None = None
+    projection: paths.Projection | None = None
     key_condition: tuple[KeyTerm, ...] | None = None
+    value_bytes: int = 0
+    """The size of ExpressionAttributeValues, without their keys."""
+
+
+class ExpressionPlan(NamedTuple):
+    """The programs of a request's texts, and the conditions to be checked with each value."""
+
+    update: UpdateProgram | None
+    condition: ConditionProgram | None
+    key_condition: KeyProgram | None
+    filter: ConditionProgram | None
+    projection: paths.Projection | None
+    rechecked: dict[str, Condition]
+
+
+PLANS: dict[object, ExpressionPlan] = {}
+NOTHING = Expressions()
 
 
 def check_parameters(
     params: Params, *, expressions: tuple[str, ...], legacy: tuple[str, ...]
 ) -> None:
     """Expressions and legacy parameters do not mix, and placeholders need an expression."""
-    given = [name for name in expressions if params.get(name) is not None]
-    old = [name for name in legacy if params.get(name) is not None]
-    if "KeyConditions" in old and params.get("KeyConditionExpression") is None:
+    members = tuple(params)
+    check_not_mixed(members, expressions, legacy)
+    if "ConditionalOperator" in params:
+        check_conditional_operator(params)
+    check_placeholders_needed(members, expressions)
+
+
+@lru_cache(1024)
+def check_not_mixed(
+    members: tuple[str, ...], expressions: tuple[str, ...], legacy: tuple[str, ...]
+) -> None:
+    given = [name for name in expressions if name in members]
+    old = [name for name in legacy if name in members]
+    if "KeyConditions" in old and "KeyConditionExpression" not in members:
         # Query alone may filter by expression what it finds by KeyConditions.
         old.remove("KeyConditions")
     if given and old:
@@ -60,14 +94,10 @@ def check_parameters(
             f"Non-expression parameters: {{{', '.join(old)}}} "
             f"Expression parameters: {{{', '.join(given)}}}"
         )
-    check_conditional_operator(params)
-    check_placeholders_needed(params, expressions, given)
 
 
 def check_conditional_operator(params: Params) -> None:
-    if params.get("ConditionalOperator") is None:
-        return
-    joined = [params[name] for name in JOINED_CONDITIONS if params.get(name) is not None]
+    joined = [params[name] for name in JOINED_CONDITIONS if name in params]
     if not joined:
         raise ValidationException("ConditionalOperator cannot be used without Filter or Expected")
     if any(len(conditions) < 2 for conditions in joined):
@@ -76,17 +106,16 @@ def check_conditional_operator(params: Params) -> None:
         )
 
 
-def check_placeholders_needed(
-    params: Params, expressions: Sequence[str], given: Sequence[str]
-) -> None:
-    if params.get("ExpressionAttributeNames") is not None and not given:
+@lru_cache(1024)
+def check_placeholders_needed(members: tuple[str, ...], expressions: tuple[str, ...]) -> None:
+    if "ExpressionAttributeNames" in members and not any(name in members for name in expressions):
         raise ValidationException(
             "ExpressionAttributeNames can only be specified when using expressions"
         )
     with_values = [name for name in expressions if name != "ProjectionExpression"]
-    if params.get("ExpressionAttributeValues") is None or not with_values:
+    if "ExpressionAttributeValues" not in members or not with_values:
         return
-    if all(params.get(name) is None for name in with_values):
+    if not any(name in members for name in with_values):
         verb = "are" if len(with_values) > 1 else "is"
         raise ValidationException(
             "ExpressionAttributeValues can only be specified when using expressions: "
@@ -95,83 +124,61 @@ def check_placeholders_needed(
 
 
 def read_expressions(params: Params) -> Expressions:
-    update, condition, filter_, projected = read_legacy(params)
-    names = read_names(params.get("ExpressionAttributeNames"))
-    values, value_bytes = read_values(params.get("ExpressionAttributeValues"))
-    if names:
-        check_placeholder_size(names, value_bytes)
-    reading = ExpressionReader(names, values)
-    if (text := params.get("UpdateExpression")) is not None:
-        update = reading.update(text)
-    if (text := params.get("ConditionExpression")) is not None:
-        condition = reading.condition("ConditionExpression", text)
-    key_program = None
-    if (text := params.get("KeyConditionExpression")) is not None:
-        key_program = reading.key_condition(text)
-    if (text := params.get("FilterExpression")) is not None:
-        filter_ = reading.condition("FilterExpression", text)
-    if (text := params.get("ProjectionExpression")) is not None:
-        projected = reading.projection(text)
-    reading.check_all_used()
+    old = NOTHING if LEGACY.isdisjoint(params) else read_legacy(params)
+    names = params.get("ExpressionAttributeNames")
+    given = params.get("ExpressionAttributeValues")
+    texts = tuple(map(params.get, TEXTS))
+    named = None if names is None else tuple(names.items())
+    typed = None if given is None else (*given, *map(tuple, given.values()))
+    key = texts, named, typed
+    plan = PLANS.get(key)
+    if plan is None:
+        check_keys("ExpressionAttributeNames", names, NAME_KEY)
+        check_names_filled(names or {})
+        check_keys("ExpressionAttributeValues", given, VALUE_KEY)
+    values, value_bytes = read_values(given) if given else ({}, 0)
+    name_bytes = check_placeholder_size(names, values, value_bytes) if names else 0
+    if plan is None:
+        plan = Compiler(params, names or {}, values).plan()
+        # A long text is made by a program, hardly ever twice.
+        if sum(map(len, filter(None, texts))) + name_bytes <= parser.LONGEST_CACHED_TEXT:
+            keep_plan(key, plan)
+    elif plan.rechecked:
+        recheck(plan.rechecked, names or {}, values)
     terms = None
-    if key_program is not None:
-        terms = key_program.bind(values)
-    elif (conditions := params.get("KeyConditions")) is not None:
-        terms = legacy.read_key_conditions(conditions)
-    matches = None if condition is None else condition.matches
-    return Expressions(matches, filter_, update, projected, terms)
+    if plan.key_condition is not None:
+        terms = plan.key_condition.bind(values)
+    elif "KeyConditions" in params:
+        terms = legacy.read_key_conditions(params["KeyConditions"])
+    return Expressions(
+        plan.condition.binder(values) if plan.condition else old.condition,
+        plan.filter.bind(values) if plan.filter else old.filter,
+        plan.update.bind(values) if plan.update else old.update,
+        plan.projection or old.projection,
+        terms,
+        value_bytes,
+    )
 
 
-def read_legacy(
-    params: Params,
-) -> tuple[Update | None, Filter | None, Filter | None, Projection | None]:
-    update = condition = filter_ = projected = None
+def read_legacy(params: Params) -> Expressions:
+    """What the legacy parameters say, but for KeyConditions, which are read last."""
     operator = params.get("ConditionalOperator")
+    update = condition = filter_ = projection = None
     if (updates := params.get("AttributeUpdates")) is not None:
         update = legacy.read_attribute_updates(updates)
     if (expected := params.get("Expected")) is not None:
         condition = legacy.read_expected(expected, operator)
     if (names := params.get("AttributesToGet")) is not None:
-        projected = legacy.read_attributes_to_get(names)
+        projection = legacy.read_attributes_to_get(names)
     for parameter in ("QueryFilter", "ScanFilter"):
         if (conditions := params.get(parameter)) is not None:
             filter_ = legacy.read_filter(conditions, operator)
-    return update, condition, filter_, projected
+    return Expressions(condition and condition.matches, filter_, update, projection)
 
 
-def read_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
-    if names is None:
-        return {}
-    check_keys("ExpressionAttributeNames", names, NAME_KEY)
-    for key, name in names.items():
-        if not name:
-            raise ValidationException(
-                "ExpressionAttributeNames contains invalid value: "
-                f"Empty attribute name for key {key}"
-            )
-    return names
-
-
-def read_values(given: Mapping[str, Any] | None) -> tuple[dict[str, AttributeValue], int]:
-    """The values as they are compared and stored, and their size with their keys."""
-    values: dict[str, AttributeValue] = {}
-    total = 0
-    if given is not None:
-        check_keys("ExpressionAttributeValues", given, VALUE_KEY)
-        for key, value in given.items():
-            try:
-                values[key], size = attribute_values.check_value(value)
-            except ValidationException as error:
-                raise ValidationException(
-                    f"ExpressionAttributeValues contains invalid value: {error} for key {key}"
-                ) from None
-            total += size + len(key)
-            if total > MAX_PLACEHOLDER_BYTES:
-                raise ValidationException("ExpressionAttributeValues exceeds max size")
-    return values, total
-
-
-def check_keys(parameter: str, mapping: Mapping[str, Any], pattern: re.Pattern[str]) -> None:
+def check_keys(parameter: str, mapping: Mapping[str, Any] | None, pattern: re.Pattern[str]) -> None:
+    if mapping is None:
+        return
     if not mapping:
         raise ValidationException(f"{parameter} must not be empty")
     for key in mapping:
@@ -186,62 +193,124 @@ def check_keys(parameter: str, mapping: Mapping[str, Any], pattern: re.Pattern[s
             )
 
 
-def check_placeholder_size(names: Mapping[str, str], value_bytes: int) -> None:
-    name_bytes = sum(len(key) + len(name) for key, name in names.items())
+def check_names_filled(names: Mapping[str, str]) -> None:
+    for key, name in names.items():
+        if not name:
+            raise ValidationException(
+                "ExpressionAttributeNames contains invalid value: "
+                f"Empty attribute name for key {key}"
+            )
+
+
+def read_values(given: Mapping[str, Any]) -> tuple[dict[str, AttributeValue], int]:
+    """The values as they are compared and stored, and their size without their keys."""
+    values: dict[str, AttributeValue] = {}
+    total = key_bytes = 0
+    for key, value in given.items():
+        try:
+            values[key], size = check_value(value)
+        except ValidationException as error:
+            raise ValidationException(
+                f"ExpressionAttributeValues contains invalid value: {error} for key {key}"
+            ) from None
+        total += size
+        key_bytes += len(key)
+        if total + key_bytes > MAX_PLACEHOLDER_BYTES:
+            raise ValidationException("ExpressionAttributeValues exceeds max size")
+    return values, total
+
+
+def check_placeholder_size(names: paths.Names, values: Values, value_bytes: int) -> int:
+    """The size of the names, which together with the values may not be too large."""
+    name_bytes = sum(map(len, names)) + sum(map(len, names.values()))
     if name_bytes > MAX_PLACEHOLDER_BYTES:
         raise ValidationException("ExpressionAttributeNames exceeds max size")
-    if name_bytes + value_bytes > MAX_PLACEHOLDER_BYTES:
+    if name_bytes + value_bytes + sum(map(len, values)) > MAX_PLACEHOLDER_BYTES:
         raise ValidationException(
             "Combined size of ExpressionAttributeNames and ExpressionAttributeValues exceeds "
             "max size"
         )
+    return name_bytes
 
 
-class ExpressionReader:
-    """The names and values of one request, and which of them its expressions have used."""
+class Compiler:
+    """Makes the plan of one request, and knows which names and values its texts have used."""
 
-    def __init__(self, names: Mapping[str, str], values: dict[str, AttributeValue]) -> None:
+    def __init__(
+        self, params: Params, names: paths.Names, values: Mapping[str, AttributeValue]
+    ) -> None:
+        self.params = params
         self.names = names
         self.values = values
-        self.used_names: set[str] = set()
-        self.used_values: set[str] = set()
+        self.used: set[str] = set()
+        self.rechecked: dict[str, Condition] = {}
 
-    def update(self, text: str) -> Update:
-        return self.read("UpdateExpression", text, parse_update, UPDATES).bind(self.values)
+    def plan(self) -> ExpressionPlan:
+        plan = ExpressionPlan(
+            self.program(
+                "UpdateExpression", parser.parse_update, check.check_update, compile_update
+            ),
+            self.condition("ConditionExpression", compile_condition),
+            self.condition("KeyConditionExpression", compile_key_condition),
+            self.condition("FilterExpression", compile_condition),
+            self.program(
+                "ProjectionExpression",
+                parser.parse_projection,
+                paths.check_projection,
+                paths.compile_projection,
+            ),
+            self.rechecked,
+        )
+        check_used("ExpressionAttributeNames", self.names, self.used)
+        check_used("ExpressionAttributeValues", self.values, self.used)
+        return plan
 
-    def condition(self, parameter: str, text: str) -> Filter:
-        return self.read(parameter, text, parse_condition, CONDITIONS).bind(self.values)
+    def condition(
+        self, parameter: str, compile: Callable[[Condition, paths.Names], Program]
+    ) -> Program | None:
+        program = self.program(parameter, parse_condition, check.check_condition, compile)
+        if program is not None:
+            tree = parse_condition(self.params[parameter]).tree
+            if check.depends_on_contents(tree):
+                self.rechecked[parameter] = tree
+        return program
 
-    def key_condition(self, text: str) -> KeyProgram:
-        return self.read("KeyConditionExpression", text, parse_condition, KEY_CONDITIONS)
-
-    def projection(self, text: str) -> Projection:
-        return self.read("ProjectionExpression", text, parse_projection, PROJECTIONS)
-
-    def read(
+    def program(
         self,
         parameter: str,
-        text: str,
-        parse: Callable[[str], Parsed[Tree]],
-        programs: Programs[Tree, Program],
-    ) -> Program:
+        parse: Callable[[str], parser.Parsed[Tree]],
+        check: Callable[[Tree, paths.Names, Values], None],
+        compile: Callable[[Tree, paths.Names], Program],
+    ) -> Program | None:
+        text = self.params.get(parameter)
+        if text is None:
+            return None
         try:
             parsed = parse(text)
-            self.used_names.update(parsed.aliases)
-            self.used_values.update(parsed.values)
-            return programs.program(text, parsed, self.names, self.values)
+            self.used.update(parsed.aliases, parsed.values)
+            check(parsed.tree, self.names, self.values)
+            return compile(parsed.tree, self.names)
         except ExpressionError as error:
             raise ValidationException(f"Invalid {parameter}: {error}") from None
 
-    def check_all_used(self) -> None:
-        check_used("ExpressionAttributeNames", self.names, self.used_names)
-        check_used("ExpressionAttributeValues", self.values, self.used_values)
+
+def recheck(conditions: dict[str, Condition], names: paths.Names, values: Values) -> None:
+    for parameter, tree in conditions.items():
+        try:
+            check.check_condition(tree, names, values)
+        except ExpressionError as error:
+            raise ValidationException(f"Invalid {parameter}: {error}") from None
 
 
 def check_used(parameter: str, given: Mapping[str, Any], used: set[str]) -> None:
-    # Whatever is used was given, or there would have been an error by now.
-    if len(given) > len(used):
-        unused = ", ".join(key for key in given if key not in used)
+    unused = [key for key in given if key not in used]
+    if unused:
         raise ValidationException(
-            f"Value provided in {parameter} unused in expressions: keys: {{{unused}}}"
+            f"Value provided in {parameter} unused in expressions: keys: {{{', '.join(unused)}}}"
         )
+
+
+def keep_plan(key: tuple[object, ...], plan: ExpressionPlan) -> None:
+    if len(PLANS) >= MOST_PLANS:
+        PLANS.clear()
+    PLANS[key] = plan

@@ -18,21 +18,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from bigtime.engine.expressions.lexer import (
-    ALIAS,
-    END,
-    NAME,
-    NUMBER,
-    VALUE,
-    ExpressionError,
-    syntax_error,
-    tokens,
-)
-from bigtime.engine.expressions.reserved import is_reserved
-from bigtime.engine.expressions.tree import Alias, Function, Operand, Path, Value
+from bigtime.engine.expressions import lexer, tree
+from bigtime.engine.expressions.lexer import syntax_error
 
 Tree = TypeVar("Tree")
 
+# AWS: "Constraints in Amazon DynamoDB", "Expression parameters" and "Attributes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_BYTES = 4096
 MAX_OPERATORS = 300
 MAX_PATH_ELEMENTS = 32
@@ -69,7 +61,7 @@ class Parser:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.tokens = tokens(source, self.keywords)
+        self.tokens = lexer.tokens(source, self.keywords)
         self.position = 0
         self.operators = 0
         self.mistakes: dict[str, str] = {}
@@ -93,7 +85,7 @@ class Parser:
         self.position += 1
         return True
 
-    def syntax_error(self) -> ExpressionError:
+    def syntax_error(self) -> lexer.ExpressionError:
         return syntax_error(self.source, self.tokens, self.position)
 
     def mistake(self, kind: str, message: str) -> None:
@@ -101,25 +93,25 @@ class Parser:
 
     def finish(self) -> None:
         """Nothing may follow; then the mistakes that are not syntax are reported."""
-        self.take(END)
+        self.take(lexer.END)
         if self.operators > MAX_OPERATORS:
-            raise ExpressionError(
+            raise lexer.ExpressionError(
                 f"The expression contains too many operators; operator count: {MAX_OPERATORS + 1}"
             )
         for kind in self.mistakes_in_order:
             if kind in self.mistakes:
-                raise ExpressionError(self.mistakes[kind])
+                raise lexer.ExpressionError(self.mistakes[kind])
 
-    def listed(self, element: Callable[[], Tree]) -> list[Tree]:
+    def list_of(self, element: Callable[[], Tree]) -> list[Tree]:
         elements = [element()]
         while self.skip(","):
             elements.append(element())
         return elements
 
-    def path(self) -> Path:
+    def path(self) -> tree.Path:
         return self.path_after([self.path_name()])
 
-    def path_after(self, elements: list[str | int | Alias]) -> Path:
+    def path_after(self, elements: list[str | int | tree.Alias]) -> tree.Path:
         """The path that begins with these elements, as far as dots and brackets continue it."""
         while self.next in (".", "["):
             if self.skip("."):
@@ -131,15 +123,15 @@ class Parser:
                 "path",
                 f"The document path has too many nesting levels; nesting levels: {len(elements)}",
             )
-        return Path(tuple(elements))
+        return tree.Path(tuple(elements))
 
-    def path_name(self) -> str | Alias:
+    def path_name(self) -> str | tree.Alias:
         kind = self.next
-        text = self.take(NAME, ALIAS)
-        if kind == ALIAS:
+        text = self.take(lexer.NAME, lexer.ALIAS)
+        if kind == lexer.ALIAS:
             self.aliases[text] = None
-            return Alias(text)
-        if is_reserved(text):
+            return tree.Alias(text)
+        if lexer.is_reserved(text):
             self.mistake(
                 "reserved", f"Attribute name is a reserved keyword; reserved keyword: {text}"
             )
@@ -147,45 +139,45 @@ class Parser:
 
     def path_index(self) -> int:
         self.take("[")
-        index = int(self.take(NUMBER))
+        index = int(self.take(lexer.NUMBER))
         self.take("]")
         if index > MAX_LIST_INDEX:
             self.mistake("path", f"List index is not within the allowable range; index: [{index}]")
         return index
 
-    def value(self) -> Value:
-        name = self.take(VALUE)
+    def value(self) -> tree.Value:
+        name = self.take(lexer.VALUE)
         self.values[name] = None
-        return Value(name)
+        return tree.Value(name)
 
-    def operand(self, depth: int = 0) -> Operand:
+    def operand(self, depth: int = 0) -> tree.Operand:
         if self.next != "(":
             return self.bare_operand(depth)
         if depth > MAX_OPERAND_DEPTH:
-            raise ExpressionError(REDUNDANT_PARENTHESES)
+            raise lexer.ExpressionError(REDUNDANT_PARENTHESES)
         opened = self.position
         self.take("(")
         inner = self.operand(depth + 1)
         self.take(")")
         self.check_parentheses(opened)
-        return self.path_after(list(inner.elements)) if isinstance(inner, Path) else inner
+        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
 
-    def bare_operand(self, depth: int) -> Operand:
-        if self.next == VALUE:
+    def bare_operand(self, depth: int) -> tree.Operand:
+        if self.next == lexer.VALUE:
             return self.value()
-        if self.next == NAME and self.tokens[self.position + 1].kind == "(":
+        if self.next == lexer.NAME and self.tokens[self.position + 1].kind == "(":
             return self.call(depth)
         return self.path()
 
-    def call(self, depth: int) -> Function:
-        name = self.take(NAME)
+    def call(self, depth: int) -> tree.Function:
+        name = self.take(lexer.NAME)
         if depth > MAX_OPERAND_DEPTH:
-            raise ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
+            raise lexer.ExpressionError(f"{MISUSED_FUNCTION}; function: {name}")
         arguments = self.arguments(depth)
         self.check_arguments(arguments)
         if name not in self.functions:
             self.unknown_function(name)
-        return Function(name, arguments)
+        return tree.Function(name, arguments)
 
     def unknown_function(self, name: str) -> None:
         elsewhere = name in CONDITION_FUNCTIONS or name in UPDATE_FUNCTIONS
@@ -196,7 +188,7 @@ class Parser:
         )
         self.mistake("unknown function", f"{problem}; function: {name}")
 
-    def arguments(self, depth: int) -> tuple[Operand, ...]:
+    def arguments(self, depth: int) -> tuple[tree.Operand, ...]:
         self.take("(")
         arguments = [self.operand(depth + 1)]
         while self.skip(","):
@@ -204,42 +196,107 @@ class Parser:
         self.take(")")
         return tuple(arguments)
 
-    def check_arguments(self, arguments: tuple[Operand, ...]) -> None:
+    def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
         """Conditions restrict what may be an argument; updates do not."""
 
     def check_parentheses(self, opened: int) -> None:
         """`opened` is where the parenthesis that has just been closed begins."""
 
 
-class ProjectionParser(Parser):
-    def parse(self) -> tuple[Path, ...]:
-        paths = self.listed(self.path)
+class TreeParser(Parser, Generic[Tree]):
+    """A parser of one kind of expression."""
+
+    def parse(self) -> Tree:
+        raise NotImplementedError
+
+
+class ProjectionParser(TreeParser[tuple[tree.Path, ...]]):
+    def parse(self) -> tuple[tree.Path, ...]:
+        paths = self.list_of(self.path)
         self.finish()
         return tuple(paths)
 
 
 def check_size(source: str) -> None:
     if not source:
-        raise ExpressionError("The expression can not be empty;")
+        raise lexer.ExpressionError("The expression can not be empty;")
     size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        raise ExpressionError(
+        raise lexer.ExpressionError(
             f"Expression size has exceeded the maximum allowed size; expression size: {size}"
         )
 
 
-def cache_by_text(parse: Callable[[str], Parsed[Tree]]) -> Callable[[str], Parsed[Tree]]:
-    """Long texts are made by programs, hardly ever twice: they would only fill the memory."""
+def cached_parser(parser: type[TreeParser[Tree]]) -> Callable[[str], Parsed[Tree]]:
+    """Parses texts, and keeps the trees; a long text is made by a program, hardly ever twice."""
+
+    def parse(source: str) -> Parsed[Tree]:
+        check_size(source)
+        cursor = parser(source)
+        return Parsed(cursor.parse(), tuple(cursor.aliases), tuple(cursor.values))
+
     remembered = lru_cache(CACHED_TEXTS)(parse)
-
-    def parse_cached(source: str) -> Parsed[Tree]:
-        return remembered(source) if len(source) <= LONGEST_CACHED_TEXT else parse(source)
-
-    return parse_cached
+    return lambda source: (
+        remembered(source) if len(source) <= LONGEST_CACHED_TEXT else parse(source)
+    )
 
 
-@cache_by_text
-def parse_projection(source: str) -> Parsed[tuple[Path, ...]]:
-    check_size(source)
-    parser = ProjectionParser(source)
-    return Parsed(parser.parse(), tuple(parser.aliases), tuple(parser.values))
+parse_projection = cached_parser(ProjectionParser)
+
+
+SECTIONS = frozenset(("SET", "REMOVE", "ADD", "DELETE"))
+
+
+class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
+    keywords = SECTIONS
+    functions = UPDATE_FUNCTIONS
+    kind = "an update"
+    mistakes_in_order = ("reserved", "unknown function", "section", "path")
+
+    def parse(self) -> tuple[tree.Action, ...]:
+        actions: list[tree.Action] = []
+        sections: set[str] = set()
+        while self.next != lexer.END or not sections:
+            section = self.take(*SECTIONS).upper()
+            if section in sections:
+                self.mistake(
+                    "section",
+                    f'The "{section}" section can only be used once in an update expression;',
+                )
+            sections.add(section)
+            actions.extend(self.section(section))
+        self.finish()
+        return tuple(actions)
+
+    def section(self, name: str) -> list[tree.Action]:
+        readers: dict[str, Callable[[], tree.Action]] = {
+            "SET": lambda: tree.Set(self.path(), self.assigned_operand()),
+            "REMOVE": lambda: tree.Remove(self.path()),
+            "ADD": lambda: tree.Add(self.path(), self.value()),
+            "DELETE": lambda: tree.Delete(self.path(), self.value()),
+        }
+        return self.list_of(readers[name])
+
+    def assigned_operand(self) -> tree.Operand:
+        self.take("=")
+        return self.arithmetic(0)
+
+    def arithmetic(self, depth: int) -> tree.Operand:
+        left = self.group(depth)
+        if isinstance(left, tree.Arithmetic) or self.next not in ("+", "-"):
+            return left
+        self.operators += 1
+        operator = self.take("+", "-")
+        return tree.Arithmetic("+" if operator == "+" else "-", left, self.operand())
+
+    def group(self, depth: int) -> tree.Operand:
+        """Parentheses may stand around a whole sum, or around one side of it."""
+        if self.next != "(" or depth > MAX_OPERAND_DEPTH:
+            return self.operand(depth)
+        self.take("(")
+        inner = self.arithmetic(depth + 1)
+        self.take(")")
+        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
+
+
+parse_update = cached_parser(UpdateParser)

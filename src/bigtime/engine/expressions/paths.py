@@ -1,10 +1,14 @@
-"""Document paths: how an expression finds its way into an item."""
+"""Document paths: how an expression finds its way into an item, and the part it leads to.
+
+AWS: "Referring to item attributes when using expressions in DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.Attributes.html
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bigtime.engine.expressions.lexer import ExpressionError
 from bigtime.engine.expressions.tree import Alias, Path
@@ -119,8 +123,8 @@ def check_overlaps(paths: Sequence[DocumentPath]) -> None:
         raise conflict
 
 
-def clash(one: DocumentPath, two: DocumentPath) -> str | None:
-    for left, right in zip(one, two, strict=False):
+def clash(first: DocumentPath, second: DocumentPath) -> str | None:
+    for left, right in zip(first, second, strict=False):
         if type(left) is not type(right):
             return "conflict"
         if left != right:
@@ -128,8 +132,74 @@ def clash(one: DocumentPath, two: DocumentPath) -> str | None:
     return "overlap"
 
 
-def clash_error(problem: str, one: DocumentPath, two: DocumentPath) -> ExpressionError:
+def clash_error(problem: str, first: DocumentPath, second: DocumentPath) -> ExpressionError:
     return ExpressionError(
         f"Two document paths {problem} with each other; must remove or rewrite one of these "
-        f"paths; path one: {path_text(one)}, path two: {path_text(two)}"
+        f"paths; path one: {path_text(first)}, path two: {path_text(second)}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    project: Callable[[Item], Item]
+    attributes: frozenset[str]
+    nested_attributes: frozenset[str]
+
+    def __call__(self, item: Item) -> Item:
+        return self.project(item)
+
+
+def check_projection(paths: tuple[Path, ...], names: Names, values: object) -> None:
+    check_overlaps([resolve(path, names) for path in paths])
+
+
+def compile_projection(paths: tuple[Path, ...], names: Names) -> Projection:
+    return projection([resolve(path, names) for path in paths])
+
+
+def projection(paths: Sequence[DocumentPath]) -> Projection:
+    """The projection on paths that do not overlap."""
+    attributes = top_level_names(paths)
+    nested = nested_names(paths)
+    root = branches(paths)
+    return Projection(
+        (lambda item: members(root, item)) if nested else plain(tuple(attributes)),
+        attributes,
+        nested,
+    )
+
+
+def plain(names: tuple[str, ...]) -> Callable[[Item], Item]:
+    return lambda item: {name: item[name] for name in names if name in item}
+
+
+def members(branch: Branch, item: Item) -> Item:
+    found: Item = {}
+    for name, child in branch.children.items():
+        value = item.get(str(name))
+        part = value if value is None or isinstance(child, int) else part_of(child, value)
+        if part is not None:
+            found[str(name)] = part
+    return found
+
+
+def part_of(branch: Branch, value: AttributeValue) -> AttributeValue | None:
+    """What the paths select of a map or a list; None when they select nothing."""
+    tag = "L" if branch.is_list else "M"
+    if tag not in value:
+        return None
+    part: Any = elements(branch, value["L"]) if tag == "L" else members(branch, value["M"])
+    return {tag: part} if part else None
+
+
+def elements(branch: Branch, content: list[AttributeValue]) -> list[AttributeValue]:
+    """The selected elements close ranks: they keep their order and lose their places."""
+    found = []
+    for index, child in sorted(branch.children.items()):
+        assert isinstance(index, int)
+        if index < len(content):
+            value = content[index]
+            part = value if isinstance(child, int) else part_of(child, value)
+            if part is not None:
+                found.append(part)
+    return found

@@ -4,6 +4,9 @@ Every operand is read from the item as it was before the update, whatever the or
 actions. The new item shares with the old one whatever no path goes through; the old one is
 never changed. Places in lists mean the old list: elements set beyond its end are appended in
 the order of their indexes, and removed elements leave together, at the end.
+
+AWS: "Using update expressions in DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
 """
 
 from __future__ import annotations
@@ -13,21 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from bigtime.engine.expressions import paths, tree
 from bigtime.engine.expressions.condition import Reader, ReaderBinder, Values, constant
-from bigtime.engine.expressions.paths import Branch, Names, branches, getter, resolve
-from bigtime.engine.expressions.projection import Projection, projection
-from bigtime.engine.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Delete,
-    Function,
-    Operand,
-    Path,
-    Remove,
-    Set,
-    Value,
-)
 from bigtime.wire import AttributeValue, Item, ValidationException, number
 
 MISSING_ATTRIBUTE = "The provided expression refers to an attribute that does not exist in the item"
@@ -48,17 +38,11 @@ class Update:
     """An update bound to its values."""
 
     preparations: list[Preparation]
-    root: Branch
-    touched: Projection
+    root: paths.Branch
+    touched: paths.Projection
     """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
-
-    @property
-    def attributes(self) -> frozenset[str]:
-        return self.touched.attributes
-
-    @property
-    def nested_attributes(self) -> frozenset[str]:
-        return self.touched.nested_attributes
+    attributes: frozenset[str]
+    nested_attributes: frozenset[str]
 
     def apply(self, item: Item) -> Item:
         changes = [prepare(item) for prepare in self.preparations]
@@ -68,36 +52,41 @@ class Update:
 @dataclass(frozen=True, slots=True)
 class UpdateProgram:
     binders: tuple[PreparationBinder, ...]
-    root: Branch
-    touched: Projection
+    root: paths.Branch
+    touched: paths.Projection
 
     def bind(self, values: Values) -> Update:
-        return Update([binder(values) for binder in self.binders], self.root, self.touched)
+        touched = self.touched
+        return Update(
+            [binder(values) for binder in self.binders],
+            self.root,
+            touched,
+            touched.attributes,
+            touched.nested_attributes,
+        )
 
 
 def compile_update(
-    actions: Sequence[Action],
-    names: Names,
-    mismatch: str = INCORRECT_TYPE,
+    actions: Sequence[tree.Action], names: paths.Names, mismatch: str = INCORRECT_TYPE
 ) -> UpdateProgram:
     """`mismatch` is what ADD and DELETE say to an attribute of another type."""
-    paths = [resolve(action.path, names) for action in actions]
+    targets = [paths.resolve(action.path, names) for action in actions]
     return UpdateProgram(
         tuple(compile_action(action, names, mismatch) for action in actions),
-        branches(paths),
-        projection(paths),
+        paths.branches(targets),
+        paths.projection(targets),
     )
 
 
-def compile_action(action: Action, names: Names, mismatch: str) -> PreparationBinder:
+def compile_action(action: tree.Action, names: paths.Names, mismatch: str) -> PreparationBinder:
     match action:
-        case Set(_, operand):
+        case tree.Set(_, operand):
             return assignment(compile_assigned_value(operand, names))
-        case Remove():
-            return lambda values: lambda item: remove_value
-        case Add(_, value):
+        case tree.Remove():
+            return lambda values: lambda item: lambda existing: None
+        case tree.Add(_, value):
             return adjustment(add_value, value.name, mismatch)
-        case Delete(_, value):
+        case tree.Delete(_, value):
             return adjustment(delete_members, value.name, mismatch)
 
 
@@ -124,10 +113,6 @@ def adjustment(
         return lambda item: change
 
     return bind
-
-
-def remove_value(existing: AttributeValue | None) -> AttributeValue | None:
-    return None
 
 
 def add_value(
@@ -161,29 +146,31 @@ def delete_members(
     return {tag: rest} if rest else None
 
 
-def compile_assigned_value(operand: Operand, names: Names) -> ReaderBinder:
+def compile_assigned_value(operand: tree.Operand, names: paths.Names) -> ReaderBinder:
     """The value that SET gives, read from the item; a missing one is an error."""
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return lambda values: constant(values[name])
-        case Path():
-            required = required_reader(getter(resolve(operand, names)))
+        case tree.Path():
+            required = required_reader(paths.getter(paths.resolve(operand, names)))
             return lambda values: required
-        case Arithmetic(symbol, left, right):
+        case tree.Arithmetic(symbol, left, right):
             compute = number.add if symbol == "+" else number.subtract
             return combine_operands(
                 compile_assigned_value(left, names),
                 compile_assigned_value(right, names),
                 lambda a, b: {"N": compute(content(a, "N"), content(b, "N"))},
             )
-        case Function("list_append", (left, right)):
+        case tree.Function("list_append", (left, right)):
             return combine_operands(
                 compile_assigned_value(left, names),
                 compile_assigned_value(right, names),
                 lambda a, b: {"L": [*content(a, "L"), *content(b, "L")]},
             )
-        case Function(_, (Path() as path, default)):
-            return existing_or(getter(resolve(path, names)), compile_assigned_value(default, names))
+        case tree.Function(_, (tree.Path() as path, default)):
+            return existing_or(
+                paths.getter(paths.resolve(path, names)), compile_assigned_value(default, names)
+            )
         case _:
             raise AssertionError("refused before it is compiled")
 
@@ -202,8 +189,8 @@ def combine_operands(
     left: ReaderBinder, right: ReaderBinder, combine: Callable[[Any, Any], AttributeValue]
 ) -> ReaderBinder:
     def bind(values: Values) -> Reader:
-        one, two = left(values), right(values)
-        return lambda item: combine(one(item), two(item))
+        read_left, read_right = left(values), right(values)
+        return lambda item: combine(read_left(item), read_right(item))
 
     return bind
 
@@ -228,7 +215,7 @@ def existing_or(get: Reader, default: ReaderBinder) -> ReaderBinder:
     return bind
 
 
-def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Item:
+def changed_map(branch: paths.Branch, changes: Sequence[Change], members: Item) -> Item:
     new = dict(members)
     for name, child in branch.children.items():
         assert isinstance(name, str)
@@ -242,7 +229,7 @@ def changed_map(branch: Branch, changes: Sequence[Change], members: Item) -> Ite
 
 
 def change_child(
-    child: Branch | int, changes: Sequence[Change], existing: AttributeValue | None
+    child: paths.Branch | int, changes: Sequence[Change], existing: AttributeValue | None
 ) -> AttributeValue | None:
     if isinstance(child, int):
         return changes[child](existing)
@@ -255,7 +242,7 @@ def change_child(
 
 
 def changed_list(
-    branch: Branch, changes: Sequence[Change], elements: list[AttributeValue]
+    branch: paths.Branch, changes: Sequence[Change], elements: list[AttributeValue]
 ) -> list[AttributeValue]:
     new: list[AttributeValue | None] = list(elements)
     for index, child in sorted(branch.children.items()):

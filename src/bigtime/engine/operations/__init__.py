@@ -1,8 +1,47 @@
-"""The operations of the API, one file for each family."""
+"""The operations of the API, one file for each family, and which function answers which."""
 
-from bigtime.engine.operations.dispatch import READS, WRITES, Read
+from collections.abc import Callable
+from typing import TypeAlias
+
+from bigtime.engine.operations import batch, items, query, streams, tables, transact
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.transact import TOKEN_SECONDS
 from bigtime.engine.operations.write import Write
+from bigtime.engine.storage import Database, Work
+from bigtime.wire import Params, Response
+
+Read: TypeAlias = Callable[[Database, Params], Response]
+
+READS: dict[str, Read] = {
+    "GetItem": items.get_item,
+    "Query": query.query,
+    "Scan": query.scan,
+    "BatchGetItem": batch.batch_get_item,
+    "TransactGetItems": transact.transact_get_items,
+    "DescribeTable": tables.describe_table,
+    "ListTables": tables.list_tables,
+    "DescribeTimeToLive": tables.describe_time_to_live,
+    "ListTagsOfResource": tables.list_tags_of_resource,
+    "DescribeLimits": tables.describe_limits,
+    "DescribeEndpoints": tables.describe_endpoints,
+    "ListStreams": streams.list_streams,
+    "DescribeStream": streams.describe_stream,
+    "GetShardIterator": streams.get_shard_iterator,
+    "GetRecords": streams.get_records,
+}
+
+WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
+    "PutItem": items.put_item,
+    "UpdateItem": items.update_item,
+    "DeleteItem": items.delete_item,
+    "BatchWriteItem": batch.batch_write_item,
+    "TransactWriteItems": transact.transact_write_items,
+    "CreateTable": tables.create_table,
+    "UpdateTable": tables.update_table,
+    "DeleteTable": tables.delete_table,
+    "UpdateTimeToLive": tables.update_time_to_live,
+    "TagResource": tables.tag_resource,
+    "UntagResource": tables.untag_resource,
+}
 
 __all__ = ["READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "QueryPlan", "Read", "Write"]

@@ -10,53 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bigtime.engine.operations.table_schema import (
-    ON_DEMAND,
-    check_bounds,
-    check_indexes_together,
-    check_table_throughput,
-    defined_attributes,
-    encryption,
-    global_index,
-    invalid,
-    key_names,
-    new_stream,
-    on_demand_ceilings,
-    refuse_ceilings,
-    refuse_members,
-    throughput,
-)
+from bigtime import wire
+from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
-from bigtime.wire import (
-    LimitExceededException,
-    Params,
-    ResourceNotFoundException,
-    ValidationException,
-)
+from bigtime.wire import Params
 
 DAY: Final = 86_400
 ONE_AT_A_TIME: Final = (
     "Subscriber limit exceeded: "
     "Only 1 online index can be created or deleted simultaneously per table"
 )
-NOT_FOR_UPDATE: Final = (
-    "DisassociationProtectionEnabled",
-    "GlobalTableSettingsReplicationMode",
-    "GlobalTableWitnessUpdates",
-    "MultiRegionConsistency",
-    "ReplicaUpdates",
-    "VectorIndexUpdates",
+NOT_FOR_UPDATE: Final = tuple(
+    "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode GlobalTableWitnessUpdates"
+    " MultiRegionConsistency ReplicaUpdates VectorIndexUpdates".split()
 )
-SOMETHING_TO_UPDATE: Final = (
-    "BillingMode",
-    "DeletionProtectionEnabled",
-    "GlobalSecondaryIndexUpdates",
-    "OnDemandThroughput",
-    "ProvisionedThroughput",
-    "SSESpecification",
-    "StreamSpecification",
-    "TableClass",
-    "WarmThroughput",
+SOMETHING_TO_UPDATE: Final = tuple(
+    "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates OnDemandThroughput"
+    " ProvisionedThroughput SSESpecification StreamSpecification TableClass WarmThroughput".split()
 )
 
 
@@ -64,9 +34,9 @@ def updated_table(
     table: TableDefinition, params: Params, *, now: float | None = None
 ) -> TableDefinition:
     """The table after an UpdateTable; `now` dates the changes that DescribeTable dates."""
-    refuse_members(params, NOT_FOR_UPDATE)
+    table_schema.refuse_members(params, NOT_FOR_UPDATE)
     if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
-        raise ValidationException(
+        raise wire.ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
         )
@@ -74,7 +44,7 @@ def updated_table(
     check_index_updates(updates)
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
-    changed = with_table_notes(changed, params)
+    changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
     changed = with_encryption(changed, params.get("SSESpecification"))
     return with_settings(changed, params, now)
@@ -84,41 +54,43 @@ def check_index_updates(updates: Sequence[Params]) -> None:
     names: set[str] = set()
     for update in updates:
         if len(update) == 0:
-            invalid(
+            table_schema.invalid(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
                 "GlobalSecondaryIndexUpdate.Delete must not be null"
             )
         for action in update.values():
             if action["IndexName"] in names:
-                invalid(
+                table_schema.invalid(
                     "Only one global secondary index update per index is allowed simultaneously. "
                     f"Index: {action['IndexName']}"
                 )
             names.add(action["IndexName"])
     if sum(action != "Update" for update in updates for action in update) > 1:
-        raise LimitExceededException(ONE_AT_A_TIME)
+        raise wire.LimitExceededException(ONE_AT_A_TIME)
 
 
 def with_billing(table: TableDefinition, params: Params, now: float | None) -> TableDefinition:
     mode = params.get("BillingMode", table.billing_mode)
     declared = params.get("ProvisionedThroughput")
-    if mode == ON_DEMAND:
+    if mode == table_schema.ON_DEMAND:
         if declared is not None:
-            check_table_throughput(params, on_demand=True)
+            table_schema.check_table_throughput(params, on_demand=True)
         return on_demand_table(table, now)
     if params.get("BillingMode") and declared is None:
-        invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+        table_schema.invalid(
+            "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"
+        )
     if declared is None:
         return table
-    check_bounds(declared)
-    if table.billing_mode == ON_DEMAND:
+    table_schema.check_bounds(declared)
+    if table.billing_mode == table_schema.ON_DEMAND:
         return provisioned_table(table, params)
     units = changed_throughput(table.throughput, declared)
     return replace(table, throughput=units, notes=with_change_dates(table, units, now))
 
 
 def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinition:
-    if table.billing_mode == ON_DEMAND:
+    if table.billing_mode == table_schema.ON_DEMAND:
         return table
     indexes = tuple(replace(index, throughput=Throughput()) for index in table.indexes)
     return replace(
@@ -139,11 +111,13 @@ def provisioned_table(table: TableDefinition, params: Params) -> TableDefinition
     }
     missing = [index.name for index in table.indexes if index.is_global and index.name not in given]
     if missing:
-        invalid(f"ProvisionedThroughput must be specified for index: {','.join(missing)}")
+        table_schema.invalid(
+            f"ProvisionedThroughput must be specified for index: {','.join(missing)}"
+        )
     return replace(
         table,
         billing_mode="PROVISIONED",
-        throughput=throughput(params["ProvisionedThroughput"]),
+        throughput=table_schema.throughput(params["ProvisionedThroughput"]),
         notes=notes_without_ceilings(table),
     )
 
@@ -160,9 +134,9 @@ def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
 
 
 def changed_throughput(current: Throughput, declared: Params) -> Throughput:
-    units = throughput(declared)
+    units = table_schema.throughput(declared)
     if units == current:
-        raise ValidationException(
+        raise wire.ValidationException(
             "The provisioned throughput for the table will not change. "
             "The requested value equals the current value. "
             f"Current ReadCapacityUnits provisioned for the table: {current.read}. "
@@ -211,50 +185,54 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
         if not ("OnDemandThroughput" in action or "WarmThroughput" in action):
             check_new_index_throughput(action, on_demand=False)
         return table
-    check_new_index_throughput(action, on_demand=table.billing_mode == ON_DEMAND)
+    check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     changed = replace(index, throughput=changed_throughput(index.throughput, declared))
-    return replace(table, indexes=tuple(changed if one is index else one for one in table.indexes))
+    return replace(
+        table, indexes=tuple(changed if each is index else each for each in table.indexes)
+    )
 
 
 def existing_index(table: TableDefinition, name: str) -> IndexDefinition:
     index = table.index(name)
     if index is None or not index.is_global:
-        raise ResourceNotFoundException
+        raise wire.ResourceNotFoundException
     return index
 
 
 def check_new_index_throughput(action: Params, *, on_demand: bool) -> None:
     name, units = action["IndexName"], action.get("ProvisionedThroughput")
     if on_demand and units is not None:
-        invalid(
+        table_schema.invalid(
             "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
             f"for index: {name} when BillingMode is PAY_PER_REQUEST"
         )
     if not on_demand:
         if units is None:
-            invalid(
+            table_schema.invalid(
                 f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
             )
-        check_bounds(units, f" for index {name}")
+        table_schema.check_bounds(units, f" for index {name}")
 
 
 def with_new_index(
     table: TableDefinition, action: Params, definitions: Sequence[Params]
 ) -> TableDefinition:
-    defined = defined_attributes(definitions)
+    defined = table_schema.defined_attributes(definitions)
     # The request itself must define the whole key, also what the table defined before.
     if not all(element["AttributeName"] in defined for element in action["KeySchema"]):
-        raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
+        raise wire.ValidationException(
+            "Invalid KeySchema: Some index key attribute have no definition"
+        )
     check_types_unchanged(table, defined)
     if table.index(action["IndexName"]) is not None:
-        raise ValidationException("Attempting to create an index which already exists")
+        raise wire.ValidationException("Attempting to create an index which already exists")
     if any(index.building for index in table.indexes):
-        raise LimitExceededException(ONE_AT_A_TIME)
-    index = replace(global_index(action, defined), building=True)
-    check_new_index_throughput(action, on_demand=table.billing_mode == ON_DEMAND)
+        raise wire.LimitExceededException(ONE_AT_A_TIME)
+    index = replace(table_schema.global_index(action, defined), building=True)
+    check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     attributes = {attribute.name: attribute for attribute in table.attributes}
     attributes.update((key_attribute.name, key_attribute) for key_attribute in index.key_attributes)
-    check_indexes_together((*table.indexes, index))
+    table_schema.check_indexes_together((*table.indexes, index))
     grown = replace(table, indexes=(*table.indexes, index), attributes=tuple(attributes.values()))
     return with_index_notes(grown, action)
 
@@ -262,7 +240,7 @@ def with_new_index(
 def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttribute]) -> None:
     for attribute in table.attributes:
         if defined.get(attribute.name, attribute) != attribute:
-            invalid(
+            table_schema.invalid(
                 f"Attribute {attribute.name} is already defined with type {attribute.type}, "
                 "which cannot be changed while a key uses it"
             )
@@ -270,11 +248,11 @@ def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttri
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
     index = existing_index(table, name)
-    kept = tuple(one for one in table.indexes if one is not index)
+    kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
-    others = {one: note for one, note in notes.pop("indexes", {}).items() if one != name}
+    others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
-    used = key_names(shrunk)
+    used = table_schema.key_names(shrunk)
     return replace(
         shrunk,
         attributes=tuple(attribute for attribute in shrunk.attributes if attribute.name in used),
@@ -289,22 +267,18 @@ def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:
     return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})
 
 
-def with_table_notes(table: TableDefinition, params: Params) -> TableDefinition:
-    return replace(table, notes=changed_notes(table, params, table.notes, "table"))
-
-
 def changed_notes(
     table: TableDefinition, declared: Params, notes: Mapping[str, Any], subject: str
 ) -> dict[str, Any]:
     changed = dict(notes)
     if declared.get("OnDemandThroughput"):
-        if table.billing_mode != ON_DEMAND:
-            refuse_ceilings(
+        if table.billing_mode != table_schema.ON_DEMAND:
+            table_schema.refuse_ceilings(
                 declared["OnDemandThroughput"], "when the table BillingMode is PROVISIONED"
             )
         ceilings = {
             **changed.get("OnDemandThroughput", {}),
-            **on_demand_ceilings(declared["OnDemandThroughput"], subject, least=-1),
+            **table_schema.on_demand_ceilings(declared["OnDemandThroughput"], subject, least=-1),
         }
         changed["OnDemandThroughput"] = {k: v for k, v in ceilings.items() if v != -1}
     if declared.get("WarmThroughput"):
@@ -322,25 +296,29 @@ def with_stream(table: TableDefinition, specification: Params | None) -> TableDe
     view_type = specification.get("StreamViewType")
     if specification["StreamEnabled"]:
         if view_type is None:
-            invalid("If stream is being enabled, then UpdateViewType must be specified")
+            table_schema.invalid(
+                "If stream is being enabled, then UpdateViewType must be specified"
+            )
         if is_on:
-            raise ValidationException(
+            raise wire.ValidationException(
                 f"Table already has an enabled stream: TableName: {table.name}"
             )
-        return replace(table, stream=new_stream(view_type))
+        return replace(table, stream=table_schema.new_stream(view_type))
     if view_type is not None:
-        invalid("If stream is being disabled, then UpdateViewType must not be specified")
+        table_schema.invalid(
+            "If stream is being disabled, then UpdateViewType must not be specified"
+        )
     if table.stream is None or not table.stream.enabled:
-        raise ValidationException(f"Table has no stream to disable: TableName: {table.name}")
+        raise wire.ValidationException(f"Table has no stream to disable: TableName: {table.name}")
     return replace(table, stream=replace(table.stream, enabled=False))
 
 
 def with_encryption(table: TableDefinition, specification: Params | None) -> TableDefinition:
     if specification is None:
         return table
-    key = encryption(specification)
+    key = table_schema.encryption(specification)
     if key == table.sse:
-        invalid(
+        table_schema.invalid(
             "Table is already encrypted by default"
             if key is None
             else "Table is already encrypted with given KMSMasterKeyId"
@@ -361,12 +339,12 @@ def with_time_to_live(table: TableDefinition, specification: Params) -> TableDef
     name, current = specification["AttributeName"], table.ttl_attribute
     if current is None:
         if not specification["Enabled"]:
-            raise ValidationException("TimeToLive is already disabled")
+            raise wire.ValidationException("TimeToLive is already disabled")
         return replace(table, ttl_attribute=name)
     if current != name:
-        raise ValidationException(
+        raise wire.ValidationException(
             f"TimeToLive is active on a different AttributeName: current AttributeName is {current}"
         )
     if specification["Enabled"]:
-        raise ValidationException("TimeToLive is already enabled")
+        raise wire.ValidationException("TimeToLive is already enabled")
     return replace(table, ttl_attribute=None)

@@ -12,27 +12,22 @@ from typing import NamedTuple
 import apsw
 import orjson
 
+from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of
-from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
+from bigtime.engine.operations.capacity import Consumed, costs, mode_of
+from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import (
-    MANY_DATATYPES,
-    MAX_ITEM_BYTES,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_item,
-    read_units,
-)
+from bigtime.wire import Item, Params, Response
 
+# AWS: "BatchGetItem" and "BatchWriteItem"
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 MAX_KEYS = 100
 MAX_WRITES = 25
 # AWS's own example: of 100 items of 300 KB, 52 come back "so as not to exceed the 16 MB limit"
-# (API_BatchGetItem.html), which makes these megabytes decimal.
+# ("BatchGetItem"), which makes these megabytes decimal.
 RESPONSE_BYTES = 16_000_000
 PARTITION_BYTES = 1024 * 1024
 DUPLICATES = "Provided list of item keys contains duplicates"
@@ -58,30 +53,27 @@ class TableReads:
         self.expressions = read_expressions(given)
         self.keys = read_keys(given["Keys"], most)
 
-    def unprocessed(self, keys: list[Item]) -> Response:
-        return {**self.given, "Keys": keys}
-
 
 def batch_get_item(database: Database, params: Params) -> Response:
-    reads = read_tables(params["RequestItems"])
-    located = [(read, *locate(database, read)) for read in reads]
-    for one, table, _ in located:
-        check_key_paths(table, one.expressions)
+    wanted = read_tables(params["RequestItems"])
+    located = [(read, *locate(database, read)) for read in wanted]
+    for reads, table, _ in located:
+        check_key_paths(table, reads.expressions)
     cut_short = database.faults.active and database.faults.strikes("unprocessed")
     response: Response = {"Responses": {}, "UnprocessedKeys": {}}
     used: list[Response] = []
     mode = mode_of(params)
     room = RESPONSE_BYTES
     with database.file.snapshot() as reader:  # to lock the file once is quicker, too
-        for one, table, blobs in located:
+        for reads, table, blobs in located:
             allowed = len(blobs) // 2 if cut_short else len(blobs)
-            items, units, left, room = read_some(reader, one, table, blobs[:allowed], room)
-            response["Responses"][one.name] = items
-            unprocessed = left + one.keys[allowed:]
+            items, units, left, room = read_that_fits(reader, reads, table, blobs[:allowed], room)
+            response["Responses"][reads.name] = items
+            unprocessed = left + reads.keys[allowed:]
             if unprocessed:
-                response["UnprocessedKeys"][one.name] = one.unprocessed(unprocessed)
+                response["UnprocessedKeys"][reads.name] = {**reads.given, "Keys": unprocessed}
             if mode:
-                used.append(Consumed(one.name, units).shown(mode))
+                used.append(Consumed(reads.name, units).to_response(mode))
     if mode:
         response["ConsumedCapacity"] = used
     return response
@@ -99,15 +91,15 @@ def read_tables(requests: Params) -> list[TableReads]:
 def read_keys(given: list[Item], most: int) -> list[Item]:
     keys = []
     seen = set()
-    for one in given:
-        key = read_key(one)
+    for each in given:
+        key = wire.check_item(each)[0]
         spelt = orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
         if spelt in seen:
-            raise ValidationException(DUPLICATES)
+            raise wire.ValidationException(DUPLICATES)
         seen.add(spelt)
         keys.append(key)
         if len(keys) > most:
-            raise ValidationException("Too many items requested for the BatchGetItem call")
+            raise wire.ValidationException("Too many items requested for the BatchGetItem call")
     return keys
 
 
@@ -116,7 +108,7 @@ def locate(database: Database, reads: TableReads) -> tuple[Table, list[tuple[byt
     return table, [table.quick_blobs(key) or table.key_blobs(key) for key in reads.keys]
 
 
-def read_some(
+def read_that_fits(
     reader: apsw.Connection,
     reads: TableReads,
     table: Table,
@@ -136,7 +128,7 @@ def read_some(
             continue
         partitions[partition] = partitions.get(partition, 0) + size
         room -= size
-        units += read_units(size, consistent=reads.consistent)
+        units += wire.read_units(size, consistent=reads.consistent)
         if blob is not None:
             item = orjson.loads(blob)
             items.append(project(item) if project else item)
@@ -164,9 +156,10 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         writes = checked_writes(database, actions)
         plans = [write.plan(transaction) for write in writes[:allowed]]
-        room = Room(database, transaction)
+        room = Room(database.collection_limit, transaction)
         for plan in plans:
-            room.admit(plan)
+            if plan.write.table.collections:
+                room.admit(plan)
         for plan in plans:
             plan.apply(transaction)
         response: Response = {"UnprocessedItems": {}}
@@ -181,21 +174,23 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
 
 def read_actions(requests: Params) -> Iterator[BatchAction]:
     if sum(map(len, requests.values())) > MAX_WRITES:
-        raise ValidationException("Too many items requested for the BatchWriteItem call")
+        raise wire.ValidationException("Too many items requested for the BatchWriteItem call")
     for name, given in requests.items():
         if any(len(request) != 1 for request in given):
             # AWS's words for a request that is neither a put nor a delete, or both.
-            raise ValidationException(MANY_DATATYPES)
+            raise wire.ValidationException(wire.MANY_DATATYPES)
         for request in given:
             yield read_action(name, request)
 
 
 def read_action(name: str, request: Params) -> BatchAction:
     if "DeleteRequest" in request:
-        return BatchAction(name, request, False, read_key(request["DeleteRequest"]["Key"]), 0)
-    item, size = check_item(request["PutRequest"]["Item"])
-    if size > MAX_ITEM_BYTES:
-        raise ValidationException(PUT_TOO_LARGE)
+        return BatchAction(
+            name, request, False, wire.check_item(request["DeleteRequest"]["Key"])[0], 0
+        )
+    item, size = wire.check_item(request["PutRequest"]["Item"])
+    if size > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(PUT_TOO_LARGE)
     return BatchAction(name, request, True, item, size)
 
 
@@ -206,7 +201,7 @@ def checked_writes(database: Database, actions: Iterable[BatchAction]) -> list[W
         table = database.catalogue.table_for_writing(database.table_name(name))
         blobs = put_blobs(table, item) if is_put else table.key_blobs(item)
         if (table.number, *blobs) in seen:
-            raise ValidationException(DUPLICATES)
+            raise wire.ValidationException(DUPLICATES)
         seen.add((table.number, *blobs))
         writes.append(Write("put" if is_put else "delete", table, item, *blobs, size))
     return writes
@@ -216,45 +211,8 @@ def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
     # In a batch AWS has one text for a key that is missing and for one of another type.
     for attribute in table.definition.key_attributes:
         if attribute.type not in item.get(attribute.name, ()):
-            raise ValidationException("The provided key element does not match the schema")
+            raise wire.ValidationException("The provided key element does not match the schema")
     return table.item_blobs(item)
 
 
 # --- What they cost -------------------------------------------------------------------------
-
-
-def costs(
-    transaction: Transaction,
-    plans: list[tuple[str, Plan]],
-    params: Params,
-    *,
-    transactional: bool = False,
-) -> Response:
-    """What the caller asked to be told of the writes, each under its table's name as given."""
-    response: Response = {}
-    mode = mode_of(params)
-    if mode:
-        used: dict[str, Consumed] = {}
-        for name, plan in plans:
-            used.setdefault(name, Consumed(name)).add_write(plan, transactional=transactional)
-        side = "Write" if transactional else None
-        response["ConsumedCapacity"] = [one.shown(mode, side=side) for one in used.values()]
-    if params.get("ReturnItemCollectionMetrics") == "SIZE":
-        metrics = metrics_by_table(transaction, plans)
-        if metrics:
-            response["ItemCollectionMetrics"] = metrics
-    return response
-
-
-def metrics_by_table(
-    transaction: Transaction, plans: list[tuple[str, Plan]]
-) -> dict[str, list[Response]]:
-    """The collections that the writes touched, each once."""
-    metrics: dict[str, list[Response]] = {}
-    for name, plan in plans:
-        if plan.write.table.collections and plan.write.kind != "check":
-            known = metrics.setdefault(name, [])
-            shown = collection_metrics(transaction, plan)
-            if shown not in known:
-                known.append(shown)
-    return metrics

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
-from bigtime.engine.operations.write import Plan
-from bigtime.engine.storage import Index
+from bigtime.engine.operations.write import Plan, collection_metrics
+from bigtime.engine.storage import Index, Transaction
 from bigtime.wire import Params, Response, index_write_units, same_maps, write_units
 
 
+@dataclass(slots=True)
 class Consumed:
     """The capacity one request has used on one table, called as the request calls it."""
 
-    __slots__ = ("global_indexes", "local_indexes", "table", "table_name")
-
-    def __init__(self, table_name: str, units: float = 0.0) -> None:
-        self.table_name = table_name
-        self.table = units
-        self.global_indexes: dict[str, float] = {}
-        self.local_indexes: dict[str, float] = {}
+    table_name: str
+    table: float = 0.0
+    global_indexes: dict[str, float] = field(default_factory=dict)
+    local_indexes: dict[str, float] = field(default_factory=dict)
 
     def add_index(self, index: Index, units: float) -> None:
         arm = self.global_indexes if index.is_global else self.local_indexes
@@ -27,7 +26,7 @@ class Consumed:
     def add_write(self, plan: Plan, *, transactional: bool = False) -> None:
         units = write_units(max(plan.old_size, plan.new_size))
         self.table += 2 * units if transactional else units
-        for index in plan.indexes():
+        for index in plan.indexes:
             index_units = units_in_index(index, plan)
             if index_units:
                 self.add_index(index, index_units)
@@ -35,21 +34,23 @@ class Consumed:
     def total(self) -> float:
         return self.table + sum(self.global_indexes.values()) + sum(self.local_indexes.values())
 
-    def shown(self, mode: str, *, side: str | None = None) -> Response:
+    def to_response(self, mode: str, *, side: str | None = None) -> Response:
         """As `ConsumedCapacity`; `side` is Read or Write where AWS spells the kind out."""
-        shown: Response = {"TableName": self.table_name, **units_shown(self.total(), side)}
+        shown: Response = {"TableName": self.table_name, **units_response(self.total(), side)}
         if mode == "INDEXES":
-            shown["Table"] = units_shown(self.table, side)
+            shown["Table"] = units_response(self.table, side)
             for name, arm in (
                 ("LocalSecondaryIndexes", self.local_indexes),
                 ("GlobalSecondaryIndexes", self.global_indexes),
             ):
                 if arm:
-                    shown[name] = {one: units_shown(units, side) for one, units in arm.items()}
+                    shown[name] = {
+                        index_name: units_response(units, side) for index_name, units in arm.items()
+                    }
         return shown
 
 
-def units_shown(units: float, side: str | None) -> dict[str, float]:
+def units_response(units: float, side: str | None) -> dict[str, float]:
     shown = {"CapacityUnits": units}
     if side:
         shown[f"{side}CapacityUnits"] = units
@@ -73,3 +74,42 @@ def mode_of(params: Params) -> str | None:
     """TOTAL or INDEXES, when the caller wants to know."""
     mode: Any = params.get("ReturnConsumedCapacity")
     return mode if mode in ("TOTAL", "INDEXES") else None
+
+
+def costs(
+    transaction: Transaction,
+    plans: list[tuple[str, Plan]],
+    params: Params,
+    *,
+    transactional: bool = False,
+) -> Response:
+    """What the caller asked to be told of the writes, each under its table's name as given."""
+    response: Response = {}
+    mode = mode_of(params)
+    if mode:
+        used = {name: Consumed(name) for name, _ in plans}
+        for name, plan in plans:
+            used[name].add_write(plan, transactional=transactional)
+        side = "Write" if transactional else None
+        response["ConsumedCapacity"] = [
+            consumed.to_response(mode, side=side) for consumed in used.values()
+        ]
+    if params.get("ReturnItemCollectionMetrics") == "SIZE":
+        metrics = metrics_by_table(transaction, plans)
+        if metrics:
+            response["ItemCollectionMetrics"] = metrics
+    return response
+
+
+def metrics_by_table(
+    transaction: Transaction, plans: list[tuple[str, Plan]]
+) -> dict[str, list[Response]]:
+    """The collections that the writes touched, each once."""
+    metrics: dict[str, list[Response]] = {}
+    for name, plan in plans:
+        if plan.write.table.collections and plan.write.kind != "check":
+            known = metrics.setdefault(name, [])
+            shown = collection_metrics(transaction, plan)
+            if shown not in known:
+                known.append(shown)
+    return metrics

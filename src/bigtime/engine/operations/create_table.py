@@ -11,47 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bigtime.engine.operations.table_schema import (
-    ON_DEMAND,
-    KeySchema,
-    check_bounds,
-    check_indexes_together,
-    check_table_throughput,
-    checked_tags,
-    declared_stream,
-    defined_attributes,
-    encryption,
-    global_index,
-    invalid,
-    key_names,
-    key_schema,
-    local_index,
-    on_demand_ceilings,
-    quoted_list,
-    refuse_ceilings,
-    refuse_members,
-    throughput,
-)
+from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
 
 # Parts of the API that belong to global tables, policies and vector search, which are not
 # here. A table that seemed to have them would be worse than an error.
-NOT_FOR_CREATE: Final = (
-    "GlobalTableSettingsReplicationMode",
-    "GlobalTableSourceArn",
-    "ResourcePolicy",
-    "VectorIndexes",
+NOT_FOR_CREATE: Final = tuple(
+    "GlobalTableSettingsReplicationMode GlobalTableSourceArn ResourcePolicy VectorIndexes".split()
 )
 
 
-# --- CreateTable --------------------------------------------------------------------------
-
-
 def new_table(params: Params) -> TableDefinition:
-    on_demand = params.get("BillingMode") == ON_DEMAND
-    check_table_throughput(params, on_demand=on_demand)
-    defined = defined_attributes(params["AttributeDefinitions"])
+    on_demand = params.get("BillingMode") == table_schema.ON_DEMAND
+    table_schema.check_table_throughput(params, on_demand=on_demand)
+    defined = table_schema.defined_attributes(params["AttributeDefinitions"])
     key = table_key(params, defined)
     table = TableDefinition(
         name=params["TableName"],
@@ -60,26 +34,26 @@ def new_table(params: Params) -> TableDefinition:
         attributes=tuple(defined.values()),
         indexes=declared_indexes(params, key, defined),
         billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
-        throughput=throughput(params.get("ProvisionedThroughput")),
+        throughput=table_schema.throughput(params.get("ProvisionedThroughput")),
         deletion_protected=params.get("DeletionProtectionEnabled", False),
         table_class=params.get("TableClass"),
-        sse=encryption(params.get("SSESpecification")),
-        stream=declared_stream(params.get("StreamSpecification")),
-        tags=checked_tags(params.get("Tags", ())),
+        sse=table_schema.encryption(params.get("SSESpecification")),
+        stream=table_schema.declared_stream(params.get("StreamSpecification")),
+        tags=table_schema.checked_tags(params.get("Tags", ())),
         notes=declared_notes(params, on_demand=on_demand),
     )
     check_all_used(table)
-    refuse_members(params, NOT_FOR_CREATE)
+    table_schema.refuse_members(params, NOT_FOR_CREATE)
     return table
 
 
-def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> KeySchema:
+def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> table_schema.KeySchema:
     if len(params["KeySchema"]) > len(defined):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
-    key = key_schema(params["KeySchema"], defined)
+    key = table_schema.key_schema(params["KeySchema"], defined)
     has_indexes = "LocalSecondaryIndexes" in params or "GlobalSecondaryIndexes" in params
     if not has_indexes and len(params["KeySchema"]) != len(defined):
-        invalid(
+        table_schema.invalid(
             "Number of attributes in KeySchema does not exactly match number of attributes "
             "defined in AttributeDefinitions"
         )
@@ -87,29 +61,29 @@ def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> KeySchema:
 
 
 def declared_indexes(
-    params: Params, key: KeySchema, defined: Mapping[str, KeyAttribute]
+    params: Params, key: table_schema.KeySchema, defined: Mapping[str, KeyAttribute]
 ) -> tuple[IndexDefinition, ...]:
     local = declared_local_indexes(params, key, defined)
-    check_indexes_together(local)
+    table_schema.check_indexes_together(local)
     indexes = local + declared_global_indexes(params, defined)
-    check_indexes_together(indexes)
+    table_schema.check_indexes_together(indexes)
     return indexes
 
 
 def declared_local_indexes(
-    params: Params, key: KeySchema, defined: Mapping[str, KeyAttribute]
+    params: Params, key: table_schema.KeySchema, defined: Mapping[str, KeyAttribute]
 ) -> tuple[IndexDefinition, ...]:
     declared = params.get("LocalSecondaryIndexes")
     if declared is None:
         return ()
     if not declared:
-        invalid("List of LocalSecondaryIndexes is empty")
+        table_schema.invalid("List of LocalSecondaryIndexes is empty")
     if not key.range_key:
-        invalid(
+        table_schema.invalid(
             "Table KeySchema does not have a range key, "
             "which is required when specifying a LocalSecondaryIndex"
         )
-    return tuple(local_index(one, key, defined) for one in declared)
+    return tuple(table_schema.local_index(index, key, defined) for index in declared)
 
 
 def declared_global_indexes(
@@ -119,34 +93,34 @@ def declared_global_indexes(
     if declared is None:
         return ()
     if not declared:
-        invalid("List of GlobalSecondaryIndexes is empty")
+        table_schema.invalid("List of GlobalSecondaryIndexes is empty")
     indexes = []
-    for one in declared:
-        indexes.append(global_index(one, defined))
-        check_index_throughput(one, on_demand=params.get("BillingMode") == ON_DEMAND)
+    for index in declared:
+        indexes.append(table_schema.global_index(index, defined))
+        check_index_throughput(index, on_demand=params.get("BillingMode") == table_schema.ON_DEMAND)
     return tuple(indexes)
 
 
 def check_index_throughput(declared: Params, *, on_demand: bool) -> None:
     name, units = declared["IndexName"], declared.get("ProvisionedThroughput")
     if on_demand and units is not None:
-        invalid(
+        table_schema.invalid(
             f"ProvisionedThroughput should not be specified for index: {name} "
             "when BillingMode is PAY_PER_REQUEST"
         )
     if not on_demand:
         if units is None:
-            invalid(f"ProvisionedThroughput is not specified for index: {name}")
-        check_bounds(units, f" for index {name}")
+            table_schema.invalid(f"ProvisionedThroughput is not specified for index: {name}")
+        table_schema.check_bounds(units, f" for index {name}")
 
 
 def declared_notes(params: Params, *, on_demand: bool) -> dict[str, Any]:
     """What DescribeTable repeats and nothing acts on, of the table and of its indexes."""
     notes = capacity_notes(params, "table", on_demand=on_demand)
     indexes = {
-        one["IndexName"]: found
-        for one in params.get("GlobalSecondaryIndexes", ())
-        if (found := capacity_notes(one, f"index: {one['IndexName']}", on_demand=on_demand))
+        index["IndexName"]: found
+        for index in params.get("GlobalSecondaryIndexes", ())
+        if (found := capacity_notes(index, f"index: {index['IndexName']}", on_demand=on_demand))
     }
     return {**notes, "indexes": indexes} if indexes else notes
 
@@ -156,17 +130,20 @@ def capacity_notes(declared: Params, subject: str, *, on_demand: bool) -> dict[s
     ceilings = declared.get("OnDemandThroughput")
     if ceilings:
         if not on_demand:
-            refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
-        notes["OnDemandThroughput"] = on_demand_ceilings(ceilings, subject)
+            table_schema.refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
+        notes["OnDemandThroughput"] = table_schema.on_demand_ceilings(ceilings, subject)
     if declared.get("WarmThroughput"):
         notes["WarmThroughput"] = dict(declared["WarmThroughput"])
     return notes
 
 
 def check_all_used(table: TableDefinition) -> None:
-    defined, used = [attribute.name for attribute in table.attributes], key_names(table)
+    defined, used = (
+        [attribute.name for attribute in table.attributes],
+        table_schema.key_names(table),
+    )
     if len(used) < len(defined):
-        invalid(
+        table_schema.invalid(
             "Some AttributeDefinitions are not used. AttributeDefinitions: "
-            f"{quoted_list(defined)}, keys used: {quoted_list(used)}"
+            f"{table_schema.quoted_list(defined)}, keys used: {table_schema.quoted_list(used)}"
         )

@@ -8,32 +8,18 @@ from __future__ import annotations
 
 import orjson
 
+from bigtime import wire
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_item,
-    read_units,
-)
+from bigtime.wire import Item, Params, Response
 
 # Most requests have none of these, and then need not be asked about each.
 EXPRESSIVE = frozenset(
-    {
-        "AttributesToGet",
-        "ConditionExpression",
-        "ConditionalOperator",
-        "Expected",
-        "ExpressionAttributeNames",
-        "ExpressionAttributeValues",
-        "ProjectionExpression",
-    }
+    "AttributesToGet ConditionExpression ConditionalOperator Expected ExpressionAttributeNames"
+    " ExpressionAttributeValues ProjectionExpression".split()
 )
 NO_EXPRESSIONS = Expressions()
 CONDITION_LEGACY = ("Expected", "ConditionalOperator")
@@ -58,8 +44,8 @@ def get_item(database: Database, params: Params) -> Response:
     mode = mode_of(params)
     if mode:
         consistent = bool(params.get("ConsistentRead"))
-        units = read_units(row[0] if row else 0, consistent=consistent)
-        response["ConsumedCapacity"] = Consumed(params["TableName"], units).shown(mode)
+        units = wire.read_units(row[0] if row else 0, consistent=consistent)
+        response["ConsumedCapacity"] = Consumed(params["TableName"], units).to_response(mode)
     return response
 
 
@@ -68,7 +54,7 @@ def read_get(
 ) -> tuple[Table, tuple[bytes, bytes], Projection | None]:
     """What to get and how to show it, with every check in AWS's order."""
     check_parameters(params, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
     table = database.catalogue.table(database.table_name(params["TableName"]))
     blobs = table.key_blobs(key)
@@ -80,10 +66,10 @@ def put_item(database: Database, params: Params) -> Work[Response]:
     plain = EXPRESSIVE.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
-    item, size = check_item(params["Item"])
+    item, size = wire.check_item(params["Item"])
     check_return_values(params)
-    if size > MAX_ITEM_BYTES:
-        raise ValidationException(PUT_TOO_LARGE)
+    if size > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(PUT_TOO_LARGE)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
     name = database.table_name(params["TableName"])
 
@@ -99,7 +85,7 @@ def delete_item(database: Database, params: Params) -> Work[Response]:
     plain = EXPRESSIVE.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     check_return_values(params)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
     name = database.table_name(params["TableName"])
@@ -118,7 +104,7 @@ def update_item(database: Database, params: Params) -> Work[Response]:
         expressions=("UpdateExpression", "ConditionExpression"),
         legacy=("AttributeUpdates", *CONDITION_LEGACY),
     )
-    key = read_key(params["Key"])
+    key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
     name = database.table_name(params["TableName"])
 
@@ -131,13 +117,10 @@ def update_item(database: Database, params: Params) -> Work[Response]:
     return work
 
 
-def read_key(given: Item) -> Item:
-    return check_item(given)[0]
-
-
 def check_return_values(params: Params) -> None:
+    # AWS: "PutItem", https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html
     if params.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+        raise wire.ValidationException("ReturnValues can only be ALL_OLD or NONE")
 
 
 def carry_out(
@@ -152,7 +135,7 @@ def carry_out(
     write.show_old_on_failure = params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     plan = write.plan(transaction)
     if write.table.collections:
-        Room(database, transaction).admit(plan)
+        Room(database.collection_limit, transaction).admit(plan)
     plan.apply(transaction)
     response: Response = {}
     attributes = returned_attributes(plan, params.get("ReturnValues"))
@@ -162,7 +145,7 @@ def carry_out(
     if mode:
         used = Consumed(params["TableName"])
         used.add_write(plan)
-        response["ConsumedCapacity"] = used.shown(mode)
+        response["ConsumedCapacity"] = used.to_response(mode)
     if write.table.collections and params.get("ReturnItemCollectionMetrics") == "SIZE":
         response["ItemCollectionMetrics"] = collection_metrics(transaction, plan)
     return response

@@ -3,7 +3,8 @@
 Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
 may change, but keep their type. AWS looks twice, and has other words each time: first at what
 the update says whatever the item, before any condition; then at what the item has become.
-(The texts of the second look are listed at API_TransactWriteItems.html.)
+(AWS lists the texts of the second look in "TransactWriteItems",
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html)
 """
 
 from __future__ import annotations
@@ -11,25 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from bigtime.engine.expressions import (
-    Arithmetic,
-    Expressions,
-    Function,
-    Operand,
-    Path,
-    Remove,
-    Set,
-    Value,
-    parse_update,
-    resolve,
-)
-from bigtime.engine.storage import (
-    QUICK_LENGTH,
-    KeyAttribute,
-    Table,
-    check_key_size,
-    index_type_mismatch,
-)
+from bigtime.engine import expressions, storage
+from bigtime.engine.storage import KeyAttribute, Table
 from bigtime.wire import AttributeValue, Item, Params, ValidationException
 
 Values: TypeAlias = Mapping[str, AttributeValue]
@@ -42,9 +26,9 @@ TOO_LONG = (
 )
 
 
-def check_key_paths(table: Table, expressions: Expressions) -> None:
+def check_key_paths(table: Table, parsed: expressions.Expressions) -> None:
     """No projection, filter or update may take a path into a key of the table or an index."""
-    for part in (expressions.projection, expressions.update, expressions.filter):
+    for part in (parsed.projection, parsed.update, parsed.filter):
         if part is not None and part.nested_attributes:
             check_nested(table, part.nested_attributes)
 
@@ -65,20 +49,20 @@ def not_a_scalar(role: str, name: str) -> ValidationException:
     )
 
 
-def check_update(table: Table, params: Params, expressions: Expressions) -> None:
+def check_update(table: Table, params: Params, parsed: expressions.Expressions) -> None:
     """The first look at an update: what is wrong with it whatever the item."""
-    if expressions.update is None:
-        return
-    changed = expressions.update.attributes
+    changed = parsed.update.attributes if parsed.update else frozenset()
     for name in table.key_names:
         if name in changed:
             raise ValidationException(
                 "One or more parameter values were invalid: "
                 f"Cannot update attribute {name}. This attribute is part of the key"
             )
-    if any(attribute.name in changed for attribute, _, _ in table.index_keys):
-        check_given_index_keys(table, dict(given_values(params)))
-    check_key_paths(table, expressions)
+    for attribute, _, _ in table.index_keys:
+        if attribute.name in changed:
+            check_given_index_keys(table, dict(given_values(params)))
+            break
+    check_key_paths(table, parsed)
 
 
 def check_given_index_keys(table: Table, given: Values) -> None:
@@ -87,7 +71,7 @@ def check_given_index_keys(table: Table, given: Values) -> None:
         if value is None:
             continue
         if attribute.type not in value:
-            raise ValidationException(index_type_mismatch(attribute, index_name, value))
+            raise ValidationException(storage.index_type_mismatch(attribute, index_name, value))
         if value[attribute.type] == "":
             raise empty_index_key(attribute)
 
@@ -101,28 +85,28 @@ def given_values(params: Params) -> Iterator[tuple[str, AttributeValue]]:
         return
     names = params.get("ExpressionAttributeNames") or {}
     values = params.get("ExpressionAttributeValues") or {}
-    for action in parse_update(params["UpdateExpression"]).tree:
-        name, *inner = resolve(action.path, names)
-        if inner or isinstance(action, Remove):
+    for action in expressions.parse_update(params["UpdateExpression"]).tree:
+        name, *inner = expressions.resolve(action.path, names)
+        if inner or isinstance(action, expressions.Remove):
             continue
-        operand = action.operand if isinstance(action, Set) else action.value
+        operand = action.operand if isinstance(action, expressions.Set) else action.value
         value = given_value(operand, values)
         if value is not None:
             yield str(name), value
 
 
-def given_value(operand: Operand, values: Values) -> AttributeValue | None:
+def given_value(operand: expressions.Operand, values: Values) -> AttributeValue | None:
     """What an operand is, or something of its type; None when only the item can tell."""
     match operand:
-        case Value(name):
+        case expressions.Value(name):
             return values[name]
-        case Arithmetic():
+        case expressions.Arithmetic():
             return {"N": "0"}
-        case Function("list_append"):
+        case expressions.Function("list_append"):
             return {"L": []}
-        case Function(_, (_, default)):
+        case expressions.Function(_, (_, default)):
             return given_value(default, values)
-        case Path() | Function():
+        case expressions.Path() | expressions.Function():
             return None
 
 
@@ -131,14 +115,14 @@ def check_updated_index_keys(table: Table, item: Item) -> None:
 
     That includes an item that had a wrong one before the index was made (AWS: "all writes to
     items that violate the new index's key schema will be rejected",
-    GSI.OnlineOps.ViolationDetection.html).
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.ViolationDetection.html).
     """
     for attribute, _, is_hash in table.index_keys:
         value = item.get(attribute.name)
         if value is None:
             continue
         text = value.get(attribute.type)
-        if not text or len(text) > QUICK_LENGTH:
+        if not text or len(text) > storage.QUICK_LENGTH:
             check_updated_index_key(attribute, text, is_hash=is_hash)
 
 
@@ -148,7 +132,7 @@ def check_updated_index_key(attribute: KeyAttribute, text: Any, *, is_hash: bool
     if not text:
         raise empty_index_key(attribute)
     try:
-        check_key_size(attribute, text, is_hash=is_hash)
+        storage.check_key_size(attribute, text, is_hash=is_hash)
     except ValidationException:
         raise ValidationException(TOO_LONG) from None
 

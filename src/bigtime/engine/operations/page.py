@@ -2,7 +2,9 @@
 
 Rows come from SQLite in key order and stop at the first of: `Limit` items looked at, the item
 that reaches 1 MB, the end. Both bounds count items before the filter, as DynamoDB's do. A page
-that stopped at a bound carries the key of the last item looked at, kept or not.
+that stopped at a bound carries the key of the last item looked at, kept or not. (AWS:
+"Paginating table query results in DynamoDB",
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html)
 
 One bound is ours: a page also ends after half a second of work, which only a very costly filter
 over very small items can take, so that no request keeps the others waiting.
@@ -12,33 +14,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import thread_time
 from typing import Any
 
 import orjson
 
+from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.expressions import Expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of
-from bigtime.engine.storage import (
-    Database,
-    Index,
-    KeyAttribute,
-    SortRange,
-    Table,
-    base_key,
-    check_key_value,
-)
-from bigtime.wire import (
-    READ_BLOCK,
-    Item,
-    Params,
-    Response,
-    ValidationException,
-    check_value,
-    read_units,
-)
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table
+from bigtime.wire import Item, Params, Response
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5
@@ -51,18 +39,18 @@ class Walk:
     table: Table
     index: Index | None
     partition: bytes | None
-    partitions: SortRange
-    sorts: SortRange
+    partitions: storage.SortRange
+    sorts: storage.SortRange
     start: tuple[bytes, ...] | None = None
     forward: bool = True
 
     def statement(self, limit: int) -> tuple[str, list[Any]]:
         given = (self.partition, *self.partitions, *self.sorts)
-        values: list[Any] = [one for one in given if one is not None]
+        values: list[Any] = [bound for bound in given if bound is not None]
         if self.start is not None:
             values.extend(self.start)
         values.append(limit)
-        bounds = tuple(mark for mark, one in zip(BOUNDS, given, strict=True) if one is not None)
+        bounds = tuple(mark for mark, bound in zip(BOUNDS, given, strict=True) if bound is not None)
         index = self.index.rows if self.index else None
         started = self.start is not None
         return statement_of(self.table.rows, index, bounds, started, self.forward), values
@@ -112,19 +100,17 @@ class PageOptions:
     consistent: bool
 
 
+@dataclass(slots=True)
 class PageResult:
     """What a page has come to so far."""
 
-    __slots__ = ("blob", "fetched", "items", "kept", "scanned", "size", "stopped")
-
-    def __init__(self) -> None:
-        self.items: list[Item] = []
-        self.kept = 0
-        self.scanned = 0
-        self.size = 0
-        self.fetched = 0
-        self.blob: bytes | None = None
-        self.stopped = False
+    items: list[Item] = field(default_factory=list)
+    kept: int = 0
+    scanned: int = 0
+    size: int = 0
+    fetched: int = 0
+    blob: bytes | None = None
+    stopped: bool = False
 
 
 def read_page(database: Database, params: Params, walk: Walk, page: PageOptions) -> Response:
@@ -147,7 +133,7 @@ def read_page(database: Database, params: Params, walk: Walk, page: PageOptions)
     if mode:
         response["ConsumedCapacity"] = capacity_of_page(
             params["TableName"], walk, page, found
-        ).shown(mode)
+        ).to_response(mode)
     return response
 
 
@@ -173,7 +159,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
                 if not page.count_only:
                     items.append(shape(item) if shape else item)
         if index and page.whole_items:
-            found.fetched += -(-row[2] // READ_BLOCK)
+            found.fetched += -(-row[2] // wire.READ_BLOCK)
         if size >= PAGE_BYTES or (scanned % 64 == 0 and thread_time() > deadline):
             found.stopped = True
             break
@@ -184,7 +170,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
 
 def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:
     used = Consumed(name)
-    units = read_units(found.size, consistent=page.consistent)
+    units = wire.read_units(found.size, consistent=page.consistent)
     if walk.index is None:
         used.table = units
     else:
@@ -200,10 +186,12 @@ def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult
 def check_select(params: Params) -> None:
     """What can be said about a selection without looking at the table."""
     select = params.get("Select")
-    named = [one for one in ("ProjectionExpression", "AttributesToGet") if one in params]
+    named = [member for member in ("ProjectionExpression", "AttributesToGet") if member in params]
     if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
         wanted = "only the Count" if select == "COUNT" else select
-        raise ValidationException(f"Cannot specify the {named[0]} when choosing to get {wanted}")
+        raise wire.ValidationException(
+            f"Cannot specify the {named[0]} when choosing to get {wanted}"
+        )
     if select == "SPECIFIC_ATTRIBUTES" and not named:
         raise invalid(
             "Must specify the AttributesToGet or ProjectionExpression "
@@ -247,8 +235,8 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
     return bool(missing)
 
 
-def invalid(reason: str) -> ValidationException:
-    return ValidationException(f"One or more parameter values were invalid: {reason}")
+def invalid(reason: str) -> wire.ValidationException:
+    return wire.ValidationException(f"One or more parameter values were invalid: {reason}")
 
 
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
@@ -268,21 +256,21 @@ def read_start_key(params: Params) -> Item | None:
     if given is None:
         return None
     try:
-        return {name: check_value(value)[0] for name, value in given.items()}
-    except ValidationException as error:
+        return {name: wire.check_value(value)[0] for name, value in given.items()}
+    except wire.ValidationException as error:
         if BARE.search(error.message):
             raise
-        raise ValidationException(f"{INVALID}: {error.message}") from None
+        raise wire.ValidationException(f"{INVALID}: {error.message}") from None
 
 
 def check_start_value(start: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
     """One attribute of the key that is read by, as the start key has it."""
     value = start.get(attribute.name)
     if value is None:
-        raise ValidationException(INVALID)
+        raise wire.ValidationException(INVALID)
     if attribute.type not in value:
-        raise ValidationException("The provided key element does not match the schema")
-    check_key_value(attribute, value, is_hash=is_hash)
+        raise wire.ValidationException("The provided key element does not match the schema")
+    storage.check_key_value(attribute, value, is_hash=is_hash)
 
 
 def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...]:
@@ -290,11 +278,11 @@ def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...
     try:
         blobs = table.key_blobs(table.key_of(start))
     except KeyError:
-        raise ValidationException(
+        raise wire.ValidationException(
             f"{INVALID}: The provided key element does not match the schema"
         ) from None
-    except ValidationException as error:
-        raise ValidationException(f"{INVALID}: {error.message}") from None
+    except wire.ValidationException as error:
+        raise wire.ValidationException(f"{INVALID}: {error.message}") from None
     if index is None:
         return blobs
-    return index.codec.partition(start), index.codec.sort(start), base_key(*blobs)
+    return index.codec.partition(start), index.codec.sort(start), storage.base_key(*blobs)

@@ -14,46 +14,20 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 from zlib import crc32
 
-from bigtime.engine.expressions import (
-    CONDITIONS,
-    ConditionProgram,
-    UnboundTerm,
-    compile_key_condition,
-    depends_on_contents,
-    parse_condition,
-)
+from bigtime.engine import expressions, storage
 from bigtime.engine.operations.page import PageOptions, Walk
-from bigtime.engine.storage import (
-    QUICK_LENGTH,
-    Index,
-    KeyAttribute,
-    KeyCodec,
-    SortRange,
-    Table,
-    quick_blob,
-)
+from bigtime.engine.storage import Index, KeyAttribute, Table
 from bigtime.wire import AttributeValue, Item, Params, ValidationException, check_value
 
-TEXTS: Final = (
-    "IndexName",
-    "KeyConditionExpression",
-    "FilterExpression",
-    "ProjectionExpression",
-    "ScanIndexForward",
-    "ConsistentRead",
-    "Select",
+TEXTS: Final = tuple(
+    "IndexName KeyConditionExpression FilterExpression ProjectionExpression ScanIndexForward"
+    " ConsistentRead Select".split()
 )
-QUICK: Final = frozenset(
-    {
-        *TEXTS,
-        "TableName",
-        "ExpressionAttributeNames",
-        "ExpressionAttributeValues",
-        "Limit",
-        "ReturnConsumedCapacity",
-    }
+QUICK: Final = frozenset(TEXTS).union(
+    "TableName ExpressionAttributeNames ExpressionAttributeValues Limit"
+    " ReturnConsumedCapacity".split()
 )
-EVERYTHING: Final = SortRange()
+EVERYTHING: Final = storage.SortRange()
 BOUNDS: Final = ("=", "<", "<=", ">", ">=")
 MOST_KEPT: Final = 256
 MOST_VALUES: Final = 8
@@ -68,13 +42,13 @@ class Bound:
     """How a text compares the sort key, and the name of the value that it is compared with."""
 
     attribute: KeyAttribute
-    codec: KeyCodec
+    codec: storage.KeyCodec
     operator: str
     value: str
 
-    def sorts(self, given: dict[str, AttributeValue]) -> SortRange:
+    def sorts(self, given: dict[str, AttributeValue]) -> storage.SortRange:
         operand = given[self.value]
-        quick_blob(operand, self.attribute)  # an odd one is an error
+        storage.quick_blob(operand, self.attribute)  # an odd one is an error
         return self.codec.sort_range(((self.operator, (operand,)),))
 
 
@@ -87,20 +61,20 @@ class QueryPlan:
     key: str
     bound: Bound | None
     types: dict[str, str]
-    filter: ConditionProgram | None
+    filter: expressions.ConditionProgram | None
     shape: Callable[[Item], Item] | None
     forward: bool
     count_only: bool
     consistent: bool
 
-    def asked(self, table: Table, params: Params) -> PreparedRead | None:
+    def prepare(self, table: Table, params: Params) -> PreparedRead | None:
         given = params["ExpressionAttributeValues"]
         if len(given) != len(self.types):
             return None
         try:
-            partition = quick_blob(given[self.key], self.attribute)
+            partition = storage.quick_blob(given[self.key], self.attribute)
             sorts = self.bound.sorts(given) if self.bound else EVERYTHING
-            keep = self.filter.bind(self.checked(given)) if self.filter else None
+            keep = self.filter.bind(self.check_values(given)) if self.filter else None
         except (KeyError, ValueError, ValidationException):
             return None
         hashed = crc32(partition).to_bytes(4, "big") + partition
@@ -108,11 +82,11 @@ class QueryPlan:
         limit = params.get("Limit")
         return walk, PageOptions(limit, keep, self.shape, self.count_only, False, self.consistent)
 
-    def checked(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    def check_values(self, given: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         values: dict[str, AttributeValue] = {}
         for name, tag in self.types.items():
             value, size = check_value(given[name])
-            if tag not in value or size > QUICK_LENGTH:
+            if tag not in value or size > storage.QUICK_LENGTH:
                 raise ValueError
             values[name] = value
         return values
@@ -131,7 +105,7 @@ def lookup(table: Table | None, text: CacheKey | None, params: Params) -> Prepar
     if table is None or text is None:
         return None
     found = table.queries.get(text)
-    return None if found is None else found.asked(table, params)
+    return None if found is None else found.prepare(table, params)
 
 
 def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) -> None:
@@ -144,19 +118,19 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
         return
     if page.whole_items or len(codec.hash_key) != 1:
         return
-    if len(values) > MOST_VALUES or any(len(one) != 1 for one in values.values()):
+    if len(values) > MOST_VALUES or any(len(value) != 1 for value in values.values()):
         return
-    tree = parse_condition(params["KeyConditionExpression"]).tree
-    terms = {term.attribute: term for term in compile_key_condition(tree, names).terms}
+    tree = expressions.parse_condition(params["KeyConditionExpression"]).tree
+    terms = {term.attribute: term for term in expressions.compile_key_condition(tree, names).terms}
     key = terms.pop(codec.hash_key[0].name)
     if not is_bound(codec, terms):
         return
     filter = None
     if page.keep is not None:
-        parsed = parse_condition(params["FilterExpression"])
-        if depends_on_contents(parsed.tree):
+        parsed = expressions.parse_condition(params["FilterExpression"])
+        if expressions.depends_on_contents(parsed.tree):
             return
-        filter = CONDITIONS.program(params["FilterExpression"], parsed, names, values)
+        filter = expressions.compile_condition(parsed.tree, names)
     if len(table.queries) >= MOST_KEPT:
         table.queries.clear()
     table.queries[text] = QueryPlan(
@@ -173,12 +147,12 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
     )
 
 
-def is_bound(codec: KeyCodec, terms: dict[str, UnboundTerm]) -> bool:
+def is_bound(codec: storage.KeyCodec, terms: dict[str, expressions.UnboundTerm]) -> bool:
     """Whether a sort key is compared with one value, if at all."""
     if not terms:
         return True
     return len(codec.range_key) == 1 and all(term.operator in BOUNDS for term in terms.values())
 
 
-def bound_of(codec: KeyCodec, term: UnboundTerm) -> Bound:
+def bound_of(codec: storage.KeyCodec, term: expressions.UnboundTerm) -> Bound:
     return Bound(codec.range_key[0], codec, term.operator, term.value_names[0])

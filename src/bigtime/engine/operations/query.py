@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from bigtime.engine.expressions import (
-    Expressions,
-    KeyTerm,
-    check_parameters,
-    read_expressions,
-    read_legacy,
-)
-from bigtime.engine.operations.key_rules import check_nested
-from bigtime.engine.operations.page import (
-    INVALID,
-    Walk,
-    check_select,
-    check_start_value,
-    position,
-    read_page,
-    read_selection,
-    read_start_key,
-)
+from bigtime.engine import expressions, storage
+from bigtime.engine.operations import page
+from bigtime.engine.operations.key_rules import check_key_paths, check_nested
 from bigtime.engine.operations.plan_cache import EVERYTHING, cache_key, lookup, store
-from bigtime.engine.storage import Database, Index, KeyAttribute, Table, check_key_value
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table
 from bigtime.wire import Item, Params, Response, ValidationException
 
-EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
-LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
+QUERY_EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
+QUERY_LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
 
 # All that a table or a local index has; only a global index may have a longer key.
 SIMPLE_KEY = 2
@@ -35,21 +20,23 @@ UNSUPPORTED = "Query key condition not supported"
 
 def query(database: Database, params: Params) -> Response:
     text = cache_key(params)
-    asked = lookup(database.catalogue.tables.get(params["TableName"]), text, params)
-    if asked is not None:
-        return read_page(database, params, *asked)
-    check_parameters(params, expressions=EXPRESSIONS, legacy=LEGACY)
-    check_select(params)
+    prepared = lookup(database.catalogue.tables.get(params["TableName"]), text, params)
+    if prepared is not None:
+        return page.read_page(database, params, *prepared)
+    expressions.check_parameters(params, expressions=QUERY_EXPRESSIONS, legacy=QUERY_LEGACY)
+    page.check_select(params)
     if "AttributesToGet" in params or "QueryFilter" in params:
-        read_legacy(params)  # AWS finds fault with these before it looks at the start key.
-    start = read_start_key(params)
+        expressions.read_legacy(
+            params
+        )  # AWS finds fault with these before it looks at the start key.
+    start = page.read_start_key(params)
     if "KeyConditionExpression" not in params and "KeyConditions" not in params:
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter "
             "must be specified in the request."
         )
-    expressions = read_expressions(params)
-    terms = {term.attribute: term for term in expressions.key_condition or ()}
+    parsed = expressions.read_expressions(params)
+    terms = {term.attribute: term for term in parsed.key_condition or ()}
     if not terms or (len(terms) > SIMPLE_KEY and "IndexName" not in params):
         raise ValidationException(MISCOUNTED)
     table = database.catalogue.table(database.table_name(params["TableName"]))
@@ -59,14 +46,14 @@ def query(database: Database, params: Params) -> Response:
     walk.forward = params.get("ScanIndexForward") is not False
     if start is not None:
         walk.start = bounded_start(walk, start)
-    if expressions.projection is not None and expressions.projection.nested_attributes:
-        check_nested(table, expressions.projection.nested_attributes)
-    check_filter_keys(table, index, expressions, params)
-    page = read_selection(params, index, expressions)
-    if expressions.filter is not None and expressions.filter.nested_attributes:
-        check_nested(table, expressions.filter.nested_attributes)
-    store(text, walk, page, params)
-    return read_page(database, params, walk, page)
+    if parsed.projection is not None and parsed.projection.nested_attributes:
+        check_nested(table, parsed.projection.nested_attributes)
+    check_filter_keys(table, index, parsed, params)
+    options = page.read_selection(params, index, parsed)
+    if parsed.filter is not None and parsed.filter.nested_attributes:
+        check_nested(table, parsed.filter.nested_attributes)
+    store(text, walk, options, params)
+    return page.read_page(database, params, walk, options)
 
 
 def find_index(table: Table, params: Params) -> Index | None:
@@ -85,21 +72,25 @@ def find_index(table: Table, params: Params) -> Index | None:
     return index
 
 
-def read_walk(table: Table, index: Index | None, terms: dict[str, KeyTerm]) -> Walk:
+def read_walk(
+    table: Table, index: Index | None, terms: dict[str, expressions.KeyTerm]
+) -> page.Walk:
     """The rows that a checked key condition asks for."""
     codec = index.codec if index else table.codec
-    partition = codec.partition({one.name: terms[one.name].operands[0] for one in codec.hash_key})
+    partition = codec.partition(
+        {attribute.name: terms[attribute.name].operands[0] for attribute in codec.hash_key}
+    )
     ranged = tuple(
-        (terms[one.name].operator, terms[one.name].operands)
-        for one in codec.range_key
-        if one.name in terms
+        (terms[attribute.name].operator, terms[attribute.name].operands)
+        for attribute in codec.range_key
+        if attribute.name in terms
     )
     sorts = codec.sort_range(ranged) if ranged else EVERYTHING
-    return Walk(table, index, partition, EVERYTHING, sorts)
+    return page.Walk(table, index, partition, EVERYTHING, sorts)
 
 
 def check_terms(
-    terms: dict[str, KeyTerm], start: Item | None, table: Table, index: Index | None
+    terms: dict[str, expressions.KeyTerm], start: Item | None, table: Table, index: Index | None
 ) -> None:
     """Every partition attribute by `=`; then sort attributes from the left, without a gap.
 
@@ -111,12 +102,12 @@ def check_terms(
     if len(terms) > SIMPLE_KEY >= len(key):
         raise ValidationException(MISCOUNTED)
     if start is not None and len(start) != len(names):
-        raise ValidationException(INVALID)
+        raise ValidationException(page.INVALID)
     equals = len(codec.hash_key)
     for place, attribute in enumerate(key):
         is_hash = place < equals
         if start is not None:
-            check_start_value(start, attribute, is_hash=is_hash)
+            page.check_start_value(start, attribute, is_hash=is_hash)
         if len(key) == 1 < len(terms):
             raise ValidationException(UNSUPPORTED)
         if is_hash or place < len(terms):
@@ -124,12 +115,14 @@ def check_terms(
             if term.operator != "=" and (is_hash or place < len(terms) - 1):
                 raise ValidationException(UNSUPPORTED)
             for operand in term.operands:
-                check_key_value(attribute, operand, is_hash=is_hash)
+                storage.check_key_value(attribute, operand, is_hash=is_hash)
     if len(terms) > len(key):
         raise ValidationException(UNSUPPORTED)
 
 
-def find_term(terms: dict[str, KeyTerm], attribute: KeyAttribute) -> KeyTerm:
+def find_term(
+    terms: dict[str, expressions.KeyTerm], attribute: KeyAttribute
+) -> expressions.KeyTerm:
     term = terms.get(attribute.name)
     if term is None:
         raise ValidationException(f"Query condition missed key schema element: {attribute.name}")
@@ -141,9 +134,9 @@ def find_term(terms: dict[str, KeyTerm], attribute: KeyAttribute) -> KeyTerm:
     return term
 
 
-def bounded_start(walk: Walk, start: Item) -> tuple[bytes, ...]:
+def bounded_start(walk: page.Walk, start: Item) -> tuple[bytes, ...]:
     """The position to start after, which must lie inside what the query asks for."""
-    partition, sort, *rest = position(walk.table, walk.index, start)
+    partition, sort, *rest = page.position(walk.table, walk.index, start)
     low, high = walk.sorts
     if walk.sorts != EVERYTHING:
         if (low is not None and sort < low) or (high is not None and sort >= high):
@@ -162,16 +155,91 @@ def bounded_start(walk: Walk, start: Item) -> tuple[bytes, ...]:
 
 
 def check_filter_keys(
-    table: Table, index: Index | None, expressions: Expressions, params: Params
+    table: Table, index: Index | None, parsed: expressions.Expressions, params: Params
 ) -> None:
     """A query's filter may not name the keys it is queried by."""
-    if expressions.filter is None:
+    if parsed.filter is None:
         return
     codec = index.codec if index else table.codec
     kind = "QueryFilter" if "QueryFilter" in params else "Filter Expression"
     for attribute in codec.hash_key + codec.range_key:
-        if attribute.name in expressions.filter.attributes:
+        if attribute.name in parsed.filter.attributes:
             raise ValidationException(
                 f"{kind} can only contain non-primary key attributes: "
                 f"Primary key attribute: {attribute.name}"
             )
+
+
+SCAN_EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
+SCAN_LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
+
+
+def scan(database: Database, params: Params) -> Response:
+    expressions.check_parameters(params, expressions=SCAN_EXPRESSIONS, legacy=SCAN_LEGACY)
+    page.check_select(params)
+    if "AttributesToGet" in params or "ScanFilter" in params:
+        expressions.read_legacy(
+            params
+        )  # AWS finds fault with these before it looks at the start key.
+    start = page.read_start_key(params)
+    partitions = read_segment(params)
+    parsed = expressions.read_expressions(params)
+    table = database.catalogue.table(database.table_name(params["TableName"]))
+    index = find_index(table, params)
+    if start is not None:
+        check_start(start, table, index)
+    options = page.read_selection(params, index, parsed)
+    walk = page.Walk(table, index, None, partitions, storage.SortRange())
+    if start is not None:
+        walk.start = page.position(table, index, start)
+        check_segment(params, walk)
+    check_key_paths(table, parsed)
+    return page.read_page(database, params, walk, options)
+
+
+def read_segment(params: Params) -> storage.SortRange:
+    segment, total = params.get("Segment"), params.get("TotalSegments")
+    if segment is not None and total is None:
+        raise ValidationException(
+            "The TotalSegments parameter is required but was not present in the request "
+            "when Segment parameter is present"
+        )
+    if total is None:
+        return storage.SortRange()
+    if segment is None:
+        raise ValidationException(
+            "The Segment parameter is required but was not present in the request "
+            "when parameter TotalSegments is present"
+        )
+    if segment >= total:
+        raise ValidationException(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {segment} is not less than TotalSegments: {total}"
+        )
+    return storage.segment_range(segment, total)
+
+
+def check_start(start: Item, table: Table, index: Index | None) -> None:
+    names = table.key_names if index is None else index.key_names
+    if len(start) != len(names):
+        raise ValidationException(
+            page.INVALID
+            if index
+            else f"{page.INVALID}: The provided key element does not match the schema"
+        )
+    if index is not None:
+        for attribute in index.definition.key_attributes:
+            is_hash = attribute in index.definition.hash_key
+            page.check_start_value(start, attribute, is_hash=is_hash)
+
+
+def check_segment(params: Params, walk: page.Walk) -> None:
+    assert walk.start is not None
+    low, high = walk.partitions
+    partition = walk.start[0]
+    if (low is not None and partition < low) or (high is not None and partition >= high):
+        raise ValidationException(
+            f"{page.INVALID}: Invalid ExclusiveStartKey. "
+            "Please use ExclusiveStartKey with correct Segment. "
+            f"TotalSegments: {params['TotalSegments']} Segment: {params['Segment']}"
+        )

@@ -20,24 +20,14 @@ from typing import Any, NamedTuple, TypeAlias
 import apsw
 import orjson
 
-from bigtime.engine.storage import (
-    RETENTION_SECONDS,
-    Database,
-    all_rows,
-    last_sequence,
-    stream_arn,
-    table_name,
-    trim_horizon,
-)
-from bigtime.wire import (
-    ExpiredIteratorException,
-    Params,
-    ResourceNotFoundException,
-    Response,
-    TrimmedDataAccessException,
-    ValidationException,
-)
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.storage import Database, table_name
+from bigtime.wire import Params, Response
 
+# AWS: "GetShardIterator" and "GetRecords"
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetShardIterator.html
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html
 ITERATOR_SECONDS = 15 * 60
 MAX_RECORDS = 1_000
 MAX_BYTES = 1024 * 1024
@@ -86,13 +76,14 @@ class Place(NamedTuple):
 
 
 def list_streams(database: Database, params: Params) -> Response:
-    limit = read_limit(params, MAX_LIST)
+    limit = params.get("Limit", MAX_LIST)
     after = params.get("ExclusiveStartStreamArn", "")
     with database.reading() as reader:
-        arns = {arn_of(database, stream): stream for stream in all_streams(reader)}
+        streams = [stream_from(*row) for row in storage.all_rows(reader, SELECT_STREAMS)]
+    arns = {arn_of(database, stream): stream for stream in streams}
     wanted = table_name(params["TableName"]) if "TableName" in params else None
     names = sorted(
-        arn for arn, one in arns.items() if arn > after and wanted in (None, one.table_name)
+        arn for arn, stream in arns.items() if arn > after and wanted in (None, stream.table_name)
     )
     response: Response = {
         "Streams": [
@@ -105,18 +96,8 @@ def list_streams(database: Database, params: Params) -> Response:
     return response
 
 
-def read_limit(params: Params, most: int) -> int:
-    limit: int = params.get("Limit", most)
-    if limit > most:
-        raise ValidationException(
-            f"1 validation error detected: Value '{limit}' at 'limit' failed to satisfy "
-            f"constraint: Member must have value less than or equal to {most}"
-        )
-    return limit
-
-
 def describe_stream(database: Database, params: Params) -> Response:
-    limit = read_limit(params, MAX_LIST)
+    limit = params.get("Limit", MAX_LIST)
     after = params.get("ExclusiveStartShardId", "")
     parent = wanted_parent(params.get("ShardFilter"))
     with database.file.snapshot() as reader:
@@ -146,7 +127,7 @@ def wanted_parent(shard_filter: Params | None) -> str | None:
     if not shard_filter:
         return None
     if "Type" not in shard_filter or "ShardId" not in shard_filter:
-        raise ValidationException(
+        raise wire.ValidationException(
             "One or more parameter values were invalid: "
             "Both Type and ShardId must be specified in ShardFilter"
         )
@@ -181,7 +162,7 @@ def starting_sequence(
         case "TRIM_HORIZON":
             return HORIZON
         case "LATEST":
-            return last_sequence(reader, stream.number) + 1
+            return storage.last_sequence(reader, stream.number) + 1
         case "AT_TIMESTAMP":
             return sequence_at(reader, stream, shard, params.get("Timestamp"), now)
         case kind:
@@ -196,16 +177,18 @@ def named_sequence(
     """The sequence number that the caller names, which must be of this shard and not trimmed."""
     text = params.get("SequenceNumber")
     if text is None:
-        raise ValidationException(
+        raise wire.ValidationException(
             "One or more parameter values were invalid: SequenceNumber must be specified "
             f"when ShardIteratorType is {params['ShardIteratorType']}"
         )
     sequence = sequence_from(text)
-    last = last_sequence(reader, stream.number) if shard.last is None else shard.last
+    last = storage.last_sequence(reader, stream.number) if shard.last is None else shard.last
     if not shard.first <= sequence <= max(last, shard.first):
-        raise ValidationException("Invalid SequenceNumber: it is not within the range of the shard")
-    if sequence < trim_horizon(reader, stream.number, now - RETENTION_SECONDS):
-        raise TrimmedDataAccessException(TRIMMED)
+        raise wire.ValidationException(
+            "Invalid SequenceNumber: it is not within the range of the shard"
+        )
+    if sequence < storage.trim_horizon(reader, stream.number, now - storage.RETENTION_SECONDS):
+        raise wire.TrimmedDataAccessException(TRIMMED)
     return sequence
 
 
@@ -214,15 +197,15 @@ def sequence_at(
 ) -> int:
     """Where the records begin whose creation, which is told in whole seconds, is not earlier."""
     if moment is None:
-        raise ValidationException(
+        raise wire.ValidationException(
             "One or more parameter values were invalid: Timestamp must be specified "
             "when ShardIteratorType is AT_TIMESTAMP"
         )
     if moment > now:
-        raise ValidationException(
+        raise wire.ValidationException(
             "One or more parameter values were invalid: Timestamp must not be in the future"
         )
-    if moment <= now - RETENTION_SECONDS:
+    if moment <= now - storage.RETENTION_SECONDS:
         return HORIZON
     return next_sequence(reader, stream, shard, shard.first, since=math.ceil(moment))
 
@@ -236,21 +219,21 @@ def next_sequence(
         " AND at >= ? ORDER BY sequence LIMIT 1",
         (shard.slot, max(start, shard.first), shard.end, since),
     ).get
-    return last_sequence(reader, stream.number) + 1 if found is None else found
+    return storage.last_sequence(reader, stream.number) + 1 if found is None else found
 
 
 def get_records(database: Database, params: Params) -> Response:
-    limit = read_limit(params, MAX_RECORDS)
+    limit = params.get("Limit", MAX_RECORDS)
     arn, place = read_iterator(params["ShardIterator"])
     now = database.clock()
     if now - place.given_at > ITERATOR_SECONDS:
-        raise ExpiredIteratorException(EXPIRED)
+        raise wire.ExpiredIteratorException(EXPIRED)
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, arn)
         shard = find_shard(reader, stream, place.shard)
-        horizon = trim_horizon(reader, stream.number, now - RETENTION_SECONDS)
+        horizon = storage.trim_horizon(reader, stream.number, now - storage.RETENTION_SECONDS)
         if HORIZON < place.next < horizon:
-            raise TrimmedDataAccessException(TRIMMED)
+            raise wire.TrimmedDataAccessException(TRIMMED)
         rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
     response: Response = {"Records": [stream_record(database, stream, row) for row in rows]}
     if following <= shard.end:
@@ -279,7 +262,7 @@ def records_from(
             rows.append(row)
     finally:
         cursor.close()
-    return rows, last_sequence(reader, stream.number) + 1
+    return rows, storage.last_sequence(reader, stream.number) + 1
 
 
 def stream_record(database: Database, stream: Stream, row: Row) -> Response:
@@ -313,7 +296,7 @@ def sequence_text(sequence: int) -> str:
 
 def sequence_from(text: str) -> int:
     if not re.fullmatch(rf"1[0-9]{{{SEQUENCE_WIDTH}}}", text):
-        raise ValidationException(f"Invalid SequenceNumber: {text}")
+        raise wire.ValidationException(f"Invalid SequenceNumber: {text}")
     return int(text[1:])
 
 
@@ -329,14 +312,10 @@ def read_iterator(text: str) -> tuple[str, Place]:
         stream, shard, following, given_at = orjson.loads(base64.b64decode(rest, validate=True))
         place = Place(int(stream), str(shard), int(following), float(given_at))
     except (binascii.Error, orjson.JSONDecodeError, OverflowError, TypeError, ValueError):
-        raise ValidationException("Invalid ShardIterator") from None
+        raise wire.ValidationException("Invalid ShardIterator") from None
     if not 0 <= place.next <= NO_END:
-        raise ValidationException("Invalid ShardIterator")
+        raise wire.ValidationException("Invalid ShardIterator")
     return arn, place
-
-
-def all_streams(reader: apsw.Connection) -> list[Stream]:
-    return [stream_from(*row) for row in all_rows(reader, SELECT_STREAMS)]
 
 
 def stream_from(
@@ -353,15 +332,15 @@ def find_stream(database: Database, reader: apsw.Connection, arn: str) -> Stream
         stream = stream_from(*row) if row else None
         if stream and arn_of(database, stream) == arn:
             return stream
-    raise ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
+    raise wire.ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
 
 
 def arn_of(database: Database, stream: Stream) -> str:
-    return stream_arn(stream.table_name, stream.label, database.region, database.account)
+    return storage.stream_arn(stream.table_name, stream.label, database.region, database.account)
 
 
 def all_shards(reader: apsw.Connection, stream: int) -> list[Shard]:
-    rows = all_rows(
+    rows = storage.all_rows(
         reader,
         "SELECT id, slot, parent, opened_at, first, last FROM shards WHERE stream = ? ORDER BY id",
         (stream,),
@@ -373,4 +352,6 @@ def find_shard(reader: apsw.Connection, stream: Stream, id: str) -> Shard:
     for shard in all_shards(reader, stream.number):
         if shard.id == id:
             return shard
-    raise ResourceNotFoundException(f"Requested resource not found: Shard does not exist: {id}")
+    raise wire.ResourceNotFoundException(
+        f"Requested resource not found: Shard does not exist: {id}"
+    )

@@ -11,16 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
-from bigtime.engine.storage import (
-    IndexDefinition,
-    KeyAttribute,
-    StreamDefinition,
-    TableDefinition,
-    Throughput,
-)
+from bigtime.engine import storage
+from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import AccessDeniedException, Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
+# AWS: "Constraints in Amazon DynamoDB", "Secondary indexes"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MOST_PROJECTED: Final = 100
 MOST_LOCAL_INDEXES: Final = 5
 MOST_GLOBAL_INDEXES: Final = 20
@@ -139,22 +136,20 @@ def local_index(
             f"index: {name}. index hash key: {key.hash_key[0].name}, "
             f"table hash key: {table_key.hash_key[0].name}"
         )
-    return IndexDefinition(
-        name=name,
-        is_global=False,
-        hash_key=key.hash_key,
-        range_key=key.range_key,
-        projection=projection(declared["Projection"]),
-        included=tuple(declared["Projection"].get("NonKeyAttributes", ())),
-    )
+    return index_definition(declared, key, is_global=False)
 
 
 def global_index(declared: Params, defined: Mapping[str, KeyAttribute]) -> IndexDefinition:
-    """A global index as declared; whether its throughput fits is for the billing mode to say."""
-    key = long_key_schema(declared["KeySchema"], defined)
+    """A global index as declared; whether its throughput fits depends on the billing mode."""
+    return index_definition(
+        declared, long_key_schema(declared["KeySchema"], defined), is_global=True
+    )
+
+
+def index_definition(declared: Params, key: KeySchema, *, is_global: bool) -> IndexDefinition:
     return IndexDefinition(
         name=declared["IndexName"],
-        is_global=True,
+        is_global=is_global,
         hash_key=key.hash_key,
         range_key=key.range_key,
         projection=projection(declared["Projection"]),
@@ -203,10 +198,12 @@ def key_names(table: TableDefinition) -> list[str]:
 # --- Throughput ---------------------------------------------------------------------------
 
 
-def throughput(declared: Params | None) -> Throughput:
+def throughput(declared: Params | None) -> storage.Throughput:
     if declared is None:
-        return Throughput()
-    return Throughput(read=declared["ReadCapacityUnits"], write=declared["WriteCapacityUnits"])
+        return storage.Throughput()
+    return storage.Throughput(
+        read=declared["ReadCapacityUnits"], write=declared["WriteCapacityUnits"]
+    )
 
 
 def check_table_throughput(params: Params, *, on_demand: bool) -> None:
@@ -253,12 +250,12 @@ def refuse_ceilings(ceilings: Params, reason: str) -> None:
 # --- Streams and encryption -----------------------------------------------------------------
 
 
-def new_stream(view_type: str) -> StreamDefinition:
+def new_stream(view_type: str) -> storage.StreamDefinition:
     """A stream without the label and number that the file will give it."""
-    return StreamDefinition(label="", view_type=view_type, number=0)
+    return storage.StreamDefinition(label="", view_type=view_type, number=0)
 
 
-def declared_stream(specification: Params | None) -> StreamDefinition | None:
+def declared_stream(specification: Params | None) -> storage.StreamDefinition | None:
     if specification is None:
         return None
     view_type = specification.get("StreamViewType")
@@ -293,14 +290,8 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
 # --- Tags ---------------------------------------------------------------------------------
 
 MOST_TAGS: Final = 50
-
-
 ANY_ARN: Final = re.compile(r".+:.+:.+:.+:.+:.+/.+")
-
-
 TAGGABLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:.+:\d+:table/([^/]{3,})")
-
-
 TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
 
 

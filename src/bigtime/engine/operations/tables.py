@@ -11,30 +11,13 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
+from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
-from bigtime.engine.storage import (
-    Database,
-    Table,
-    TableDefinition,
-    Transaction,
-    Work,
-    advance_backfill,
-    begin_backfill,
-    close_stream,
-    discard,
-    open_stream,
-    table_description,
-)
-from bigtime.wire import (
-    LimitExceededException,
-    Params,
-    ResourceInUseException,
-    ResourceNotFoundException,
-    Response,
-    ValidationException,
-)
+from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
+from bigtime.wire import Params, Response
 
 MAX_TABLES = 2_500
 DEFAULT_LIST = 100
@@ -47,9 +30,9 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         catalogue = database.catalogue
         names = catalogue.tables_for_writing()
         if declared.name in names:
-            raise ResourceInUseException(f"Table already exists: {declared.name}")
+            raise wire.ResourceInUseException(f"Table already exists: {declared.name}")
         if len(names) >= MAX_TABLES:
-            raise LimitExceededException(
+            raise wire.LimitExceededException(
                 f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
             )
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
@@ -65,7 +48,7 @@ def start_stream(
     database: Database, transaction: Transaction, definition: TableDefinition
 ) -> TableDefinition:
     number = database.catalogue.next_number(transaction)
-    return open_stream(transaction, definition, number, database.stream_shards)
+    return storage.open_stream(transaction, definition, number, database.stream_shards)
 
 
 def update_table(database: Database, params: Params) -> Work[Response]:
@@ -75,15 +58,15 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         before = find_for_writing(database, name)
         definition = updated_table(before.definition, params, now=transaction.now)
         if before.stream and not (definition.stream and definition.stream.enabled):
-            close_stream(transaction, before.stream)
+            storage.close_stream(transaction, before.stream)
         elif definition.stream and definition.stream.enabled and not definition.stream.number:
             definition = start_stream(database, transaction, definition)
         table = database.catalogue.change(transaction, definition)
         counts = database.catalogue.counts(transaction.connection, table)
         answer = description_response(database, table, "UPDATING", counts)
         for index in new_indexes(before, table):
-            begin_backfill(transaction, table, index)
-            advance_backfill(database.catalogue, index, transaction)
+            storage.begin_backfill(transaction, table, index)
+            storage.advance_backfill(database.catalogue, index, transaction)
         return {"TableDescription": answer}
 
     return work
@@ -100,13 +83,13 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         table = find_for_writing(database, name)
         if table.definition.deletion_protected:
-            raise ValidationException(
+            raise wire.ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
         counts = database.catalogue.counts(transaction.connection, table)
         if table.stream:
-            close_stream(transaction, table.stream)
+            storage.close_stream(transaction, table.stream)
         database.catalogue.remove(transaction, table)
         answer = description_response(database, table, "DELETING", counts)
         for gone in ("AttributeDefinitions", "KeySchema", "CreationDateTime"):
@@ -183,20 +166,16 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
         before = find_for_writing(database, name)
         definition = with_time_to_live(before.definition, wanted)
         if before.ttl_attribute:
-            abandon_backfill(transaction, before.number)
-            discard(transaction, before.expiring)
+            transaction.execute("DELETE FROM backfills WHERE number = ?", (before.number,))
+            storage.discard(transaction, before.expiring)
         table = database.catalogue.change(transaction, definition)
         if table.ttl_attribute:
             transaction.execute(table.create_expiring())
-            begin_backfill(transaction, table, table.number)
-            advance_backfill(database.catalogue, table.number, transaction)
+            storage.begin_backfill(transaction, table, table.number)
+            storage.advance_backfill(database.catalogue, table.number, transaction)
         return {"TimeToLiveSpecification": wanted}
 
     return work
-
-
-def abandon_backfill(transaction: Transaction, number: int) -> None:
-    transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
 
 
 def describe_time_to_live(database: Database, params: Params) -> Response:
@@ -224,7 +203,7 @@ def describe_endpoints(database: Database, params: Params) -> Response:
 def description_response(
     database: Database, table: Table, status: str, counts: dict[int, tuple[int, int]]
 ) -> Response:
-    return table_description(
+    return storage.table_description(
         table.definition,
         status=status,
         counts=counts,
@@ -234,19 +213,23 @@ def description_response(
 
 
 def find(database: Database, name: str) -> Table:
-    return find_index(database.catalogue.tables.get(name), name)
+    return existing(database.catalogue.tables.get(name), name)
 
 
 def find_for_writing(database: Database, name: str) -> Table:
-    return find_index(database.catalogue.tables_for_writing().get(name), name)
+    return existing(database.catalogue.tables_for_writing().get(name), name)
 
 
-def find_index(table: Table | None, name: str) -> Table:
+def existing(table: Table | None, name: str) -> Table:
     if table is None:
-        raise ResourceNotFoundException(f"Requested resource not found: Table: {name} not found")
+        raise wire.ResourceNotFoundException(
+            f"Requested resource not found: Table: {name} not found"
+        )
     return table
 
 
-def no_such_resource(arn: str) -> ResourceNotFoundException:
+def no_such_resource(arn: str) -> wire.ResourceNotFoundException:
     # The spelling is AWS's.
-    return ResourceNotFoundException(f"Requested resource not found: ResourcArn: {arn} not found")
+    return wire.ResourceNotFoundException(
+        f"Requested resource not found: ResourcArn: {arn} not found"
+    )

@@ -11,6 +11,10 @@ may be wrong with it comes out in one of two ways:
 
 A client token is kept with the transaction's other changes for ten minutes. The same request
 with the same token changes nothing again; another request with it is refused.
+
+AWS: "TransactWriteItems" (limits, token, what a replay is billed) and "CancellationReason"
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CancellationReason.html
 """
 
 from __future__ import annotations
@@ -20,30 +24,13 @@ from dataclasses import dataclass
 
 import orjson
 
+from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
-from bigtime.engine.operations.batch import costs
-from bigtime.engine.operations.capacity import Consumed, mode_of
-from bigtime.engine.operations.items import read_key
+from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    TOO_DEEP,
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    IdempotentParameterMismatchException,
-    Item,
-    ItemCollectionSizeLimitExceededException,
-    Params,
-    Response,
-    SerializationException,
-    TransactionCanceledException,
-    ValidationException,
-    check_item,
-    transactional_read_units,
-    value_size,
-)
+from bigtime.wire import Item, Params, Response
 
 TOKEN_SECONDS = 600.0
 MAX_BYTES = 4 * 1024 * 1024
@@ -71,13 +58,14 @@ class Action:
     item: Item
     size: int
     expressions: Expressions
-    fault: ValidationException | None = None
+    fault: wire.ValidationException | None = None
 
     def write(self, table: Table) -> Write:
         if self.fault:
             raise self.fault
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
-        check_update(table, self.given, self.expressions)
+        if self.kind == "update":
+            check_update(table, self.given, self.expressions)
         return Write(
             self.kind,
             table,
@@ -89,15 +77,11 @@ class Action:
             show_old_on_failure=self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
         )
 
-    def request_bytes(self) -> int:
-        values = self.given.get("ExpressionAttributeValues") or {}
-        return self.size + sum(value_size(value) for value in values.values())
-
 
 def transact_write_items(database: Database, params: Params) -> Work[Response]:
     actions = [read_action(entry) for entry in params["TransactItems"]]
-    if sum(action.request_bytes() for action in actions) > MAX_BYTES:
-        raise ValidationException(TOO_MUCH)
+    if sum([action.size + action.expressions.value_bytes for action in actions]) > MAX_BYTES:
+        raise wire.ValidationException(TOO_MUCH)
     if database.faults.active:
         database.faults.meet("TransactWriteItems", len(actions))
     token = params.get("ClientRequestToken")
@@ -107,11 +91,13 @@ def transact_write_items(database: Database, params: Params) -> Work[Response]:
         if token:
             units = find_replay(transaction, token, digest)
             if units is not None:
-                return shown_reads(units, params)
+                return read_costs(units, params)
         plans = plan_all(database, transaction, actions)
         for plan in plans:
             plan.apply(transaction)
-        named = [(one.given["TableName"], plan) for one, plan in zip(actions, plans, strict=True)]
+        named = [
+            (action.given["TableName"], plan) for action, plan in zip(actions, plans, strict=True)
+        ]
         if token:
             remember(transaction, token, digest, named)
         return costs(transaction, named, params, transactional=True)
@@ -121,7 +107,7 @@ def transact_write_items(database: Database, params: Params) -> Work[Response]:
 
 def read_action(entry: Params) -> Action:
     if len(entry) != 1:
-        raise ValidationException(
+        raise wire.ValidationException(
             "TransactItems can only contain one of Check, Put, Update or Delete"
         )
     ((name, given),) = entry.items()
@@ -133,13 +119,13 @@ def read_action(entry: Params) -> Action:
     item: Item = given["Item"] if kind == "put" else given["Key"]
     size, fault = 0, None
     try:
-        item, size = check_item(item)
-    except ValidationException as error:
-        if error.message != TOO_DEEP:
+        item, size = wire.check_item(item)
+    except wire.ValidationException as error:
+        if error.message != wire.TOO_DEEP:
             raise
         fault = error
-    if kind == "put" and size > MAX_ITEM_BYTES:
-        fault = ValidationException(PUT_TOO_LARGE)
+    if kind == "put" and size > wire.MAX_ITEM_BYTES:
+        fault = wire.ValidationException(PUT_TOO_LARGE)
     return Action(kind, given, item, size, read_expressions(given), fault)
 
 
@@ -147,17 +133,18 @@ def plan_all(database: Database, transaction: Transaction, actions: list[Action]
     """Plans every action, or raises with the reason of each that may not go ahead."""
     writes = checked_writes(database, actions)
     plans: list[Plan] = []
-    faults: dict[int, DynamoDBError] = {}
-    room = Room(database, transaction)
+    faults: dict[int, wire.DynamoDBError] = {}
+    room = Room(database.collection_limit, transaction)
     for place, write in enumerate(writes):
         try:
             plan = write.plan(transaction)
-            room.admit(plan)
+            if write.table.collections:
+                room.admit(plan)
             plans.append(plan)
-        except ValidationException as error:
+        except wire.ValidationException as error:
             faults[place] = error
             break
-        except DynamoDBError as error:
+        except wire.DynamoDBError as error:
             faults[place] = error
     if faults:
         raise cancellation(faults, len(writes))
@@ -168,11 +155,11 @@ def checked_writes(database: Database, actions: list[Action]) -> list[Write]:
     find = database.catalogue.table_for_writing
     tables = [find(database.table_name(action.given["TableName"])) for action in actions]
     writes: list[Write] = []
-    faults: dict[int, DynamoDBError] = {}
+    faults: dict[int, wire.DynamoDBError] = {}
     for place, (action, table) in enumerate(zip(actions, tables, strict=True)):
         try:
             writes.append(action.write(table))
-        except ValidationException as error:
+        except wire.ValidationException as error:
             if error.message.startswith(EMPTY_KEY):
                 raise
             if not faults:
@@ -185,23 +172,25 @@ def checked_writes(database: Database, actions: list[Action]) -> list[Write]:
 
 def check_distinct(places: list[tuple[int, bytes, bytes]]) -> None:
     if len(set(places)) < len(places):
-        raise ValidationException(SAME_ITEM)
+        raise wire.ValidationException(SAME_ITEM)
 
 
-def cancellation(faults: dict[int, DynamoDBError], count: int) -> TransactionCanceledException:
-    return TransactionCanceledException(
+def cancellation(
+    faults: dict[int, wire.DynamoDBError], count: int
+) -> wire.TransactionCanceledException:
+    return wire.TransactionCanceledException(
         [reason(faults[place]) if place in faults else {"Code": "None"} for place in range(count)]
     )
 
 
-def reason(error: DynamoDBError) -> Response:
+def reason(error: wire.DynamoDBError) -> Response:
     match error:
-        case ConditionalCheckFailedException():
+        case wire.ConditionalCheckFailedException():
             failed: Response = {"Code": "ConditionalCheckFailed", "Message": error.message}
             if error.item is not None:
                 failed["Item"] = error.item
             return failed
-        case ItemCollectionSizeLimitExceededException():
+        case wire.ItemCollectionSizeLimitExceededException():
             return {"Code": "ItemCollectionSizeLimitExceeded", "Message": error.message}
         case _:
             return {"Code": "ValidationError", "Message": error.message}
@@ -215,7 +204,7 @@ def request_digest(params: Params) -> bytes:
         return hashlib.sha256(orjson.dumps(params, option=orjson.OPT_SORT_KEYS)).digest()
     except TypeError:
         # Half of a surrogate pair is a legal JSON escape that has no UTF-8.
-        raise SerializationException("Unexpected token received from parser") from None
+        raise wire.SerializationException("Unexpected token received from parser") from None
 
 
 def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str, float] | None:
@@ -227,7 +216,7 @@ def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str
     if row is None:
         return None
     if row[0] != digest:
-        raise IdempotentParameterMismatchException(
+        raise wire.IdempotentParameterMismatchException(
             "The request uses the same client token as a previous, but non-identical request. "
             "Do not reuse a client token with different requests, unless the requests are identical"
         )
@@ -241,7 +230,7 @@ def remember(
     """A replay is billed as a transactional read of what the first call was sized on."""
     units: dict[str, float] = {}
     for name, plan in plans:
-        read = transactional_read_units(max(plan.old_size, plan.new_size))
+        read = wire.transactional_read_units(max(plan.old_size, plan.new_size))
         units[name] = units.get(name, 0.0) + read
     transaction.execute(
         "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)",
@@ -249,13 +238,13 @@ def remember(
     )
 
 
-def shown_reads(units: dict[str, float], params: Params) -> Response:
+def read_costs(units: dict[str, float], params: Params) -> Response:
     mode = mode_of(params)
     if not mode:
         return {}
     return {
         "ConsumedCapacity": [
-            Consumed(name, read).shown(mode, side="Read") for name, read in units.items()
+            Consumed(name, read).to_response(mode, side="Read") for name, read in units.items()
         ]
     }
 
@@ -276,7 +265,7 @@ class Get:
         check_key_paths(table, self.expressions)
         return blobs
 
-    def shown(self, blob: bytes | None) -> Response:
+    def to_response(self, blob: bytes | None) -> Response:
         if blob is None:
             return {}
         item = orjson.loads(blob)
@@ -296,17 +285,17 @@ def transact_get_items(database: Database, params: Params) -> Response:
             for table, place in zip(tables, places, strict=True)
         ]
     if sum(size for size, _ in rows) > MAX_BYTES:
-        raise ValidationException(TOO_MUCH)
+        raise wire.ValidationException(TOO_MUCH)
     units: dict[str, float] = {}
     for get, (size, _) in zip(gets, rows, strict=True):
-        units[get.table_name] = units.get(get.table_name, 0.0) + transactional_read_units(size)
-    responses = [get.shown(blob) for get, (_, blob) in zip(gets, rows, strict=True)]
-    return {"Responses": responses, **shown_reads(units, params)}
+        units[get.table_name] = units.get(get.table_name, 0.0) + wire.transactional_read_units(size)
+    responses = [get.to_response(blob) for get, (_, blob) in zip(gets, rows, strict=True)]
+    return {"Responses": responses, **read_costs(units, params)}
 
 
 def read_get(given: Params) -> Get:
     check_parameters(given, expressions=("ProjectionExpression",), legacy=())
-    return Get(given["TableName"], read_key(given["Key"]), read_expressions(given))
+    return Get(given["TableName"], wire.check_item(given["Key"])[0], read_expressions(given))
 
 
 def locate_items(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:
@@ -314,7 +303,7 @@ def locate_items(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, byte
     for get, table in zip(gets, tables, strict=True):
         try:
             places.append(get.locate(table))
-        except ValidationException as error:
+        except wire.ValidationException as error:
             raise cancellation({len(places): error}, len(gets)) from None
     check_distinct([(table.number, *at) for table, at in zip(tables, places, strict=True)])
     return places

@@ -10,32 +10,18 @@ cannot refuse. So a group of writes is all planned before the first is applied.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import orjson
 
+from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import (
-    Database,
-    Index,
-    Table,
-    Transaction,
-    append_record,
-    base_key,
-    expiry_second,
-)
-from bigtime.wire import (
-    MAX_ITEM_BYTES,
-    ConditionalCheckFailedException,
-    Item,
-    ItemCollectionSizeLimitExceededException,
-    Response,
-    ValidationException,
-    check_item,
-    same_maps,
-)
+from bigtime.engine.storage import Index, Table, Transaction
+from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
 
@@ -63,58 +49,55 @@ class Write:
         plan = Plan(self, *row) if row else Plan(self, 0, 0, None)
         if self.condition and not self.condition(plan.old or {}):
             shown = plan.old if self.show_old_on_failure else None
-            raise ConditionalCheckFailedException(item=shown)
+            raise wire.ConditionalCheckFailedException(item=shown)
         if self.kind == "put":
             plan.new, plan.new_size = self.item, self.size
         elif self.kind == "update":
-            plan.new, plan.new_size = self.updated(plan)
+            plan.new, plan.new_size = self.new_item(plan)
         elif self.kind == "check":
             plan.new, plan.new_size = plan.old, plan.old_size
         return plan
 
-    def updated(self, plan: Plan) -> tuple[Item | None, int]:
+    def new_item(self, plan: Plan) -> tuple[Item | None, int]:
         """The item as the update leaves it, and its size."""
         before = self.item if plan.old is None else plan.old
         if self.update is None:
-            return check_item(before)
-        after, size = check_item(self.update.apply(before))
+            return wire.check_item(before)
+        after, size = wire.check_item(self.update.apply(before))
         if plan.old is None and self.update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,
-            # API_AttributeValueUpdate.html: "DELETE - Causes nothing to happen")
+            # "AttributeValueUpdate": "DELETE - Causes nothing to happen",
+            # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValueUpdate.html)
             return None, 0
         if self.table.index_keys:
             check_updated_index_keys(self.table, after)
-        if size > MAX_ITEM_BYTES:
-            raise ValidationException(UPDATE_TOO_LARGE)
+        if size > wire.MAX_ITEM_BYTES:
+            raise wire.ValidationException(UPDATE_TOO_LARGE)
         return after, size
 
 
+@dataclass(eq=False)
 class Plan:
     """A write that may go ahead: the item before it and after it."""
 
-    __slots__ = ("_old", "blob", "id", "new", "new_size", "old_size", "write")
+    write: Write
+    id: int
+    old_size: int
+    blob: bytes | None
+    new: Item | None = None
+    new_size: int = 0
 
-    def __init__(self, write: Write, id: int, old_size: int, blob: bytes | None) -> None:
-        self.write = write
-        self.id = id
-        self.old_size = old_size
-        self.blob = blob
-        self._old: Item | None = None
-        self.new: Item | None = None
-        self.new_size = 0
-
-    @property
+    @cached_property
     def old(self) -> Item | None:
-        """The item as it was; decoded only when somebody asks."""
-        if self._old is None and self.blob is not None:
-            self._old = orjson.loads(self.blob)
-        return self._old
+        """The item as it was; many a write need not decode it."""
+        item: Item | None = None if self.blob is None else orjson.loads(self.blob)
+        return item
 
+    @cached_property
     def indexes(self) -> list[Index]:
         """Those that may hold the item as it was or is: it has the first attribute of their key."""
-        old, new = self.old or {}, self.new or {}
-        every = self.write.table.indexes
-        return [one for one in every if (name := one.own_names[0]) in old or name in new]
+        held = {**(self.old or {}), **(self.new or {})}
+        return [index for index in self.write.table.indexes if index.own_names[0] in held]
 
     def apply(self, transaction: Transaction) -> None:
         write, table = self.write, self.write.table
@@ -124,16 +107,16 @@ class Plan:
         if blob == self.blob:
             return
         self.apply_base(transaction, blob)
-        if indexes := self.indexes():
-            entry_key = base_key(write.partition, write.sort)
-            for index in indexes:
+        if self.indexes:
+            entry_key = storage.base_key(write.partition, write.sort)
+            for index in self.indexes:
                 self.apply_index(transaction, index, entry_key)
         if table.collections:
             self.apply_collection(transaction)
         if table.ttl_attribute:
             self.apply_expiry(transaction, table.ttl_attribute)
         if table.stream and self.changes:
-            append_record(
+            storage.append_record(
                 transaction,
                 table,
                 write.partition,
@@ -179,7 +162,7 @@ class Plan:
     def changes(self) -> bool:
         """Whether there is any difference: the order of a set's elements is none."""
         old, new = self.old, self.new
-        return old is None or new is None or not same_maps(old, new)
+        return old is None or new is None or not wire.same_maps(old, new)
 
     @property
     def collection_growth(self) -> int:
@@ -204,8 +187,8 @@ class Plan:
             )
 
     def apply_expiry(self, transaction: Transaction, attribute: str) -> None:
-        before = expiry_second(self.old, attribute)
-        after = expiry_second(self.new, attribute)
+        before = storage.expiry_second(self.old, attribute)
+        after = storage.expiry_second(self.new, attribute)
         if before == after:
             return
         expiring = self.write.table.expiring
@@ -234,31 +217,28 @@ def shown_size(index: Index, item: Item | None, size: int) -> int:
 # Their total size, with what the local indexes show of them, may not pass 10 GB. It is kept in
 # `c<n>`, a row per partition, so that neither the limit nor the metrics need to add anything up.
 # An item may not pass 400 KB together with its own entries in the local indexes. (AWS:
-# Constraints.html, "Item size for tables with local secondary indexes")
+# "Constraints in Amazon DynamoDB", "Item size for tables with local secondary indexes",
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html)
 
 GIB = 1024**3
 
 
+@dataclass(slots=True)
 class Room:
     """The room that is left in the item collections that one request writes to."""
 
-    __slots__ = ("growths", "limit", "transaction")
-
-    def __init__(self, database: Database, transaction: Transaction) -> None:
-        self.limit = database.collection_limit
-        self.transaction = transaction
-        self.growths: dict[tuple[int, bytes], int] = {}
+    limit: int
+    transaction: Transaction
+    growths: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     def admit(self, plan: Plan) -> None:
         """Refuses a write that makes its item, or its collection, too large."""
-        if not plan.write.table.collections:
-            return
         check_item_with_entries(plan)
         collection = plan.write.table.number, plan.write.partition
         growth = plan.collection_growth
         total = growth + self.growths.get(collection, 0)
         if growth > 0 and collection_size(self.transaction, plan) + total > self.limit:
-            raise ItemCollectionSizeLimitExceededException()
+            raise wire.ItemCollectionSizeLimitExceededException()
         self.growths[collection] = total
 
 
@@ -266,8 +246,10 @@ def check_item_with_entries(plan: Plan) -> None:
     write = plan.write
     if write.kind in ("put", "update"):
         size = collection_bytes(write.table, plan.new, plan.new_size)
-        if size > MAX_ITEM_BYTES:
-            raise ValidationException(PUT_TOO_LARGE if write.kind == "put" else UPDATE_TOO_LARGE)
+        if size > wire.MAX_ITEM_BYTES:
+            raise wire.ValidationException(
+                PUT_TOO_LARGE if write.kind == "put" else UPDATE_TOO_LARGE
+            )
 
 
 def collection_size(transaction: Transaction, plan: Plan) -> int:

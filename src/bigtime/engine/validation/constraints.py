@@ -16,7 +16,7 @@ from bigtime.engine.validation.service_model import TABLE_ARN, Shape
 from bigtime.wire import ValidationException
 
 MOST_ERRORS: Final = 10
-MOST_SHOWN: Final = 10_000  # characters of a value, so that an answer is never a huge one
+MOST_SHOWN: Final = 10_000  # characters of a value, so that an answer is never a huge element
 NUMBERS: Final = frozenset({"integer", "long", "double", "timestamp"})
 
 
@@ -54,18 +54,20 @@ def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
     if shape.key and any(broken_by(shape.key, name) for name in value):
         yield failure(shape, value, path, f"Map keys must satisfy constraint: {whole(shape.key)}")
     if shape.element.name == "AttributeValue":
-        places = ((place, one) for place, one in places if "M" in one or "L" in one)
+        places = ((place, element) for place, element in places if "M" in element or "L" in element)
     if shape.element.kind == "structure":
-        for place, one in places:
-            yield from failures(shape.element, one, f"{path}.{place}.member")
+        for place, element in places:
+            yield from failures(shape.element, element, f"{path}.{place}.member")
         return
-    if any(broken_by(shape.element, one) for one in (value.values() if shape.key else value)):
+    if any(
+        broken_by(shape.element, element) for element in (value.values() if shape.key else value)
+    ):
         subject = "Map value" if shape.key else "Member"
         constraint = f"{subject} must satisfy constraint: {whole(shape.element)}"
         yield failure(shape, value, path, constraint)
     elif shape.element.item is not None:
-        for place, one in places:
-            yield from collection_failures(shape.element, one, f"{path}.{place}.member")
+        for place, element in places:
+            yield from collection_failures(shape.element, element, f"{path}.{place}.member")
 
 
 def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
@@ -85,9 +87,9 @@ def broken_by(shape: Shape, value: Any) -> list[str]:
     if not shape.matches(value):
         broken.append(must_match(shape))
     if shape.minimum is not None and amount(shape, value) < shape.minimum:
-        broken.append(must_be_at_least(shape))
+        broken.append(must_be_bounded(shape, f"greater than or equal to {shape.minimum}"))
     if shape.maximum is not None and amount(shape, value) > shape.maximum:
-        broken.append(must_be_at_most(shape))
+        broken.append(must_be_bounded(shape, f"less than or equal to {shape.maximum}"))
     return broken
 
 
@@ -103,9 +105,9 @@ def whole(shape: Shape) -> str:
 
 def constraints_of(shape: Shape) -> Iterable[str]:
     if shape.maximum is not None:
-        yield must_be_at_most(shape)
+        yield must_be_bounded(shape, f"less than or equal to {shape.maximum}")
     if shape.minimum is not None:
-        yield must_be_at_least(shape)
+        yield must_be_bounded(shape, f"greater than or equal to {shape.minimum}")
     if shape.pattern:
         yield must_match(shape)
     if shape.choices:
@@ -114,14 +116,8 @@ def constraints_of(shape: Shape) -> Iterable[str]:
         yield "Member must not be null"
 
 
-def must_be_at_least(shape: Shape) -> str:
-    noun = "value" if shape.kind in NUMBERS else "length"
-    return f"Member must have {noun} greater than or equal to {shape.minimum}"
-
-
-def must_be_at_most(shape: Shape) -> str:
-    noun = "value" if shape.kind in NUMBERS else "length"
-    return f"Member must have {noun} less than or equal to {shape.maximum}"
+def must_be_bounded(shape: Shape, bound: str) -> str:
+    return f"Member must have {'value' if shape.kind in NUMBERS else 'length'} {bound}"
 
 
 def must_match(shape: Shape) -> str:
@@ -155,7 +151,7 @@ def pieces(shape: Shape, value: Any) -> Iterator[str]:
     elif shape.kind == "map":
         yield from enclose("{", ((f"{k}=", shape.element, v) for k, v in value.items()), "}")
     elif shape.kind == "list":
-        yield from enclose("[", (("", shape.element, one) for one in value), "]")
+        yield from enclose("[", (("", shape.element, element) for element in value), "]")
     else:
         yield str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -11,14 +11,12 @@ and an element of a list or map are read by different code at AWS. Witness: dyna
 from __future__ import annotations
 
 import math
-from binascii import Error as Base64Error
-from binascii import a2b_base64
 from collections.abc import Callable, Mapping, Sized
 from itertools import islice
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from bigtime import wire
 from bigtime.engine.validation.service_model import Shape
-from bigtime.wire import SerializationException, ValidationException, check_count
 
 Reader: TypeAlias = Callable[[Shape, Any, int, bool], Any]
 
@@ -30,12 +28,6 @@ MOST_DECLARED: Final = 10_000
 
 GREATEST: Final = {"integer": 2**31 - 1, "long": 2**63 - 1}
 PACKAGE: Final = "com.amazonaws.dynamodb.v20120810."
-NOT_EXPECTED: Final = "Start of structure or map found where not expected"
-BAD_BASE64: Final = "Invalid last non-pad Base64 character dectected"  # AWS's spelling
-TOO_DEEP: Final = (
-    "Nesting Levels have exceeded supported limits: "
-    "Attributes in the item have nested levels beyond supported limit"
-)
 
 
 def read(shape: Shape, value: Any, depth: int = 0, is_element: bool = True) -> Any:
@@ -44,42 +36,44 @@ def read(shape: Shape, value: Any, depth: int = 0, is_element: bool = True) -> A
         # An empty attribute value is refused later, with the words that AWS has for it.
         return {} if is_element and shape.name == "AttributeValue" else None
     if depth > 2 * DEEPEST:
-        raise ValidationException(TOO_DEEP)
+        raise wire.ValidationException(wire.TOO_DEEP)
     reader: Reader = READERS.get(shape.kind, read_number)
     return reader(shape, value, depth, is_element)
 
 
 def read_structure(shape: Shape, value: Any, depth: int, is_element: bool) -> dict[str, Any]:
     if isinstance(value, list):
-        raise SerializationException(f"Unrecognized collection type class {PACKAGE}{shape.name}")
+        raise wire.SerializationException(
+            f"Unrecognized collection type class {PACKAGE}{shape.name}"
+        )
     if not isinstance(value, Mapping):
-        raise SerializationException(
+        raise wire.SerializationException(
             "Unexpected value type in payload" if is_element else "Unexpected field type"
         )
     known, members = {}, shape.members
-    for name, one in value.items():
-        if name in members and one is not None:
-            known[name] = read(members[name], one, depth + 1, False)
+    for name, member in value.items():
+        if name in members and member is not None:
+            known[name] = read(members[name], member, depth + 1, False)
     return known
 
 
 def read_map(shape: Shape, value: Any, depth: int, is_element: bool) -> dict[str, Any]:
     if isinstance(value, list):
-        raise SerializationException(f"Unrecognized collection type {java_type(shape)}")
+        raise wire.SerializationException(f"Unrecognized collection type {java_type(shape)}")
     if not isinstance(value, Mapping):
-        raise SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
+        raise wire.SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
     if not all(isinstance(name, str) for name in value):
-        raise SerializationException("Unexpected field type")
+        raise wire.SerializationException("Unexpected field type")
     entries = islice(value.items(), most_read(shape, value))
-    return {name: read(shape.element, one, depth + 1) for name, one in entries}
+    return {name: read(shape.element, entry, depth + 1) for name, entry in entries}
 
 
 def read_list(shape: Shape, value: Any, depth: int, is_element: bool) -> list[Any]:
     if isinstance(value, Mapping):
-        raise SerializationException(NOT_EXPECTED)
+        raise wire.values.unexpected_structure()
     if not isinstance(value, list):
-        raise SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
-    return [read(shape.element, one, depth + 1) for one in value[: most_read(shape, value)]]
+        raise wire.SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
+    return [read(shape.element, entry, depth + 1) for entry in value[: most_read(shape, value)]]
 
 
 def most_read(shape: Shape, value: Sized) -> int:
@@ -89,7 +83,8 @@ def most_read(shape: Shape, value: Sized) -> int:
     declares = shape.kind == "list" and shape.element.kind == "structure"
     if declares and shape.element.name != "AttributeValue":
         return MOST_DECLARED
-    check_count(value)
+    if len(value) > wire.MAX_ITEM_BYTES:
+        raise wire.values.too_many()
     return len(value)
 
 
@@ -114,82 +109,28 @@ def java_type(shape: Shape) -> str:
 
 
 def read_string(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
-    return value if isinstance(value, str) else refuse(value, "String")
-
-
-def read_boolean(shape: Shape, value: Any, depth: int, is_element: bool) -> bool:
-    if isinstance(value, bool):
-        return value
     if not isinstance(value, str):
-        refuse(value, "Boolean")
-    if value.upper() in ("TRUE", "1", "YES"):
-        return True
-    if value.upper() in ("FALSE", "0", "NO"):
-        return False
-    raise SerializationException("Unexpected token received from parser")
-
-
-def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float:
-    java = {"integer": "Integer", "long": "Long"}.get(shape.kind, "Double")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse(value, java)
-    if isinstance(value, float) and not math.isfinite(value):
-        refuse(value, java)
-    greatest = GREATEST.get(shape.kind)
-    if greatest is None:
-        return value
-    return max(-greatest - 1, min(greatest, math.floor(value)))
-
-
-def read_blob(shape: Shape, value: Any, depth: int, is_element: bool) -> str:
-    if isinstance(value, list):
-        raise SerializationException("Unrecognized collection type class java.nio.ByteBuffer")
-    if isinstance(value, Mapping):
-        raise SerializationException(NOT_EXPECTED)
-    if not isinstance(value, str):
-        raise SerializationException("only base-64-encoded strings are convertible to bytes")
-    fault = base64_fault(value)
-    if fault:
-        raise SerializationException(fault)
+        raise wire.values.not_a_scalar(value, "String")
     return value
 
 
-def base64_fault(text: str) -> str | None:
-    """What is wrong with a base64 text, bits that its padding would drop included."""
-    if len(text) % 4:
-        return f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(text)}"
-    try:
-        a2b_base64(text, strict_mode=True)
-    except (Base64Error, ValueError):
-        return BAD_BASE64 if text else None
-    if text.endswith("=") and text.rstrip("=")[-1] not in LAST_OF[text.count("=")]:
-        return BAD_BASE64
-    return None
+def read_number(shape: Shape, value: Any, depth: int, is_element: bool) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        java = {"integer": "Integer", "long": "Long"}.get(shape.kind, "Double")
+        raise wire.values.not_a_scalar(value, java)
+    number: float = value
+    greatest = GREATEST.get(shape.kind)
+    if greatest is None:
+        return number
+    return max(-greatest - 1, min(greatest, math.floor(number)))
 
-
-LAST_OF: Final = {1: "AEIMQUYcgkosw048", 2: "AQgw"}
 
 READERS: Final[dict[str, Reader]] = {
     "structure": read_structure,
     "map": read_map,
     "list": read_list,
     "string": read_string,
-    "boolean": read_boolean,
-    "blob": read_blob,
+    "boolean": lambda shape, value, depth, is_element: wire.values.check_bool(value)[0],
+    "blob": lambda shape, value, depth, is_element: wire.values.check_binary(value)[0],
 }
-
-
-def refuse(value: Any, java: str) -> NoReturn:
-    """The words for a value that stands where a single value of another type should be."""
-    if isinstance(value, list):
-        raise SerializationException(f"Unrecognized collection type class java.lang.{java}")
-    if isinstance(value, Mapping):
-        raise SerializationException(NOT_EXPECTED)
-    raise SerializationException(f"{token(value)} cannot be converted to {java}")
-
-
-def token(value: Any) -> str:
-    if isinstance(value, bool):
-        return "TRUE_VALUE" if value else "FALSE_VALUE"
-    names = {int: "NUMBER_VALUE", float: "DECIMAL_VALUE", str: "STRING_VALUE"}
-    return names.get(type(value), "EMBEDDED_OBJECT")

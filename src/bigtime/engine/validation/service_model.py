@@ -27,20 +27,8 @@ TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.
 # The order in which the service lists enum values, where it is not the model's: it is the
 # order of a Java hash set. Witness: dynalite, recorded from the service.
 ENUM_ORDER: dict[str, tuple[str, ...]] = {
-    "ComparisonOperator": (
-        "IN",
-        "NULL",
-        "BETWEEN",
-        "LT",
-        "NOT_CONTAINS",
-        "EQ",
-        "GT",
-        "NOT_NULL",
-        "NE",
-        "LE",
-        "BEGINS_WITH",
-        "GE",
-        "CONTAINS",
+    "ComparisonOperator": tuple(
+        "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS".split()
     ),
     "ConditionalOperator": ("OR", "AND"),
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
@@ -190,34 +178,34 @@ def reported_at(structure_name: str, member: str) -> int:
 
 
 def collection(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
-    one = raw[name]
-    item = shape_named(one.get("member", one.get("value"))["shape"], raw, known)
-    key = shape_named(one["key"]["shape"], raw, known) if "key" in one else None
+    described = raw[name]
+    item = shape_named(described.get("member", described.get("value"))["shape"], raw, known)
+    key = shape_named(described["key"]["shape"], raw, known) if "key" in described else None
     if key is not None and key.name == "TableArn":
         key = table_name(takes_arn=True)
     return Shape(
-        name, one["type"], item=item, key=key, minimum=one.get("min"), maximum=one.get("max")
+        name,
+        described["type"],
+        item=item,
+        key=key,
+        minimum=described.get("min"),
+        maximum=described.get("max"),
     )
 
 
-def scalar(name: str, one: Model) -> Shape:
+def scalar(name: str, described: Model) -> Shape:
     return Shape(
         name,
-        one["type"],
-        minimum=one.get("min"),
-        maximum=one.get("max"),
-        pattern=one.get("pattern"),
-        choices=ENUM_ORDER.get(name, tuple(one.get("enum", ()))),
+        described["type"],
+        minimum=described.get("min"),
+        maximum=described.get("max"),
+        pattern=described.get("pattern"),
+        choices=ENUM_ORDER.get(name, tuple(described.get("enum", ()))),
     )
 
 
 def table_name(*, takes_arn: bool) -> Shape:
     """The model allows any 1,024 characters, for ARNs; the service holds a name to its rules."""
     return Shape(
-        "TableName",
-        "string",
-        minimum=3,
-        maximum=255,
-        pattern=NAME_PATTERN,
-        takes_arn=takes_arn,
+        "TableName", "string", minimum=3, maximum=255, pattern=NAME_PATTERN, takes_arn=takes_arn
     )

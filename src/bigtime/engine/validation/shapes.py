@@ -18,53 +18,36 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from bigtime import wire
+from bigtime.engine.validation import service_model
 from bigtime.engine.validation.constraints import check_constraints
-from bigtime.engine.validation.serialization import DEEPEST, GREATEST, base64_fault, read
-from bigtime.engine.validation.service_model import (
-    NAME_PATTERN,
-    TABLE_ARN,
-    Shape,
-    input_shape,
-    operations,
-)
-from bigtime.wire import (
-    Params,
-    SerializationException,
-    UnknownOperationException,
-    ValidationException,
-)
+from bigtime.engine.validation.serialization import DEEPEST, GREATEST, read
 
-__all__ = ["check", "operations"]
+__all__ = ["check"]
 
 Plain: TypeAlias = Callable[[Any], bool]
 
+TEXT: Final = frozenset({str})
 LONGEST_ATTRIBUTE_NAME: Final = 65_535
 
 # These stop at a bad table name before any other constraint is looked at.
 NAME_COMES_FIRST: Final = frozenset(
-    {
-        "CreateTable",
-        "DeleteTable",
-        "DescribeTable",
-        "DescribeTimeToLive",
-        "UpdateTable",
-        "UpdateTimeToLive",
-    }
+    "CreateTable DeleteTable DescribeTable DescribeTimeToLive UpdateTable UpdateTimeToLive".split()
 )
 
 
-def check(operation: str, params: Any) -> Params:
+def check(operation: str, params: Any) -> wire.Params:
     """The request as AWS reads it; raises what AWS answers to one of the wrong shape."""
     if plain_request(operation)(params):
-        request: Params = params
+        request: wire.Params = params
         return request
     return exact(operation, params)
 
 
-def exact(operation: str, params: Any) -> Params:
-    shape = input_shape(operation)
+def exact(operation: str, params: Any) -> wire.Params:
+    shape = service_model.input_shape(operation)
     if params is None:
-        raise SerializationException("")
+        raise wire.SerializationException("")
     request: dict[str, Any] = read(shape, params)
     if operation in NAME_COMES_FIRST:
         check_table_name(request.get("TableName"), takes_arn=operation != "CreateTable")
@@ -74,23 +57,23 @@ def exact(operation: str, params: Any) -> Params:
 
 def check_table_name(name: str | None, *, takes_arn: bool) -> None:
     if name is None:
-        raise ValidationException(
+        raise wire.ValidationException(
             "The parameter 'TableName' is required but was not present in the request"
         )
-    if not 3 <= len(name) <= 255 and not (takes_arn and TABLE_ARN.fullmatch(name)):
-        raise ValidationException(
+    if not 3 <= len(name) <= 255 and not (takes_arn and service_model.TABLE_ARN.fullmatch(name)):
+        raise wire.ValidationException(
             "TableName must be at least 3 characters long and at most 255 characters long"
         )
 
 
 @cache
 def plain_request(operation: str) -> Plain:
-    if operation not in operations():
-        raise UnknownOperationException("")
-    return plain_shape(input_shape(operation))
+    if operation not in service_model.operations():
+        raise wire.UnknownOperationException("")
+    return plain_shape(service_model.input_shape(operation))
 
 
-def plain_shape(shape: Shape) -> Plain:
+def plain_shape(shape: service_model.Shape) -> Plain:
     if shape.name == "AttributeValue":
         return lambda value: type(value) is dict and plain_item({"": value})
     if shape.item is not None and shape.item.name == "AttributeValue":
@@ -98,8 +81,9 @@ def plain_shape(shape: Shape) -> Plain:
     return PLAIN[shape.kind](shape)
 
 
-def plain_structure(shape: Shape) -> Plain:
+def plain_structure(shape: service_model.Shape) -> Plain:
     members = {name: plain_shape(member) for name, member in shape.members.items()}
+    texts = frozenset(name for name, member in shape.members.items() if is_any_text(member))
     required = tuple(shape.required)
 
     def is_plain(value: Any) -> bool:
@@ -109,6 +93,8 @@ def plain_structure(shape: Shape) -> Plain:
             if name not in value:
                 return False
         for name, member in value.items():
+            if name in texts and type(member) is str:
+                continue
             member_is_plain = members.get(name)
             if member_is_plain is None or not member_is_plain(member):
                 return False
@@ -117,13 +103,19 @@ def plain_structure(shape: Shape) -> Plain:
     return is_plain
 
 
-def plain_collection(shape: Shape) -> Plain:
+def is_any_text(shape: service_model.Shape) -> bool:
+    return shape == service_model.Shape(shape.name, "string")
+
+
+def plain_collection(shape: service_model.Shape) -> Plain:
     item_is_plain = plain_shape(shape.element)
     least, most = bounds(shape)
     if shape.key is None:
         return lambda value: (
             type(value) is list and least <= len(value) <= most and all(map(item_is_plain, value))
         )
+    if shape.name == "ExpressionAttributeNameMap":
+        return plain_names
     key_is_plain = plain_shape(shape.key)
     return lambda value: (
         type(value) is dict
@@ -133,11 +125,20 @@ def plain_collection(shape: Shape) -> Plain:
     )
 
 
-def plain_string(shape: Shape) -> Plain:
+def plain_names(value: Any) -> bool:
+    """ExpressionAttributeNames, which most requests have: without a call for each."""
+    return (
+        type(value) is dict
+        and TEXT.issuperset(map(type, (*value, *value.values())))
+        and max(map(len, value.values()), default=0) <= LONGEST_ATTRIBUTE_NAME
+    )
+
+
+def plain_string(shape: service_model.Shape) -> Plain:
     if shape.choices:
         choices = frozenset(shape.choices)
         return lambda value: type(value) is str and value in choices
-    if shape.pattern == NAME_PATTERN and shape.maximum is not None:
+    if shape.pattern == service_model.NAME_PATTERN and shape.maximum is not None:
         return plain_name(shape)
     least, most = bounds(shape)
     if shape.pattern:
@@ -148,26 +149,26 @@ def plain_string(shape: Shape) -> Plain:
     return lambda value: type(value) is str and least <= len(value) <= most
 
 
-def plain_name(shape: Shape) -> Plain:
-    pattern = rf"{NAME_PATTERN[:-1]}{{{shape.minimum},{shape.maximum}}}"
+def plain_name(shape: service_model.Shape) -> Plain:
+    pattern = rf"{service_model.NAME_PATTERN[:-1]}{{{shape.minimum},{shape.maximum}}}"
     if shape.takes_arn:
-        pattern = f"{pattern}|{TABLE_ARN.pattern}"
+        pattern = f"{pattern}|{service_model.TABLE_ARN.pattern}"
     matches = re.compile(pattern).fullmatch
     return lambda value: type(value) is str and matches(value) is not None
 
 
-def plain_number(shape: Shape) -> Plain:
+def plain_number(shape: service_model.Shape) -> Plain:
     least, most = bounds(shape)
     greatest = min(most, GREATEST.get(shape.kind, math.inf))
     return lambda value: type(value) is int and least <= value <= greatest
 
 
-def bounds(shape: Shape) -> tuple[float, float]:
+def bounds(shape: service_model.Shape) -> tuple[float, float]:
     least = -math.inf if shape.minimum is None else shape.minimum
     return least, math.inf if shape.maximum is None else shape.maximum
 
 
-PLAIN: Final[dict[str, Callable[[Shape], Plain]]] = {
+PLAIN: Final[dict[str, Callable[[service_model.Shape], Plain]]] = {
     "structure": plain_structure,
     "list": plain_collection,
     "map": plain_collection,
@@ -219,11 +220,11 @@ def plain_content(tag: str, content: Any, deeper: int) -> bool:
 
 
 def plain_binary(content: Any, deeper: int = 0) -> bool:
-    return type(content) is str and base64_fault(content) is None
+    return type(content) is str and wire.values.base64_fault(content) is None
 
 
 def plain_texts(content: Any, deeper: int) -> bool:
-    return type(content) is list and all(type(one) is str for one in content)
+    return type(content) is list and TEXT.issuperset(map(type, content))
 
 
 CONTENTS: Final[dict[str, Callable[[Any, int], bool]]] = {
