@@ -21,7 +21,7 @@ from bigtime.store import AsyncStore
 from bigtime.web import app as application
 from bigtime.web import server as serve
 from bigtime.web.pages.hot_pages import HotPages
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Entity, key_of_item
+from bigtime import model as bt
 from bigtime.systems import cart, deals, portal
 from bigtime.wire import Item, Response
 
@@ -76,7 +76,7 @@ INTERESTS: Final = (
     deals.CategoryLike,
     deals.CategoryWatch,
 )
-TAGS: Final[Mapping[type[Entity], Callable[[Fields], Iterable[str]]]] = {
+TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Deal: lambda key: [deal_tag(key["deal_id"])],
     deals.Brand: lambda key: [brand_tag(key["brand"])],
     deals.Category: lambda key: [category_tag(key["category"])],
@@ -123,7 +123,7 @@ DEAL: Final = {"S": deals.Deal.__name__}
 @lru_cache(maxsize=10_000)
 def tags_of_key(table: str, *values: str) -> tuple[str, ...]:
     item = {name: {"S": value} for name, value in zip(KEYS[table], values, strict=True)}
-    key = key_of_item(TABLES[table], item)
+    key = bt.key_of_item(TABLES[table], item)
     tell = None if key is None else TAGS.get(key.entity)
     return () if key is None or tell is None else tuple(tell(key.fields))
 

@@ -111,7 +111,7 @@ def greet(settings: Settings, port: int, has_demo: bool) -> str:
     lines = [f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}"]
     if has_demo:
         lines += [
-            f"  log in as {demo_login.login} with {demo_login.password}"
+            f"  sign in as {demo_login.login} with {demo_login.password}"
             for demo_login in demo_logins()
         ]
     lines.append(f"Its data is in {settings.store}. Ctrl+C stops it.")

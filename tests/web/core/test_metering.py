@@ -20,7 +20,7 @@ from bigtime.systems.deals.categories import create_categories
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.web.pages.cpu_pool import CpuPool
+from bigtime.web.pages.app_context import CpuPool
 from bigtime.wire import Steps
 
 

@@ -19,7 +19,7 @@ from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.values import category_key
-from bigtime.web.desk.featured_draft import Step, moved
+from bigtime.web.desk.featured import Step, moved
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import told

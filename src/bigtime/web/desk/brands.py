@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import DomainError
 from bigtime.site import create_brand
@@ -19,7 +17,7 @@ from bigtime.web.http import key_of, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-brands = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 def a_brand(name: str) -> str:
@@ -35,21 +33,21 @@ class NewBrand(BaseModel):
     logo: Annotated[str, AfterValidator(deals.checked_link)] | None = None
 
 
-@brands.get("/editor/brands/new")
+@router.get("/editor/brands/new")
 async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
     """The form; `made` is the brand that it has made just now."""
     brand = await context_of(request).store.run(brand_called(made))
     return await render_page(request, empty_form(), made=brand)
 
 
-@brands.get("/editor/brands")
-@brands.get("/editor/brands/preview")
+@router.get("/editor/brands")
+@router.get("/editor/brands/preview")
 async def leave_new_brand(who: Editor) -> Response:
     """To the form, for whoever enters the address of an answer to it again."""
     return see_other("/editor/brands/new")
 
 
-@brands.post("/editor/brands/preview")
+@router.post("/editor/brands/preview")
 async def preview_new_brand(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     context = context_of(request)
@@ -61,7 +59,7 @@ async def preview_new_brand(request: Request, who: Editor) -> Response:
     return await render_page(request, form, status=200 if form.value or is_typing else 422)
 
 
-@brands.post("/editor/brands")
+@router.post("/editor/brands")
 async def post_brand(request: Request, who: Editor) -> Response:
     """Makes the brand."""
     context = context_of(request)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
-from starlette.requests import Request
 
 from bigtime.model import Conflict, DomainError
 from bigtime.site import Visitor
@@ -50,8 +49,6 @@ BESIDE: Final[dict[type[DomainError], str]] = {
     deals.NoDiscount: "list_price",
 }
 """The fields that errors belong beside; others are the whole form's."""
-
-
 CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 

@@ -9,13 +9,12 @@ sees both choices, and goes on knowing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import Conflict, DomainError, together
 from bigtime.site import (
@@ -31,23 +30,124 @@ from bigtime.site import (
     fetch_latest_for_slot,
     outdated_ids,
 )
-from bigtime.systems.deals import FeaturedDeal, UnknownCategory, deal_id_of, fetch_deals
-from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
-from bigtime.web.desk.featured_draft import (
-    Step,
-    added,
-    focus_after,
-    ids_in,
-    joined,
-    mark_of,
-    moved,
-    parse,
+from bigtime.systems.deals import (
+    FeaturedDeal,
+    FeaturedTwice,
+    TooManyFeatured,
+    UnknownCategory,
+    WrongCategory,
+    deal_id_of,
+    fetch_deal,
+    fetch_deals,
 )
+from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
 from bigtime.web.http import see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-featured = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
+
+
+# Drafts, as they stand in an address, and what a button makes of them
+
+
+SEPARATOR: Final = "."
+MOST_DRAFTED: Final = 25
+UP: Final = ("up", "down", "remove")
+DOWN: Final = ("down", "up", "remove")
+FIELD: Final = "add"
+
+
+class Step(BaseModel):
+    """What a button does to a draft; `deals` is None where there is no draft yet.
+
+    `seen` is a mark of the deals that were featured when the draft was begun.
+    """
+
+    deals: str | None = None
+    seen: str = ""
+    add: str | None = None
+    up: str | None = None
+    down: str | None = None
+    remove: str | None = None
+    after: str | None = None
+    done: bool = False
+
+
+def parse(text: str) -> list[str]:
+    ids = dict.fromkeys(one for one in text.split(SEPARATOR) if one)
+    return list(ids)[:MOST_DRAFTED]
+
+
+def joined(ids: Sequence[str]) -> str:
+    return SEPARATOR.join(ids)
+
+
+def ids_in(stored: Featuring) -> list[str]:
+    return [featured_deal.deal_id for featured_deal in stored.featured_deals]
+
+
+def mark_of(stored: Featuring) -> str:
+    """A mark of what is featured: another choice has another mark, and none has none."""
+    ids = joined(ids_in(stored))
+    return sha256(ids.encode()).hexdigest()[:16] if ids else ""
+
+
+def added(slot: FeaturedSlot, ids: list[str], text: str) -> Steps[list[str]]:
+    """A draft with one more deal; its id may come with the address of its page."""
+    deal = yield from fetch_deal(deal_id_of(text.strip().rstrip("/").rpartition("/")[2]))
+    if deal.deal_id in ids:
+        raise FeaturedTwice
+    if len(ids) >= slot.limits.most:
+        raise TooManyFeatured(f"{slot.limits.most} deals are enough here; remove one first.")
+    if slot.category not in (None, deal.category):
+        raise WrongCategory(
+            f"{slot.name} features only deals of its own; this one is in {deal.category_name}."
+        )
+    return [*ids, deal.deal_id]
+
+
+def moved(ids: list[str], step: Step) -> list[str]:
+    """A draft after a deal has been moved or removed; what is not in it stays out."""
+    ids = [id_ for id_ in ids if id_ != step.remove]
+    for moving, by in ((step.up, -1), (step.down, 1)):
+        if moving in ids:
+            here = ids.index(moving)
+            there = min(max(here + by, 0), len(ids) - 1)
+            ids[here], ids[there] = ids[there], ids[here]
+    return ids
+
+
+def focus_after(step: Step, ids: Sequence[str], listed: Sequence[str]) -> str:
+    """The id of what has the focus after a step; `listed` are the deals that could be added."""
+    if step.up in ids:
+        return button_of(step.up, UP, ids)
+    if step.down in ids:
+        return button_of(step.down, DOWN, ids)
+    if step.remove is not None:
+        nearest = nearest_to(step.remove, parse(step.deals or ""), among=ids)
+        return f"remove-{nearest}" if nearest else FIELD
+    if step.add is not None:
+        nearest = nearest_to(step.add, listed, among={*listed} - {*ids})
+        return f"add-{nearest}" if nearest else FIELD
+    return ""
+
+
+def button_of(deal_id: str | None, wanted: Sequence[str], ids: Sequence[str]) -> str:
+    """The first of those buttons that a deal has: none leads up from the top."""
+    missing = {"up": ids[0], "down": ids[-1]}
+    return next(f"{name}-{deal_id}" for name in wanted if missing.get(name) != deal_id)
+
+
+def nearest_to(one: str, line: Sequence[str], among: Collection[str]) -> str | None:
+    """The next in a line that is still there, or else the one before."""
+    if one not in line:
+        return None
+    here = line.index(one)
+    return next((other for other in (*line[here:], *line[here::-1]) if other in among), None)
+
+
+# Pages
 
 
 class ChosenMeanwhile(Conflict):
@@ -64,10 +164,7 @@ class Publishing(BaseModel):
 Asked = Annotated[Step, Query()]
 
 
-# Pages
-
-
-@featured.get("/editor/featured")
+@router.get("/editor/featured")
 async def show_places(request: Request, who: Editor) -> Response:
     """Every place, and how many deals it features."""
     context = context_of(request)
@@ -77,32 +174,32 @@ async def show_places(request: Request, who: Editor) -> Response:
     return await context.answer(request, page)
 
 
-@featured.get(FRONT_SLOT.path)
+@router.get(FRONT_SLOT.path)
 async def show_front_page(request: Request, who: Editor, step: Asked) -> Response:
     return await draft(request, FRONT_SLOT, step)
 
 
-@featured.get(CHOICE_SLOT.path)
+@router.get(CHOICE_SLOT.path)
 async def show_editors_choice(request: Request, who: Editor, step: Asked) -> Response:
     return await draft(request, CHOICE_SLOT, step)
 
 
-@featured.get("/editor/featured/categories/{name:path}")
+@router.get("/editor/featured/categories/{name:path}")
 async def show_category(request: Request, who: Editor, name: str, step: Asked) -> Response:
     return await draft(request, category_place(name), step)
 
 
-@featured.post(FRONT_SLOT.path)
+@router.post(FRONT_SLOT.path)
 async def publish_front_page(request: Request, who: Editor) -> Response:
     return await publish(request, FRONT_SLOT, who)
 
 
-@featured.post(CHOICE_SLOT.path)
+@router.post(CHOICE_SLOT.path)
 async def publish_editors_choice(request: Request, who: Editor) -> Response:
     return await publish(request, CHOICE_SLOT, who)
 
 
-@featured.post("/editor/featured/categories/{name:path}")
+@router.post("/editor/featured/categories/{name:path}")
 async def publish_category(request: Request, who: Editor, name: str) -> Response:
     return await publish(request, category_place(name), who)
 

@@ -13,9 +13,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
 from bigtime.model import Clash, DomainError, RuleBroken, create
 from bigtime.site import IdempotencyRecord, Visitor, answered_record, fetch_record, post_deal
@@ -35,7 +33,7 @@ from bigtime.wire import Steps
 MOST_LISTED: Final = 1_000
 """Brands that a browser is told of, to complete what is typed."""
 
-new_deals = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 class AlreadyMade(Clash):
@@ -46,20 +44,20 @@ class OtherMade(RuleBroken):
     """This form has posted another deal already, and this one is not posted yet."""
 
 
-@new_deals.get("/editor/deals/new")
+@router.get("/editor/deals/new")
 async def show_new_deal(request: Request, who: Editor) -> Response:
     """The form of a deal that is not there yet."""
     return await shown_new(request, empty_form(key=new_key()))
 
 
-@new_deals.get("/editor/deals")
-@new_deals.get("/editor/deals/preview")
+@router.get("/editor/deals")
+@router.get("/editor/deals/preview")
 async def leave_new_deal(who: Editor) -> Response:
     """To the form, for whoever enters the address of an answer to it again."""
     return see_other("/editor/deals/new")
 
 
-@new_deals.post("/editor/deals/preview")
+@router.post("/editor/deals/preview")
 async def preview_new_deal(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     context = context_of(request)
@@ -73,7 +71,7 @@ async def preview_new_deal(request: Request, who: Editor) -> Response:
     return await shown_new(request, form, deal, status=200 if deal or is_typing else 422)
 
 
-@new_deals.post("/editor/deals")
+@router.post("/editor/deals")
 async def make_deal(request: Request, who: Editor) -> Response:
     """Makes the deal."""
     context = context_of(request)

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from hashlib import sha256
 
-from bigtime.web.http.headers import Header
+from bigtime.web.http.responses import Header
 
 SESSION = "session"
 VISIT = "visit"

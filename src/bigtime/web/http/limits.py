@@ -95,8 +95,6 @@ def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
 
 
 Scope: TypeAlias = MutableMapping[str, Any]
-
-
 FORWARDED = b"x-forwarded-for"
 HOUSEHOLD = 64
 """The bits of an IPv6 address that one customer of a provider has in common."""

@@ -49,8 +49,6 @@ RULES: Final = frozenset(
     }
 )
 """What pydantic calls a value that is of the right type, and against a rule."""
-
-
 STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
     Malformed: HTTPStatus.BAD_REQUEST,
     NotSignedIn: HTTPStatus.UNAUTHORIZED,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import Malformed, get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
@@ -17,7 +15,7 @@ from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 
 LIST = "/me/addresses"
 
-addresses = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 class NamedAddress(shop.Address):
@@ -36,14 +34,14 @@ class Naming(BaseModel):
     name: shop.AddressName
 
 
-@addresses.get(LIST)
+@router.get(LIST)
 async def show_addresses(request: Request) -> Response:
     """All addresses, and a form for another."""
     visitor = await context_of(request).signed_in(request)
     return await render_page(request, visitor, empty_form())
 
 
-@addresses.post(LIST)
+@router.post(LIST)
 async def add_address(request: Request) -> Response:
     """Keeps an address under a new name."""
     context = context_of(request)
@@ -62,7 +60,7 @@ async def add_address(request: Request) -> Response:
     return see_other(LIST)
 
 
-@addresses.get("/me/addresses/change")
+@router.get("/me/addresses/change")
 async def show_change(request: Request, name: str = "") -> Response:
     """The form of one address."""
     visitor = await context_of(request).signed_in(request)
@@ -73,7 +71,7 @@ async def show_change(request: Request, name: str = "") -> Response:
     return await changing(request, empty_form(**typed))
 
 
-@addresses.post("/me/addresses/change")
+@router.post("/me/addresses/change")
 async def change_address(request: Request) -> Response:
     """Writes over an address; its name stays."""
     context = context_of(request)
@@ -89,7 +87,7 @@ async def change_address(request: Request) -> Response:
     return see_other(LIST)
 
 
-@addresses.post("/me/addresses/remove")
+@router.post("/me/addresses/remove")
 async def take_away(request: Request) -> Response:
     """Removes an address; orders that were sent there keep it."""
     context = context_of(request)

@@ -15,10 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import DomainError, Malformed, Position
 from bigtime.site import (
@@ -46,9 +44,7 @@ from bigtime.web.pages import AppContext, context_of, line_in, read_form, undo_t
 from bigtime.wire import Steps
 
 CART = "/cart"
-
-
-cart = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 # Forms
@@ -100,7 +96,7 @@ class Removed:
 # Pages
 
 
-@cart.get(CART)
+@router.get(CART)
 async def show_cart(
     request: Request, undo: str | None = None, saved: str | None = None
 ) -> Response:
@@ -111,7 +107,7 @@ async def show_cart(
     return await render_page(request, visitor, removed=removed, after=context.cursors.read(saved))
 
 
-@cart.post("/cart/add")
+@router.post("/cart/add")
 async def add(request: Request) -> Response:
     """Puts a deal in the cart, at what it costs now."""
     context = context_of(request)
@@ -125,7 +121,7 @@ async def add(request: Request) -> Response:
     )
 
 
-@cart.post("/cart/count")
+@router.post("/cart/count")
 async def count(request: Request) -> Response:
     """Says how many of a product."""
     context = context_of(request)
@@ -141,7 +137,7 @@ async def count(request: Request) -> Response:
     )
 
 
-@cart.post("/cart/price")
+@router.post("/cart/price")
 async def price(request: Request) -> Response:
     """Takes what the deal costs now for what it cost before."""
     context = context_of(request)
@@ -152,19 +148,19 @@ async def price(request: Request) -> Response:
     return await change_cart(request, visitor, take_new_price(visitor.username, wanted.item_sku))
 
 
-@cart.post("/cart/save")
+@router.post("/cart/save")
 async def save(request: Request) -> Response:
     """Keeps a product for later."""
     return await move(request, Status.SAVED)
 
 
-@cart.post("/cart/back")
+@router.post("/cart/back")
 async def back(request: Request) -> Response:
     """Puts what was saved back in the cart."""
     return await move(request, Status.ACTIVE)
 
 
-@cart.post("/cart/remove")
+@router.post("/cart/remove")
 async def remove(request: Request) -> Response:
     """Removes a product; the page that follows offers to put it back."""
     context = context_of(request)
@@ -177,7 +173,7 @@ async def remove(request: Request) -> Response:
     return see_other(f"{CART}?undo={quote(undo_text(context, line))}")
 
 
-@cart.post("/cart/undo")
+@router.post("/cart/undo")
 async def undo(request: Request) -> Response:
     """Puts back what was removed."""
     context = context_of(request)

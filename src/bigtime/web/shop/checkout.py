@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import Ksuid, Page
 from bigtime.site import (
@@ -44,7 +42,7 @@ NEW = "new"
 SAVED = "saved "
 """What the choice of an address begins with, where it is one that is kept."""
 
-checkout = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 class Marked(BaseModel):
@@ -60,13 +58,13 @@ class Sent(Marked):
     ship_to: Annotated[str, Field(max_length=100)]
 
 
-@checkout.get("/checkout")
+@router.get("/checkout")
 async def show_checkout(request: Request) -> Response:
     visitor = await context_of(request).signed_in(request)
     return await render_page(request, visitor, empty_form())
 
 
-@checkout.post("/checkout")
+@router.post("/checkout")
 async def place_order(request: Request) -> Response:
     """Places the order; the same page sent again shows the same order."""
     context = context_of(request)

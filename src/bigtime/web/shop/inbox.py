@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import Malformed
 from bigtime.site import Visitor
@@ -25,7 +23,7 @@ from bigtime.web.http import local_path, see_other
 from bigtime.web.pages import SubmittedForm, context_of, read_form
 from bigtime.wire import Steps
 
-inbox = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 def split(text: Any) -> Any:
@@ -45,7 +43,7 @@ class Several(BaseModel):
     back: str = ""
 
 
-@inbox.get("/inbox")
+@router.get("/inbox")
 async def show_inbox(
     request: Request, after: str | None = None, show: Literal["all", "unread"] = "all"
 ) -> Response:
@@ -65,13 +63,13 @@ async def show_inbox(
     )
 
 
-@inbox.get("/inbox/read")
+@router.get("/inbox/read")
 async def leave_marking() -> Response:
     """To the inbox, for whoever enters the address again that its form is sent to."""
     return see_other("/inbox")
 
 
-@inbox.get("/inbox/{message_id}")
+@router.get("/inbox/{message_id}")
 async def show_message(request: Request, message_id: str) -> Response:
     """One message and the deal that it tells of."""
     context = context_of(request)
@@ -88,7 +86,7 @@ def message_and_deal(visitor: Visitor, message_id: str) -> Steps[tuple[Any, Any]
     return message, deals
 
 
-@inbox.post("/inbox/{message_id}/read")
+@router.post("/inbox/{message_id}/read")
 async def mark_one(request: Request, message_id: str) -> Response:
     """Marks a message as read."""
     context = context_of(request)
@@ -98,7 +96,7 @@ async def mark_one(request: Request, message_id: str) -> Response:
     return to_list(form)
 
 
-@inbox.post("/inbox/read")
+@router.post("/inbox/read")
 async def mark_several(request: Request) -> Response:
     """Marks the messages of a page as read; those that came since stay unread."""
     context = context_of(request)

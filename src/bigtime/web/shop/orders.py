@@ -6,9 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
 from bigtime.model import Page, Position
 from bigtime.site import Visitor
@@ -25,7 +23,7 @@ STATUS_LABELS = {
     shop.OrderStatus.CANCELLED: "Cancelled",
 }
 
-orders = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class ShownOrder:
         return len(self.items) >= self.order.item_count
 
 
-@orders.get("/orders")
+@router.get("/orders")
 async def show_orders(request: Request, after: str | None = None) -> Response:
     """Somebody's orders, newest first."""
     context = context_of(request)
@@ -57,7 +55,7 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
     return await context.answer(request, page)
 
 
-@orders.get("/orders/{order_id}")
+@router.get("/orders/{order_id}")
 async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
     """One order; another's is as unknown as none.
 

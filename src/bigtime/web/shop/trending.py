@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Query, Request, Response
 
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
@@ -30,7 +28,7 @@ LEASTS = (100, 1_000)
 """The scores that a reader can ask for at least."""
 SHOWN_NAMES = {category_key(name): name for name in CATEGORIES}
 
-trending = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Trend:
         }
 
 
-@trending.get("/trending")
+@router.get("/trending")
 async def show_trending(request: Request) -> Response:
     """The first few of each category."""
     context = context_of(request)
@@ -68,7 +66,7 @@ async def show_trending(request: Request) -> Response:
     return await context.cached(request, make, seconds=SECONDS_KEPT)
 
 
-@trending.get("/trending/{category:path}")
+@router.get("/trending/{category:path}")
 async def show_trend(
     request: Request,
     category: str,
