@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from bigtime import model as bt
@@ -83,17 +83,13 @@ def member_writes(
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a tenant may say about itself."""
+    """A tenant's name and the address for its mail."""
 
     organization_name: str | None = None
     destination_email: str | None = None
 
     def given_fields(self) -> Mapping[str, str]:
-        fields = {
-            "organization_name": self.organization_name,
-            "destination_email": self.destination_email,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 SAMPLE: Final = {"details": Details("Acme"), "password": "a long enough password"}

@@ -157,8 +157,6 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
 
 
 AWAY: Final = (DynamoDBError, TransportError, OSError)
-
-
 NOT_READY: Final[dict[int | str, dict[str, Any]]] = {503: {"description": "The store is away."}}
 
 

@@ -6,7 +6,8 @@ from bigtime.web.pages.forms import (line_in, undo_text)
 from bigtime.web.pages.app_context import CpuPool
 from bigtime.web.pages.page_cache import DealLists
 from bigtime.web.pages.forms import (
-    SubmittedForm, check_form, empty_form, read_fields, read_form, typed_fields, with_retry_after,
+    SubmittedForm, check_form, empty_form, read_fields, read_form, read_visitor_form, split_words,
+    typed_fields, with_retry_after,
 )
 from bigtime.web.pages.hot_pages import HEAD, HotPages
 from bigtime.web.pages.page import Page
@@ -20,6 +21,6 @@ __all__ = [
     "HEAD", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement", "HotPages", "Page",
     "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "begin_session",
     "check_form", "codes_of", "context_of", "count_code", "count_log_in", "empty_form",
-    "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form", "sign_in",
-    "sign_out", "typed_fields", "undo_text", "with_retry_after",
+    "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form", "read_visitor_form",
+    "sign_in", "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
 ]

@@ -20,7 +20,7 @@ from bigtime.model import CursorError, DomainError, Malformed, Position
 from bigtime.site import Visitor
 from bigtime.systems.cart import CartLine
 from bigtime.web.http import BadForm, TooManyTries, field_message
-from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.app_context import AppContext, context_of
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -42,6 +42,12 @@ class SubmittedForm(Generic[F]):
     value: F | None = None
     wrong: dict[str, str] = field(default_factory=dict)
     fault: str = ""
+
+    def required(self, message: str) -> F:
+        """The value; raises Malformed with the message if there is none."""
+        if self.value is None:
+            raise Malformed(message)
+        return self.value
 
     def refuse(self, error: DomainError, field: str | None = None) -> None:
         """Adds an error: beside a field, or for the whole form."""
@@ -81,6 +87,15 @@ async def read_fields(request: Request, context: AppContext) -> FormData:
 
 async def read_form(request: Request, context: AppContext, kind: type[F]) -> SubmittedForm[F]:
     return check_form(kind, typed_fields(await read_fields(request, context)))
+
+
+async def read_visitor_form(
+    request: Request, kind: type[F]
+) -> tuple[AppContext, Visitor, SubmittedForm[F]]:
+    """A form that takes a visitor who is signed in, with the context and the visitor."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    return context, visitor, await read_form(request, context, kind)
 
 
 def typed_fields(fields: FormData) -> dict[str, str]:

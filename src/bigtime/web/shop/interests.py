@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 from bigtime import model as bt
 from bigtime import site
+from bigtime.store import Runnable
 from bigtime.systems import deals
 from bigtime.web import http
-from bigtime.web.pages import AppContext, Page, context_of, read_form
+from bigtime.web.pages import AppContext, Page, context_of, read_visitor_form
 from bigtime.wire import Steps
 
 InterestVerb: TypeAlias = Callable[[str, str], Steps[None]]
@@ -40,7 +41,7 @@ class Subject:
     folder: str
     spell: Callable[[str], str]
     unknown: type[bt.DomainError]
-    fetch: Callable[[str], Steps[Any]]
+    fetch: Callable[[str], Runnable[Any]]
     latest: Latest
     tag: Callable[[str], str]
     deals_tag: Callable[[str], str]
@@ -189,9 +190,7 @@ async def change_interest_in_category(request: Request, name: str, verb: str) ->
 
 async def change_interest(request: Request, subject: Subject, name: str, verb: str) -> Response:
     """A second press of the same button changes nothing, and is no error."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await read_form(request, context, Back)
+    context, visitor, form = await read_visitor_form(request, Back)
     if verb not in subject.verbs:
         raise http.NoSuchPage()
     context.limits.take("like", visitor.username)

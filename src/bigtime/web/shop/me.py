@@ -45,9 +45,7 @@ async def show_me(request: Request, changed: bool = False) -> Response:
 @router.post("/me/password")
 async def change_password(request: Request) -> Response:
     """Changes the password, ends every session of the visitor, and begins a new one."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await pages.read_form(request, context, NewPassword)
+    context, visitor, form = await pages.read_visitor_form(request, NewPassword)
     try:
         identity = await set_password(context, visitor, form)
     except TooManyTries as error:
