@@ -179,7 +179,7 @@ def test_who_publishes_second_is_told_and_may_publish_again(
     late = publish(erin, FRONT, deals=ids(lamps[2:4]), seen="")
 
     assert late.status_code == 409
-    assert "Somebody else has published another choice meanwhile" in late.text
+    assert "Someone else has published another choice meanwhile" in late.text
     assert draft(late.text) == [deal.deal_id for deal in lamps[2:4]]
     assert featured(web) == [lamps[0].title] and told(web) == []
     assert publish(erin, FRONT, deals=ids(lamps[2:4])).status_code == 303
