@@ -19,7 +19,7 @@ from bench.site_making import Maker
 from bench.site_scene import first
 from bigtime.engine import Engine
 from bigtime.model import setup
-from bigtime.site.members import join
+from bigtime.site.registration import join
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store
 from bigtime.systems.deals.brands import create_brand, create_categories

@@ -31,7 +31,7 @@ from bigtime.web.app import make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
-from bigtime.web.pages.cache_follower import CacheFollower
+from bigtime.web.pages.page_cache import CacheFollower
 
 LEAST_ROUNDS: Final = 8
 

@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from bigtime.model import Ksuid, transact
+from bigtime import model
+from bigtime.model import Ksuid
 from bigtime.site import checkout
 from bigtime.store import AsyncStore
 from bigtime.web import app as application
 from bigtime.web import server as serve
 from bigtime.web.pages.hot_pages import HotPages
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 
@@ -74,13 +75,13 @@ def let_worker_idle() -> None:
 
 def forget_keys() -> None:
     """The key of a checkout counts for nothing: each time that it is sent it is a new one."""
-    asked = checkout_page.asked
+    new_checkout = checkout_page.new_checkout
 
-    def asked_anew(*arguments: Any) -> checkout.Checkout:
+    def with_another_key(*arguments: Any) -> checkout.Checkout:
         key = Ksuid.make(datetime.now(UTC), os.urandom(16))
-        return replace(asked(*arguments), key=key)
+        return replace(new_checkout(*arguments), key=key)
 
-    checkout_page.asked = asked_anew  # type: ignore[assignment]
+    checkout_page.new_checkout = with_another_key  # type: ignore[assignment]
 
 
 def answer_early() -> None:
@@ -105,13 +106,19 @@ def answer_early() -> None:
 def order_in_two() -> None:
     """An order and its purchase are two transactions, with a while in between."""
 
-    def in_two(*writes: Any, token: str) -> Steps[None]:
-        half = len(writes) // 2
-        yield from transact(*writes[:half])
-        time.sleep(LATE_SECONDS)
-        yield from transact(*writes[half:])
+    class InTwo:
+        """The kit, but for its transactions."""
 
-    checkout.transact = in_two  # type: ignore[assignment, attr-defined]
+        def __getattr__(self, name: str) -> Any:
+            return getattr(model, name)
+
+        def transact(self, *writes: Any, token: str) -> Steps[None]:
+            half = len(writes) // 2
+            yield from model.transact(*writes[:half])
+            time.sleep(LATE_SECONDS)
+            yield from model.transact(*writes[half:])
+
+    checkout.bt = InTwo()  # type: ignore[assignment, attr-defined]
 
 
 def never_invalidate() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.web.http.redirects import local_path
+from bigtime.web.http.responses import local_path
 
 HOST = "https://bigtime.example"
 

@@ -6,7 +6,8 @@ from bigtime.site.cache_tags import (
     deal_tags, inbox_tag, interests_tag, product_tag, tags_of_item, tags_of_record,
 )
 from bigtime.site.priced_cart import (
-    CartAddition, NoUndo, WholeCount, put_deal_in_cart, take_new_price,
+    CartAddition, NoUndo, PricedCart, WholeCount, all_lines, price_cart, put_deal_in_cart,
+    take_new_price, view_active_lines, view_cart,
 )
 from bigtime.site.checkout import (
     MOST_PRODUCTS, AddressNameTaken, Checkout, NotAsReviewed, OldCheckout, PlacedOrder,
@@ -16,67 +17,59 @@ from bigtime.site.checkout import (
 from bigtime.site.demo import demo_logins, load_demo, wants_demo
 from bigtime.site.design import (
     EditorAction, EditorChange, HotDealTask, IdempotencyRecord, Mail, PendingCheck, Worker,
+    view_worker_report, write_worker_report,
 )
 from bigtime.site.editing import (
-    change_deal, create_brand, deal_path, feature_deals, fetch_hot_deal_task, post_deal,
-    request_hot_deal,
+    CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring, category_slot, change_deal,
+    create_brand, deal_path, feature_deals, fetch_featuring, fetch_hot_deal_task,
+    fetch_latest_for_slot, fetch_outdated_slots, new_change, outdated_ids, post_deal,
+    request_hot_deal, view_changes,
 )
-from bigtime.site.editing import (new_change, view_changes)
 from bigtime.site.engagement import (
     DEALS_AT_ONCE, EngagementCounts, move_to_new_ranks, record_click, record_click_activity,
     record_views,
 )
-from bigtime.site.featured_slots import (
-    CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring, category_slot, fetch_featuring,
-    fetch_latest_for_slot, fetch_outdated_slots, outdated_ids,
-)
-from bigtime.site.formatting import day, moment, money, percent
 from bigtime.site.idempotency import (
     AnsweredAlready, Claim, answer_write, answered_record, claim_request, fetch_record,
     record_answer, release_key,
 )
-from bigtime.site.letters import RAND
+from bigtime.site.letters import (RAND, day, moment, money, percent)
 from bigtime.site.mail import MailSender, mail_text, view_outbox
 from bigtime.site.mail_server import SHAPE, MailServer, check_sender
 from bigtime.site.mailbox_check import (
     Codes, begin_check, fetch_check, fetch_verified_tenant, forget_mailbox, move_to_session,
-    redeem_code, remember_mailbox, restart_check, send_code, session_holder, visit_holder,
+    redeem_code, remember_mailbox, remind_tenants, restart_check, send_code, session_holder,
+    view_tenants_to_remind, visit_holder,
 )
-from bigtime.site.members import join
-from bigtime.site.plan_orders import PlanChoice, PlanShop, order_plan, order_plan_with_code
-from bigtime.site.priced_cart import (
-    PricedCart, PricedLine, all_lines, fetch_deals_of, price_cart, view_active_lines, view_cart,
-)
+from bigtime.site.plan_orders import (PlanChoice, PlanShop, order_plan, order_plan_with_code)
 from bigtime.site.registration import (
-    Details, connect_account, form_values, open_account, regain_account,
+    Details, connect_account, form_values, join, open_account, regain_account,
 )
-from bigtime.site.reminders import remind_tenants, view_tenants_to_remind
-from bigtime.site.systems import NO_PATTERN, SITE, SYSTEMS, pattern_label
+from bigtime.site.systems import SITE, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
-from bigtime.site.worker_report import view_worker_report, write_worker_report
 
 __all__ = [
     "ALL_DEALS", "BRANDS", "CAMPAIGNS", "CHOICE_SLOT", "DEALS_AT_ONCE", "EDITORS_CHOICE",
-    "FRONT_PAGE", "FRONT_SLOT", "LATEST", "MOST_PRODUCTS", "NO_PATTERN", "PRICING", "RAND", "SHAPE",
-    "SHOWN", "SITE", "SLOTS", "SYSTEMS", "AddressNameTaken", "AnsweredAlready", "CartAddition",
-    "Checkout", "Claim", "Codes", "Details", "EditorAction", "EditorChange", "EngagementCounts",
-    "FeaturedSlot", "Featuring", "HotDealTask", "IdempotencyRecord", "Mail", "MailSender",
-    "MailServer", "NoUndo", "NotAsReviewed", "OldCheckout", "PendingCheck", "PlacedOrder",
-    "PlanChoice", "PlanShop", "PricedCart", "PricedLine", "TooManyProducts", "Visitor", "Visitors",
-    "WholeCount", "Worker", "all_lines", "answer_write", "answered_record", "begin_check",
-    "brand_deals_tag", "brand_tag", "campaign_tag", "cart_tag", "category_deals_tag",
-    "category_slot", "category_tag", "change_deal", "check_out", "check_sender", "claim_request",
-    "connect_account", "create_brand", "day", "deal_path", "deal_tag", "deal_tags", "demo_logins",
-    "draw_checkout_key", "ensure_customer", "feature_deals", "fetch_check", "fetch_deals_of",
-    "fetch_featuring", "fetch_hot_deal_task", "fetch_latest_for_slot", "fetch_outdated_slots",
-    "fetch_record", "fetch_verified_tenant", "find_placed_order", "forget_mailbox", "form_values",
-    "inbox_tag", "interests_tag", "join", "load_demo", "mail_text", "moment", "money",
-    "move_to_new_ranks", "move_to_session", "new_change", "open_account", "order_plan",
-    "order_plan_with_code", "outdated_ids", "pattern_label", "percent", "post_deal", "price_cart",
-    "product_tag", "put_deal_in_cart", "record_answer", "record_click", "record_click_activity",
-    "record_views", "redeem_code", "regain_account", "release_key", "remember_mailbox",
-    "remind_tenants", "request_hot_deal", "restart_check", "save_new_address", "send_code",
-    "session_holder", "tags_of_item", "tags_of_record", "take_new_price", "view_active_lines",
-    "view_cart", "view_changes", "view_outbox", "view_tenants_to_remind", "view_worker_report",
-    "visit_holder", "wants_demo", "write_worker_report",
+    "FRONT_PAGE", "FRONT_SLOT", "LATEST", "MOST_PRODUCTS", "PRICING", "RAND", "SHAPE", "SHOWN",
+    "SITE", "SLOTS", "SYSTEMS", "AddressNameTaken", "AnsweredAlready", "CartAddition", "Checkout",
+    "Claim", "Codes", "Details", "EditorAction", "EditorChange", "EngagementCounts", "FeaturedSlot",
+    "Featuring", "HotDealTask", "IdempotencyRecord", "Mail", "MailSender", "MailServer", "NoUndo",
+    "NotAsReviewed", "OldCheckout", "PendingCheck", "PlacedOrder", "PlanChoice", "PlanShop",
+    "PricedCart", "TooManyProducts", "Visitor", "Visitors", "WholeCount", "Worker", "all_lines",
+    "answer_write", "answered_record", "begin_check", "brand_deals_tag", "brand_tag",
+    "campaign_tag", "cart_tag", "category_deals_tag", "category_slot", "category_tag",
+    "change_deal", "check_out", "check_sender", "claim_request", "connect_account", "create_brand",
+    "day", "deal_path", "deal_tag", "deal_tags", "demo_logins", "draw_checkout_key",
+    "ensure_customer", "feature_deals", "fetch_check", "fetch_featuring", "fetch_hot_deal_task",
+    "fetch_latest_for_slot", "fetch_outdated_slots", "fetch_record", "fetch_verified_tenant",
+    "find_placed_order", "forget_mailbox", "form_values", "inbox_tag", "interests_tag", "join",
+    "load_demo", "mail_text", "moment", "money", "move_to_new_ranks", "move_to_session",
+    "new_change", "open_account", "order_plan", "order_plan_with_code", "outdated_ids",
+    "pattern_label", "percent", "post_deal", "price_cart", "product_tag", "put_deal_in_cart",
+    "record_answer", "record_click", "record_click_activity", "record_views", "redeem_code",
+    "regain_account", "release_key", "remember_mailbox", "remind_tenants", "request_hot_deal",
+    "restart_check", "save_new_address", "send_code", "session_holder", "tags_of_item",
+    "tags_of_record", "take_new_price", "view_active_lines", "view_cart", "view_changes",
+    "view_outbox", "view_tenants_to_remind", "view_worker_report", "visit_holder", "wants_demo",
+    "write_worker_report",
 ]

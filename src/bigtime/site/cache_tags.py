@@ -1,8 +1,8 @@
 """Tags: what a cached page shows, and so what has to be invalidated when an item is written.
 
-A page has the tags of the items and lists that it shows. What an item's tags are follows from its
-key and, where all of the item is known, from the item. So both of those who learn of writes need no
-more than what they have: the process that writes has the request, and everybody else the stream.
+A page has the tags of the items and lists that it shows. An item's tags follow from its key and, if
+all of the item is known, from the item. So the process that writes finds them in its request, and
+other processes in the stream.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import Entity, key_of_item
+from bigtime import model as bt
 from bigtime.systems import cart, deals, portal
 from bigtime.wire import Item, Response
 
 LATEST = "latest"
-"""The first of the latest deals, be they read from an index or from their copies."""
+"""The first of the latest deals, from an index or from their copies."""
 ALL_DEALS = "all deals"
-"""The list of all deals, as an index has it."""
+"""The list of all deals in their index."""
 FRONT_PAGE = "front page"
 EDITORS_CHOICE = "editors choice"
 BRANDS = "brands"
@@ -26,57 +26,26 @@ PRICING = "pricing"
 CAMPAIGNS = "campaigns"
 
 
-def deal_tag(deal_id: str) -> str:
-    return f"deal {deal_id}"
+Tag: TypeAlias = Callable[[str], str]
+"""Makes the tag of an item, or of a list, from its key."""
 
-
-def brand_tag(brand: str) -> str:
-    """A brand's own item: its name and its counts."""
-    return f"brand {brand}"
-
-
-def brand_deals_tag(brand: str) -> str:
-    return f"brand deals {brand}"
-
-
-def category_tag(category: str) -> str:
-    return f"category {category}"
-
-
-def category_deals_tag(category: str) -> str:
-    return f"category deals {category}"
-
-
-def product_tag(product_id: str) -> str:
-    return f"product {product_id}"
-
-
-def campaign_tag(code: str) -> str:
-    return f"campaign {code}"
-
-
-def inbox_tag(username: str) -> str:
-    return f"inbox of {username}"
-
-
-def cart_tag(username: str) -> str:
-    return f"cart of {username}"
-
-
-def interests_tag(username: str) -> str:
-    """What a user likes and watches."""
-    return f"interests of {username}"
-
+deal_tag: Final[Tag] = "deal {}".format
+brand_tag: Final[Tag] = "brand {}".format
+"""A brand's own item: its name and its counts."""
+brand_deals_tag: Final[Tag] = "brand deals {}".format
+category_tag: Final[Tag] = "category {}".format
+category_deals_tag: Final[Tag] = "category deals {}".format
+product_tag: Final[Tag] = "product {}".format
+campaign_tag: Final[Tag] = "campaign {}".format
+inbox_tag: Final[Tag] = "inbox of {}".format
+cart_tag: Final[Tag] = "cart of {}".format
+interests_tag: Final[Tag] = "interests of {}".format
+"""What a user likes and watches."""
 
 Fields: TypeAlias = Mapping[str, Any]
 
-INTERESTS: Final = (
-    deals.BrandLike,
-    deals.BrandWatch,
-    deals.CategoryLike,
-    deals.CategoryWatch,
-)
-TAGS: Final[Mapping[type[Entity], Callable[[Fields], Iterable[str]]]] = {
+INTERESTS: Final = deals.BrandLike, deals.BrandWatch, deals.CategoryLike, deals.CategoryWatch
+TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Deal: lambda key: [deal_tag(key["deal_id"])],
     deals.Brand: lambda key: [brand_tag(key["brand"])],
     deals.Category: lambda key: [category_tag(key["category"])],
@@ -91,7 +60,7 @@ TAGS: Final[Mapping[type[Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Message: lambda key: [inbox_tag(key["username"])],
     **dict.fromkeys(INTERESTS, lambda key: [interests_tag(key["username"])]),
 }
-"""What an item is shown as, by the fields of its key."""
+"""The tags of an item, from the fields of its key."""
 
 SHOWN: Final = (deals.BIG_TIME_DEALS, cart.CART, portal.PRODUCTS, portal.CAMPAIGNS)
 """The tables that cached pages show."""
@@ -103,10 +72,10 @@ KEYS: Final = {
 
 
 def tags_of_item(table: str, item: Item) -> Collection[str]:
-    """The tags of an item, or of a key: of what shows it, and if all of it is given, what lists it.
+    """The tags of an item or a key; of a whole item also those of the lists that it is in.
 
-    A key does not tell which lists its item is in. So a page is tagged with the items that it
-    lists too (`deal_tags`), and only what is new to a list needs the list's own tag.
+    A key does not say which lists its item is in. So a page also has the tags of the items that it
+    lists (`deal_tags`), and only an item that is new to a list needs the list's own tag.
     """
     names = KEYS.get(table)
     if names is None:
@@ -123,13 +92,13 @@ DEAL: Final = {"S": deals.Deal.__name__}
 @lru_cache(maxsize=10_000)
 def tags_of_key(table: str, *values: str) -> tuple[str, ...]:
     item = {name: {"S": value} for name, value in zip(KEYS[table], values, strict=True)}
-    key = key_of_item(TABLES[table], item)
+    key = bt.key_of_item(TABLES[table], item)
     tell = None if key is None else TAGS.get(key.entity)
     return () if key is None or tell is None else tuple(tell(key.fields))
 
 
 def tags_of_record(table: str, record: Response) -> set[str]:
-    """What may look different after a change that a table's stream tells of."""
+    """The tags to invalidate after a change, from its stream record."""
     changed = record["dynamodb"]
     old, new = changed.get("OldImage"), changed.get("NewImage")
     if not (old and new):

@@ -21,14 +21,14 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from bigtime.model import Change, delete, get, reaction
+from bigtime import model as bt
 from bigtime.systems import catalog
 from bigtime.systems.deals import BIG_TIME_DEALS, Brand, Deal, User
 from bigtime.wire import Steps
 
 
-@reaction(BIG_TIME_DEALS, of=[Deal, Brand, User])
-def project_deals(change: Change[Any]) -> Steps[None]:
+@bt.reaction(BIG_TIME_DEALS, of=[Deal, Brand, User])
+def project_deals(change: bt.Change[Any]) -> Steps[None]:
     """Copies a changed deal, brand or user into the catalogue."""
     if change.of(Deal):
         yield from project_deal(change)
@@ -38,7 +38,7 @@ def project_deals(change: Change[Any]) -> Steps[None]:
         yield from project_user(change)
 
 
-def changes_copy(change: Change[Any], copy_of: Callable[[Any, datetime], Any]) -> bool:
+def changes_copy(change: bt.Change[Any], copy_of: Callable[[Any, datetime], Any]) -> bool:
     """Whether the copy would differ; a brand changes with every like, its copy does not."""
     if change.before is None or change.after is None:
         return True
@@ -48,8 +48,8 @@ def changes_copy(change: Change[Any], copy_of: Callable[[Any, datetime], Any]) -
 # Deals
 
 
-def project_deal(change: Change[Deal]) -> Steps[None]:
-    deal = yield from get(change.key, consistent=True)
+def project_deal(change: bt.Change[Deal]) -> Steps[None]:
+    deal = yield from bt.get(change.key, consistent=True)
     if deal is None:
         with suppress(catalog.UnknownDeal):
             yield from catalog.expire_deal(change.key.fields["deal_id"])
@@ -87,10 +87,10 @@ def catalog_deal(deal: Deal) -> catalog.Deal:
 # Brands
 
 
-def project_brand(change: Change[Brand]) -> Steps[None]:
-    brand = yield from get(change.key, consistent=True)
+def project_brand(change: bt.Change[Brand]) -> Steps[None]:
+    brand = yield from bt.get(change.key, consistent=True)
     if brand is None:
-        yield from delete(catalog.Brand.key(change.key.fields["brand"]))
+        yield from bt.delete(catalog.Brand.key(change.key.fields["brand"]))
         return
     copy = catalog_brand(brand, change.at)
     try:
@@ -113,10 +113,10 @@ def catalog_brand(brand: Brand, at: datetime) -> catalog.Brand:
 # Users
 
 
-def project_user(change: Change[User]) -> Steps[None]:
-    user = yield from get(change.key, consistent=True)
+def project_user(change: bt.Change[User]) -> Steps[None]:
+    user = yield from bt.get(change.key, consistent=True)
     if user is None or user.email is None:
-        yield from delete(catalog.User.key(change.key.fields["username"]))
+        yield from bt.delete(catalog.User.key(change.key.fields["username"]))
         return
     copy = catalog_user(user, user.email, change.at)
     try:

@@ -23,23 +23,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from bigtime.model import (
-    Change,
-    Clash,
-    Conflict,
-    Ksuid,
-    RuleBroken,
-    Write,
-    create,
-    get,
-    now,
-    pattern,
-    random_bytes,
-    reaction,
-    transact,
-)
-from bigtime.site.design import Mail
-from bigtime.site.formatting import money
+from bigtime import model as bt
+from bigtime.site.design import Mail, transact_once
+from bigtime.site.letters import money
 from bigtime.site.mail import draft_mail
 from bigtime.site.priced_cart import digest_of_lines, digest_of_order, fetch_deals_of
 from bigtime.systems import accounts, cart, shop
@@ -53,23 +39,23 @@ KEY_LASTS: Final = timedelta(days=1)
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
 
 
-class NotAsReviewed(RuleBroken):
+class NotAsReviewed(bt.RuleBroken):
     """Your cart has changed since this page was shown; look at it again, and then order."""
 
 
-class OldCheckout(RuleBroken):
+class OldCheckout(bt.RuleBroken):
     """This page has expired. Review your order and place it again."""
 
 
-class TooManyProducts(RuleBroken):
+class TooManyProducts(bt.RuleBroken):
     """One order takes at most 96 products; save some for later, and order twice."""
 
 
-class AddressNameTaken(Clash):
+class AddressNameTaken(bt.Clash):
     """You have another address of this name; choose another name."""
 
 
-class AddressesChanged(Conflict):
+class AddressesChanged(bt.Conflict):
     """Another address was saved at the same time; try again."""
 
 
@@ -83,21 +69,21 @@ class Checkout:
 
     username: str
     email: str
-    key: Ksuid
+    key: bt.Ksuid
     ship_to: shop.Address
     reviewed: str
     orders_url: str
     keep_as: str | None = None
 
     @property
-    def order_id(self) -> Ksuid:
+    def order_id(self) -> bt.Ksuid:
         return shop.order_id_for(self.username, self.key)
 
 
 SAMPLE: Final = Checkout(
     username="alex",
     email="alex@example.com",
-    key=Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
+    key=bt.Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
     ship_to=shop.Address(
         recipient="Alex", street="1 Main St", city="Cape Town", postal_code="8001", country="ZA"
     ),
@@ -106,15 +92,15 @@ SAMPLE: Final = Checkout(
 )
 
 
-@pattern("Draw Checkout Key", index="N/A")
-def draw_checkout_key() -> Steps[Ksuid]:
+@bt.pattern("Draw Checkout Key", index="N/A")
+def draw_checkout_key() -> Steps[bt.Ksuid]:
     """For the checkout page, which sends it back."""
-    moment = yield from now()
-    return Ksuid.make(moment, (yield from random_bytes(16)))
+    moment = yield from bt.now()
+    return bt.Ksuid.make(moment, (yield from bt.random_bytes(16)))
 
 
-@pattern("Check out Cart", index="Main table", sample={"checkout": SAMPLE})
-def check_out(checkout: Checkout) -> Steps[Ksuid]:
+@bt.pattern("Check out Cart", index="Main table", sample={"checkout": SAMPLE})
+def check_out(checkout: Checkout) -> Steps[bt.Ksuid]:
     """One transaction: order, purchase, mail, address. One order for one key, however often sent.
 
     Gives the order's id.
@@ -125,7 +111,7 @@ def check_out(checkout: Checkout) -> Steps[Ksuid]:
         try:
             if not prepared.has_begun:
                 yield from place_order(checkout, prepared)
-        except (Conflict, shop.OrderExists):
+        except (bt.Conflict, shop.OrderExists):
             continue
         yield from cart.complete_purchase(checkout.username)
         return checkout.order_id
@@ -134,7 +120,7 @@ def check_out(checkout: Checkout) -> Steps[Ksuid]:
 
 def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
     """The transaction that decides what is bought."""
-    moment = yield from now()
+    moment = yield from bt.now()
     if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
         raise OldCheckout
     if digest_of_lines(prepared.lines) != checkout.reviewed:
@@ -144,14 +130,11 @@ def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
     address_writes = yield from new_address_writes(checkout)
     whole = yield from new_order(checkout, prepared.lines)
     is_small = len(prepared.lines) <= MOST_AT_ONCE
-    # With a token, a retry after a lost response is not carried out twice.
-    token = (yield from random_bytes(16)).hex()
-    yield from transact(
+    yield from transact_once(
         *shop.save_writes(whole),
-        create((yield from confirmation(checkout, whole)), unless_exists=shop.OrderExists),
+        bt.create((yield from confirmation(checkout, whole)), unless_exists=shop.OrderExists),
         *address_writes,
         *(cart.purchase_writes(prepared) if is_small else (cart.open_write(prepared),)),
-        token=token,
     )
 
 
@@ -179,19 +162,21 @@ def order_item(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
 class PlacedOrder:
     """The order that a checkout form has made, and whether it holds what the form says."""
 
-    order_id: Ksuid
+    order_id: bt.Ksuid
     is_as_reviewed: bool
 
 
-@pattern(
+@bt.pattern(
     "Find Order of Checkout",
     index="Main table, GSI1",
     sample={"key": SAMPLE.key, "reviewed": SAMPLE.reviewed},
 )
-def find_placed_order(username: Username, key: Ksuid, reviewed: str) -> Steps[PlacedOrder | None]:
+def find_placed_order(
+    username: Username, key: bt.Ksuid, reviewed: str
+) -> Steps[PlacedOrder | None]:
     """The order that a checkout key has made; None if there is none."""
     order_id = shop.order_id_for(username, key)
-    order = yield from get(shop.Order.key(username, order_id), consistent=True)
+    order = yield from bt.get(shop.Order.key(username, order_id), consistent=True)
     if order is None:
         return None
     items: tuple[shop.OrderItem, ...] = ()
@@ -205,22 +190,24 @@ def find_placed_order(username: Username, key: Ksuid, reviewed: str) -> Steps[Pl
 # Customers
 
 
-@pattern("Ensure Customer of User", index="Main table")
+@bt.pattern("Ensure Customer of User", index="Main table")
 def ensure_customer(username: Username, email: accounts.Login) -> Steps[shop.Customer]:
     """The shop's customer of that name, created if there is none."""
-    known = yield from get(shop.Customer.key(username), consistent=True)
+    known = yield from bt.get(shop.Customer.key(username), consistent=True)
     if known is not None:
         return known
-    user = yield from get(User.key(username))
+    user = yield from bt.get(User.key(username))
     try:
         return (yield from shop.create_customer(username, email, user.name if user else username))
     except shop.UsernameTaken:
         return (
-            yield from get(shop.Customer.key(username), missing=shop.UsernameTaken, consistent=True)
+            yield from bt.get(
+                shop.Customer.key(username), missing=shop.UsernameTaken, consistent=True
+            )
         )
 
 
-@pattern(
+@bt.pattern(
     "Save new Address",
     index="Main table",
     sample={"name": "work", "address": SAMPLE.ship_to},
@@ -237,12 +224,12 @@ def save_new_address(
         raise AddressNameTaken
 
 
-def new_address_writes(checkout: Checkout) -> Steps[tuple[Write[shop.Customer], ...]]:
+def new_address_writes(checkout: Checkout) -> Steps[tuple[bt.Write[shop.Customer], ...]]:
     """The write that saves the address; none if it is saved already, or not to be saved."""
     if checkout.keep_as is None:
         return ()
     name = shop.ADDRESS_NAME(checkout.keep_as)
-    customer = yield from get(
+    customer = yield from bt.get(
         shop.Customer.key(checkout.username), missing=shop.UnknownCustomer, consistent=True
     )
     known = customer.addresses.get(name)
@@ -293,8 +280,8 @@ def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
 # After a crash
 
 
-@reaction(cart.CART, of=[cart.Purchases])
-def resume_purchases(change: Change[Any]) -> Steps[None]:
+@bt.reaction(cart.CART, of=[cart.Purchases])
+def resume_purchases(change: bt.Change[Any]) -> Steps[None]:
     """Completes a large purchase that its checkout has left open."""
     purchases = change.of(cart.Purchases)
     if purchases is not None and purchases.after is not None and purchases.after.is_open:

@@ -18,7 +18,7 @@ from itertools import islice
 from random import Random
 from typing import Final
 
-from bigtime.model import Entity, Ksuid, Scale, load_many, scan
+from bigtime import model as bt
 from bigtime.site.catalog_projection import catalog_brand, catalog_deal
 from bigtime.site.design import DEMO_DATA
 from bigtime.site.engagement import discount
@@ -51,7 +51,7 @@ def wants_demo(store: Store) -> bool:
     begun = store.run(DEMO_DATA.get())
     if begun.until is not None:
         return not begun.is_loaded
-    return not store.run(scan(accounts.Account, limit=1))
+    return not store.run(bt.scan(accounts.Account, limit=1))
 
 
 def load_demo(store: Store, *, until: datetime) -> None:
@@ -61,16 +61,16 @@ def load_demo(store: Store, *, until: datetime) -> None:
     store.run(DEMO_DATA.update(until=until))
     entities = demo_entities(until)
     while chunk := list(islice(entities, CHUNK)):
-        store.run(load_many(chunk))
+        store.run(bt.load_many(chunk))
     store.run(DEMO_DATA.update(is_loaded=True))
 
 
-def demo_entities(until: datetime) -> Iterator[Entity]:
+def demo_entities(until: datetime) -> Iterator[bt.Entity]:
     random = Random(SEED)
     newest: list[deals.Deal] = []
     for system in (deals.SYSTEM, accounts.SYSTEM, portal.SYSTEM):
         assert system.demo is not None
-        for entity in system.demo.entities(Scale.SMALL, Random(SEED), until):
+        for entity in system.demo.entities(bt.Scale.SMALL, Random(SEED), until):
             yield entity
             yield from copies_elsewhere(entity, until, random)
             if isinstance(entity, deals.Deal) and len(newest) < GOODS:
@@ -78,7 +78,7 @@ def demo_entities(until: datetime) -> Iterator[Entity]:
     yield from shopper_entities(newest, until)
 
 
-def copies_elsewhere(entity: Entity, until: datetime, random: Random) -> Iterator[Entity]:
+def copies_elsewhere(entity: bt.Entity, until: datetime, random: Random) -> Iterator[bt.Entity]:
     """The copies of an entity in other systems."""
     match entity:
         case deals.Deal():
@@ -102,8 +102,6 @@ def copies_elsewhere(entity: Entity, until: datetime, random: Random) -> Iterato
 
 
 USERNAME: Final = "shopper"
-
-
 HOME: Final = shop.Address(
     recipient="Sam Shopper",
     street="17 Mill Lane",
@@ -111,24 +109,16 @@ HOME: Final = shop.Address(
     postal_code="8001",
     country="ZA",
 )
-
-
 IN_CART: Final = ((Status.ACTIVE, 1), (Status.ACTIVE, 2), (Status.ACTIVE, 1), (Status.SAVED, 1))
-
-
 ORDERS: Final = (
     (timedelta(days=9), shop.OrderStatus.DELIVERED),
     (timedelta(days=2), shop.OrderStatus.SHIPPED),
 )
-
-
 ITEMS_EACH: Final = 2
-
-
 GOODS: Final = len(IN_CART) + len(ORDERS) * ITEMS_EACH
 
 
-def shopper_entities(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
+def shopper_entities(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
     """The shopper's customer, cart and orders, of `GOODS` deals."""
     email = accounts.login_of(USERNAME)
     yield shop.Customer(
@@ -139,7 +129,7 @@ def shopper_entities(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]
     yield from orders(goods[len(IN_CART) :], until)
 
 
-def cart(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
+def cart(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
     for number, (deal, (status, count)) in enumerate(zip(goods, IN_CART, strict=True)):
         line = line_of(deal, status, count, until - timedelta(minutes=number + 1))
         yield line
@@ -147,11 +137,11 @@ def cart(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
             yield marker
 
 
-def orders(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
+def orders(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
     """The orders, oldest first, and the lines that were bought with them."""
     for number, (age, status) in enumerate(ORDERS):
         deals, at = goods[number * ITEMS_EACH :][:ITEMS_EACH], until - age
-        order_id = Ksuid.make(at, sha256(f"order {number}".encode()).digest()[:16])
+        order_id = bt.Ksuid.make(at, sha256(f"order {number}".encode()).digest()[:16])
         whole = shop.new_order(
             USERNAME, order_id, [order_item(deal) for deal in deals], ship_to=HOME
         )
@@ -163,7 +153,7 @@ def orders(goods: Sequence[Deal], until: datetime) -> Iterator[Entity]:
 
 
 def line_of(
-    deal: Deal, status: Status, count: int, at: datetime, order_id: Ksuid | None = None
+    deal: Deal, status: Status, count: int, at: datetime, order_id: bt.Ksuid | None = None
 ) -> CartLine:
     return CartLine(
         account_id=USERNAME,

@@ -6,59 +6,49 @@ deleted by their time to live.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from bigtime.model import (
-    Entity,
-    EpochSeconds,
-    Keys,
-    Ksuid,
-    Secret,
-    SecretText,
-    Table,
-    global_index,
-    list_buckets,
-    pascal_case,
-    singleton,
-)
+from bigtime import model as bt
 from bigtime.systems.portal import example_of
+from bigtime.wire import Steps
 
-SITE_TABLE = Table(
+SITE_TABLE = bt.Table(
     "Site",
     "PK",
     "SK",
-    indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")],
-    naming=pascal_case,
+    indexes=[bt.global_index("GSI1", "GSI1PK", "GSI1SK")],
+    naming=bt.pascal_case,
     type_attribute="Type",
     ttl="ExpiresAt",
     stream="NEW_AND_OLD_IMAGES",
 )
 
-Expiry = Annotated[datetime, EpochSeconds, Field(examples=[datetime(2100, 1, 1, tzinfo=UTC)])]
+Expiry = Annotated[datetime, bt.EpochSeconds, Field(examples=[datetime(2100, 1, 1, tzinfo=UTC)])]
 Fingerprint = Annotated[str, Field(max_length=64)]
 
 
-class Mail(Entity, table=SITE_TABLE):
+class Mail(bt.Entity, table=SITE_TABLE):
     """A mail to one person. Its id follows from what it is about, so it is sent once.
 
     `seed` is what its one-time code is derived from; the code itself is not stored. Of a mail that
     could not be sent, `try_at` is when to try again, `refused` why it is never tried again.
     """
 
-    keys = Keys(
+    keys = bt.Keys(
         main=("MAIL#{mail_id}", "MAIL"),
         GSI1=("OUTBOX#{written_at:day}", "{written_at}#{mail_id}"),
     )
     mail_id: str
     to: str = Field(max_length=254)
     subject: str = Field(max_length=200)
-    text: SecretText
-    seed: Annotated[bytes, Field(max_length=32), Secret] | None = None
+    text: bt.SecretText
+    seed: Annotated[bytes, Field(max_length=32), bt.Secret] | None = None
     written_at: datetime
     expires_at: Expiry
     tries: int = 0
@@ -66,14 +56,14 @@ class Mail(Entity, table=SITE_TABLE):
     refused: str | None = Field(default=None, max_length=300)
 
 
-list_buckets(Mail, "GSI1")
+bt.list_buckets(Mail, "GSI1")
 
 
-class HotDealTask(Entity, table=SITE_TABLE):
+class HotDealTask(bt.Entity, table=SITE_TABLE):
     """An order to the worker: send every user the message of a hot deal."""
 
-    keys = Keys(main=("HOTDEAL#{deal_id}", "HOTDEAL"))
-    deal_id: Ksuid
+    keys = bt.Keys(main=("HOTDEAL#{deal_id}", "HOTDEAL"))
+    deal_id: bt.Ksuid
     asked_by: str
     asked_at: datetime
 
@@ -90,11 +80,11 @@ class EditorAction(StrEnum):
     SENT_TO_WATCHERS = "sent message to watchers"
 
 
-class EditorChange(Entity, table=SITE_TABLE):
+class EditorChange(bt.Entity, table=SITE_TABLE):
     """An entry in the log of what editors changed."""
 
-    keys = Keys(main=("CHANGES#{at:month}", "{change_id}"))
-    change_id: Ksuid
+    keys = bt.Keys(main=("CHANGES#{at:month}", "{change_id}"))
+    change_id: bt.Ksuid
     at: datetime
     who: str
     action: EditorAction
@@ -102,32 +92,32 @@ class EditorChange(Entity, table=SITE_TABLE):
     link: str = Field(max_length=400)
 
 
-list_buckets(EditorChange, "main")
+bt.list_buckets(EditorChange, "main")
 
 
-class IdempotencyRecord(Entity, table=SITE_TABLE):
+class IdempotencyRecord(bt.Entity, table=SITE_TABLE):
     """A request that was made under an idempotency key, and its response once there is one.
 
     Every attempt draws its randomness from `seed`. One attempt at a time holds the record, until
     `held_until` at the latest. `request` is the request's fingerprint.
     """
 
-    keys = Keys(main=("IDEMPOTENCY#{who}#{idempotency_key}", "IDEMPOTENCY"))
+    keys = bt.Keys(main=("IDEMPOTENCY#{who}#{idempotency_key}", "IDEMPOTENCY"))
     who: str = Field(max_length=300)
     idempotency_key: str = Field(max_length=200)
     request: Fingerprint
-    seed: Annotated[bytes, Field(max_length=32), Secret]
+    seed: Annotated[bytes, Field(max_length=32), bt.Secret]
     begun_at: datetime
     held_until: datetime
     status: int | None = None
-    body: SecretText | None = None
+    body: bt.SecretText | None = None
     expires_at: Expiry
 
 
-class PendingCheck(Entity, table=SITE_TABLE):
+class PendingCheck(bt.Entity, table=SITE_TABLE):
     """A page that asks for the code sent to an address; `tenant_id` is None if none was sent."""
 
-    keys = Keys(main=("CHECK#{check_id}", "CHECK"))
+    keys = bt.Keys(main=("CHECK#{check_id}", "CHECK"))
     check_id: str = Field(max_length=64)
     email: str = Field(max_length=254, examples=["customer@example.com"])
     tenant_id: str | None = None
@@ -137,30 +127,30 @@ class PendingCheck(Entity, table=SITE_TABLE):
     expires_at: Expiry
 
 
-class VerifiedMailbox(Entity, table=SITE_TABLE):
+class VerifiedMailbox(bt.Entity, table=SITE_TABLE):
     """The tenant whose mailbox a session or a visit has verified; `holder` is its cookie's hash."""
 
-    keys = Keys(main=("MAILBOX#{holder}", "MAILBOX"))
+    keys = bt.Keys(main=("MAILBOX#{holder}", "MAILBOX"))
     holder: str = Field(max_length=64)
     tenant_id: str = Field(examples=[example_of("tenant")])
     expires_at: Expiry
 
 
-class Reminder(Entity, table=SITE_TABLE):
+class Reminder(bt.Entity, table=SITE_TABLE):
     """The reminder a tenant was sent on a day, and who sent it."""
 
-    keys = Keys(main=("REMINDER#{tenant_id}", "{day}"))
+    keys = bt.Keys(main=("REMINDER#{tenant_id}", "{day}"))
     tenant_id: str = Field(examples=[example_of("tenant")])
     day: date
     by: str = Field(max_length=254)
     expires_at: Expiry
 
 
-class DealRank(Entity, table=SITE_TABLE, version="version"):
+class DealRank(bt.Entity, table=SITE_TABLE, version="version"):
     """The rank of a deal among the trending ones: the key of its trending item, to move it by."""
 
-    keys = Keys(main=("RANK#{deal_id}", "RANK"))
-    deal_id: Ksuid
+    keys = bt.Keys(main=("RANK#{deal_id}", "RANK"))
+    deal_id: bt.Ksuid
     category_id: str
     rank: Decimal
     views: int
@@ -168,25 +158,51 @@ class DealRank(Entity, table=SITE_TABLE, version="version"):
     version: int | None = None
 
 
-class Worker(Entity, table=SITE_TABLE):
+class Worker(bt.Entity, table=SITE_TABLE):
     """The worker's last report: how far behind each consumer is, and what patterns have cost."""
 
-    keys = Keys(main=("WORKER", "WORKER"))
+    keys = bt.Keys(main=("WORKER", "WORKER"))
     seen_at: datetime | None = None
     lag_seconds: dict[str, Decimal] = Field(default={}, max_length=100)
     handled: dict[str, int] = Field(default={}, max_length=100)
     spent: dict[str, Decimal] = Field(default={}, max_length=500)
 
 
-WORKER = singleton(Worker)
+WORKER = bt.singleton(Worker)
 
 
-class DemoData(Entity, table=SITE_TABLE):
+@bt.pattern("Write Worker Report", index="Main table")
+def write_worker_report(
+    seen_at: datetime,
+    *,
+    lag_seconds: Mapping[str, Decimal] = {},
+    handled: Mapping[str, int] = {},
+    spent: Mapping[str, Decimal] = {},
+) -> Steps[None]:
+    """Replaces the report: seconds behind and records handled by consumer, units by pattern."""
+    yield from WORKER.update(
+        seen_at=seen_at, lag_seconds=dict(lag_seconds), handled=dict(handled), spent=dict(spent)
+    )
+
+
+@bt.pattern("View Worker Report", index="Main table")
+def view_worker_report() -> Steps[Worker]:
+    """The last report; `seen_at` is None before the first."""
+    return (yield from WORKER.get())
+
+
+class DemoData(bt.Entity, table=SITE_TABLE):
     """Whether the demo data is loaded, and the moment that all of it lies before."""
 
-    keys = Keys(main=("DEMO", "DEMO"))
+    keys = bt.Keys(main=("DEMO", "DEMO"))
     until: datetime | None = None
     is_loaded: bool = False
 
 
-DEMO_DATA = singleton(DemoData)
+DEMO_DATA = bt.singleton(DemoData)
+
+
+def transact_once(*writes: bt.Write[Any], at: datetime | None = None) -> Steps[None]:
+    """One transaction with a token: a retry after a lost response is not carried out twice."""
+    token = (yield from bt.random_bytes(16)).hex()
+    yield from bt.transact(*writes, token=token, at=at)

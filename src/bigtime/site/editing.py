@@ -1,82 +1,188 @@
-"""What editors do, each in one transaction with its entry in the log of changes."""
+"""What editors do: deals, brands, featured deals and hot deals, with a log of their changes.
+
+A change is recorded in the transaction that makes it: what happened is in the log, and what is in
+the log has happened.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from bigtime.model import (
-    Buckets,
-    Change,
-    Clash,
-    Ksuid,
-    Page,
-    Position,
-    Write,
-    buckets,
-    create,
-    get,
-    newest_first,
-    now,
-    pattern,
-    random_bytes,
-    reaction,
-    transact,
-)
-from bigtime.site.design import SITE_TABLE, EditorAction, EditorChange, HotDealTask
-from bigtime.site.featured_slots import FRONT_SLOT, FeaturedSlot, Featuring, feature_write
+from bigtime import model as bt
+from bigtime.site import cache_tags
+from bigtime.site.design import SITE_TABLE, EditorAction, EditorChange, HotDealTask, transact_once
 from bigtime.systems import deals
-from bigtime.systems.deals import FACTS, Brand, Deal, DealExists, DealId, Username, brand_key
 from bigtime.wire import Steps
 
+# --- The slots for featured deals: the front page, the editors' choice, each category ------
 
-class AlreadyAsked(Clash):
+
+Featuring: TypeAlias = deals.FrontPage | deals.EditorsChoice | deals.Category
+"""An item that holds featured deals."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturedSlot:
+    """A list of featured deals: `path` is that of its form, `public_path` that of its page."""
+
+    name: str
+    of: deals.PageName | str
+    path: str
+    public_path: str
+    tag: str
+    limits: deals.Limits
+
+    @property
+    def category(self) -> str | None:
+        return None if isinstance(self.of, deals.PageName) else self.of
+
+    @property
+    def listed(self) -> str:
+        """The cache tag of the deals that could be featured in it."""
+        if self.category is None:
+            return cache_tags.ALL_DEALS
+        return cache_tags.category_deals_tag(self.category)
+
+
+FRONT_SLOT: Final = FeaturedSlot(
+    "Front page",
+    deals.PageName.FRONT_PAGE,
+    "/editor/featured/front-page",
+    "/",
+    cache_tags.FRONT_PAGE,
+    deals.ON_A_PAGE,
+)
+CHOICE_SLOT: Final = FeaturedSlot(
+    "Editor's choice",
+    deals.PageName.EDITORS_CHOICE,
+    "/editor/featured/editors-choice",
+    "/editors-choice",
+    cache_tags.EDITORS_CHOICE,
+    deals.ON_A_PAGE,
+)
+
+
+def category_slot(name: str) -> FeaturedSlot:
+    key = deals.category_key(name)
+    return FeaturedSlot(
+        name,
+        key,
+        f"/editor/featured/categories/{key}",
+        f"/categories/{key}",
+        cache_tags.category_tag(key),
+        deals.IN_A_CATEGORY,
+    )
+
+
+SLOTS: Final = (FRONT_SLOT, CHOICE_SLOT, *map(category_slot, deals.CATEGORIES))
+SAMPLE_SLOT: Final = {"slot": FRONT_SLOT}
+
+
+@bt.pattern("Fetch Featured Deals of Slot", index="Main table", sample=SAMPLE_SLOT)
+def fetch_featuring(slot: FeaturedSlot) -> Steps[Featuring]:
+    """The item that holds them, strongly consistent."""
+    if isinstance(slot.of, deals.PageName):
+        page: Featuring = yield from deals.PAGES[slot.of].get(consistent=True)
+        return page
+    return (
+        yield from bt.get(
+            deals.Category.key(slot.of), missing=deals.UnknownCategory, consistent=True
+        )
+    )
+
+
+def outdated_ids(chosen: Sequence[deals.Deal], stored: Featuring) -> set[str]:
+    """The ids of deals that have changed since they were featured."""
+    copies = {copy.deal_id: copy for copy in stored.featured_deals}
+    featured = (deal for deal in chosen if deal.deal_id in copies)
+    return {deal.deal_id for deal in featured if deals.copy_of(deal) != copies[deal.deal_id]}
+
+
+@bt.pattern("Fetch Slots with outdated Copy of Deal", index="Main table")
+def fetch_outdated_slots(deal: deals.Deal) -> Steps[list[FeaturedSlot]]:
+    """Those that feature the deal as it was before it was changed."""
+    slots = [slot for slot in SLOTS if slot.category in (None, deal.category)]
+    found = yield from bt.together(*(fetch_featuring(slot) for slot in slots))
+    return [slot for slot, stored in zip(slots, found, strict=True) if outdated_ids([deal], stored)]
+
+
+def feature_write(
+    slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: Featuring
+) -> Steps[bt.Write[Any]]:
+    """The write that features deals in a slot, if it still holds the ones that were seen."""
+    if isinstance(seen, deals.Category):
+        return (yield from deals.choosing_for_category(seen, deal_ids, limits=slot.limits))
+    assert isinstance(slot.of, deals.PageName)
+    return (
+        yield from deals.choosing_for_page(
+            slot.of, deal_ids, seen.featured_deals, limits=slot.limits
+        )
+    )
+
+
+@bt.pattern("Fetch latest Deals for Slot", index="GSI1", sample=SAMPLE_SLOT)
+def fetch_latest_for_slot(
+    slot: FeaturedSlot, *, after: bt.Position | None = None
+) -> Steps[bt.Page[deals.Deal]]:
+    """The deals that could be featured in it: all, or those of its category by GSI3."""
+    days = deals.all_days() if slot.category is None else deals.category_days(slot.category)
+    return (yield from deals.latest(days, after=after))
+
+
+# --- What editors do -------------------------------------------------------------------
+
+
+class AlreadyAsked(bt.Clash):
     """The message of this deal was requested before."""
 
 
-@pattern("Post Deal", index="N/A")
-def post_deal(who: Username, deal: Deal, *also: Write[Any]) -> Steps[Deal]:
+@bt.pattern("Post Deal", index="N/A")
+def post_deal(who: deals.Username, deal: deals.Deal, *also: bt.Write[Any]) -> Steps[deals.Deal]:
     """One transaction: the deal, its entry in the log, and `also` other writes."""
     change = yield from new_change(who, EditorAction.CREATED_DEAL, deal.title, deal_path(deal))
-    yield from write_with_change(change, *also, create(deal, unless_exists=DealExists))
+    yield from write_with_change(change, *also, bt.create(deal, unless_exists=deals.DealExists))
     return deal
 
 
-@pattern(
+@bt.pattern(
     "Change Deal",
     index="N/A",
     sample={"facts": {"title": "A lamp", "link": "https://example.com", "price": Decimal(5)}},
 )
-def change_deal(who: Username, seen: Deal, facts: Mapping[str, Any]) -> Steps[Deal]:
+def change_deal(
+    who: deals.Username, seen: deals.Deal, facts: Mapping[str, Any]
+) -> Steps[deals.Deal]:
     """One transaction: these facts and no others, if the deal is still as it was seen."""
-    changed = [name for name in FACTS if facts.get(name) != getattr(seen, name)]
+    changed = [name for name in deals.FACTS if facts.get(name) != getattr(seen, name)]
     write = deals.facts_write(seen, facts)
     if changed:
         names = ", ".join(name.replace("_", " ") for name in changed)
         what = f"{facts['title']}: {names}"
         change = yield from new_change(who, EditorAction.CHANGED_DEAL, what, deal_path(seen))
         yield from write_with_change(change, write)
-    return seen.model_copy(update={**dict.fromkeys(FACTS), **facts})
+    return seen.model_copy(update={**dict.fromkeys(deals.FACTS), **facts})
 
 
-@pattern("Create Brand by Editor", index="N/A")
-def create_brand(who: Username, name: str, logo: str | None = None) -> Steps[Brand]:
+@bt.pattern("Create Brand by Editor", index="N/A")
+def create_brand(who: deals.Username, name: str, logo: str | None = None) -> Steps[deals.Brand]:
     """One transaction: the brand, its name among all brands, and its entry in the log."""
-    link = f"/brands/{brand_key(name)}"
+    link = f"/brands/{deals.brand_key(name)}"
     change = yield from new_change(who, EditorAction.CREATED_BRAND, name, link)
-    return (yield from deals.make_brand(name, create(change), logo=logo))
+    return (yield from deals.make_brand(name, bt.create(change), logo=logo))
 
 
-@pattern(
+@bt.pattern(
     "Feature Deals",
     index="Main table",
     sample={"slot": FRONT_SLOT, "seen": deals.FrontPage()},
 )
 def feature_deals(
-    who: Username, slot: FeaturedSlot, deal_ids: Sequence[DealId], seen: Featuring
+    who: deals.Username, slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: Featuring
 ) -> Steps[None]:
     """One transaction: deals in a slot instead of the ones seen there, and an entry in the log."""
     write = yield from feature_write(slot, deal_ids, seen)
@@ -86,32 +192,32 @@ def feature_deals(
     yield from write_with_change(change, write)
 
 
-def deal_path(deal: Deal) -> str:
+def deal_path(deal: deals.Deal) -> str:
     return f"/deals/{deal.deal_id}"
 
 
 # Hot deals: an editor asks for the message, the worker sends it
 
 
-@pattern("Request Hot Deal Message", index="Main table")
-def request_hot_deal(who: Username, deal_id: DealId) -> Steps[Deal]:
+@bt.pattern("Request Hot Deal Message", index="Main table")
+def request_hot_deal(who: deals.Username, deal_id: deals.DealId) -> Steps[deals.Deal]:
     """One transaction: the task and an entry in the log; a second request changes nothing."""
     deal = yield from deals.fetch_deal(deal_id)
     change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
     task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=change.at)
     with suppress(AlreadyAsked):
-        yield from write_with_change(change, create(task, unless_exists=AlreadyAsked))
+        yield from write_with_change(change, bt.create(task, unless_exists=AlreadyAsked))
     return deal
 
 
-@pattern("Fetch Hot Deal Task", index="Main table")
-def fetch_hot_deal_task(deal_id: DealId) -> Steps[HotDealTask | None]:
+@bt.pattern("Fetch Hot Deal Task", index="Main table")
+def fetch_hot_deal_task(deal_id: deals.DealId) -> Steps[HotDealTask | None]:
     """None if the message was not requested."""
-    return (yield from get(HotDealTask.key(deal_id), consistent=True))
+    return (yield from bt.get(HotDealTask.key(deal_id), consistent=True))
 
 
-@reaction(SITE_TABLE, of=[HotDealTask])
-def send_hot_deals(change: Change[Any]) -> Steps[None]:
+@bt.reaction(SITE_TABLE, of=[HotDealTask])
+def send_hot_deals(change: bt.Change[Any]) -> Steps[None]:
     """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
     task = change.of(HotDealTask)
     if task is None or task.kind != "insert" or task.after is None:
@@ -121,23 +227,19 @@ def send_hot_deals(change: Change[Any]) -> Steps[None]:
 
 
 # --- The log of what editors changed: by whom, and when -----------------------------------
-# A change is recorded in the transaction that makes it: what happened is in the log, and what is in
-# the log has happened.
 
 
 PAGE: Final = 25
-
-
 MOST_CHARACTERS: Final = 400
 
 
 def new_change(who: str, action: EditorAction, what: str, link: str) -> Steps[EditorChange]:
     """An entry for the log, as of now; `link` is the path of a page that shows what changed."""
-    moment = yield from now()
-    randomness = yield from random_bytes(12)
+    moment = yield from bt.now()
+    randomness = yield from bt.random_bytes(12)
     return EditorChange(
         # A KSUID sorts by its second; microseconds first in its payload sort within that.
-        change_id=Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness),
+        change_id=bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness),
         at=moment,
         who=who,
         action=action,
@@ -150,19 +252,19 @@ def shorten(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def write_with_change(change: EditorChange, *writes: Write[Any]) -> Steps[None]:
+def write_with_change(change: EditorChange, *writes: bt.Write[Any]) -> Steps[None]:
     """One transaction: the writes, and the entry in the log."""
-    # With a token, a retry after a lost response is not carried out twice.
-    token = (yield from random_bytes(16)).hex()
-    yield from transact(*writes, create(change), token=token, at=change.at)
+    yield from transact_once(*writes, bt.create(change), at=change.at)
 
 
-@pattern("View Editor Changes", index="Main table")
-def view_changes(*, after: Position | None = None, limit: int = PAGE) -> Steps[Page[EditorChange]]:
+@bt.pattern("View Editor Changes", index="Main table")
+def view_changes(
+    *, after: bt.Position | None = None, limit: int = PAGE
+) -> Steps[bt.Page[EditorChange]]:
     """A query for each month that has changes, newest first, paged."""
-    return (yield from newest_first(months(), limit=limit, after=after))
+    return (yield from bt.newest_first(months(), limit=limit, after=after))
 
 
 @cache
-def months() -> Buckets[EditorChange]:
-    return buckets(EditorChange, "main")
+def months() -> bt.Buckets[EditorChange]:
+    return bt.buckets(EditorChange, "main")

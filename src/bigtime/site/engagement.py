@@ -31,22 +31,9 @@ from datetime import UTC, datetime
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
 
-from bigtime.model import (
-    Conflict,
-    Ksuid,
-    Write,
-    create,
-    get,
-    get_many,
-    now,
-    pattern,
-    put,
-    put_many,
-    random_bytes,
-    transact,
-)
+from bigtime import model as bt
 from bigtime.site.catalog_projection import catalog_deal
-from bigtime.site.design import DealRank
+from bigtime.site.design import DealRank, transact_once
 from bigtime.systems import catalog
 from bigtime.systems.deals import Deal, Username
 from bigtime.wire import Steps
@@ -89,7 +76,7 @@ class EngagementCounts:
 
 
 SAMPLE_DEAL: Final = Deal(
-    deal_id=Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
+    deal_id=bt.Ksuid.make(datetime(2026, 1, 1, 12, tzinfo=UTC)),
     title="A lamp",
     link="https://example.com/lamp",
     price=Decimal("19.99"),
@@ -105,30 +92,32 @@ SAMPLE: Final = DealEngagement(SAMPLE_DEAL, views=1)
 # Activities
 
 
-@pattern("Record Click to Offer", index="Main table", sample={"deal": SAMPLE_DEAL})
+@bt.pattern("Record Click to Offer", index="Main table", sample={"deal": SAMPLE_DEAL})
 def record_click(deal: Deal, username: Username | None) -> Steps[None]:
     """One transaction: the activity and the deal's new rank; one click of a user in an hour."""
-    activities: list[Write[Any]] = []
+    activities: list[bt.Write[Any]] = []
     if username is not None:
-        activity = new_activity(CLICK, username, deal, (yield from now()))
-        activities.append(create(activity, unless_exists=catalog.ActivityExists))
+        activity = new_activity(CLICK, username, deal, (yield from bt.now()))
+        activities.append(bt.create(activity, unless_exists=catalog.ActivityExists))
     try:
         yield from move_to_new_rank(DealEngagement(deal, clicks=1), also=activities)
     except catalog.ActivityExists:
         return
 
 
-@pattern("Record Click Activity", index="Main table", sample={"deal": SAMPLE_DEAL})
+@bt.pattern("Record Click Activity", index="Main table", sample={"deal": SAMPLE_DEAL})
 def record_click_activity(deal: Deal, username: Username) -> Steps[bool]:
     """Without a rank, which the caller moves later; gives whether it is new in its hour."""
     try:
-        yield from catalog.record_activity(new_activity(CLICK, username, deal, (yield from now())))
+        yield from catalog.record_activity(
+            new_activity(CLICK, username, deal, (yield from bt.now()))
+        )
     except catalog.ActivityExists:
         return False
     return True
 
 
-@pattern(
+@bt.pattern(
     "Record Views",
     index="Main table",
     sample={
@@ -138,8 +127,8 @@ def record_click_activity(deal: Deal, username: Username) -> Steps[bool]:
 )
 def record_views(deals: Mapping[str, Deal], viewers: Iterable[tuple[str, str]]) -> Steps[None]:
     """BatchWriteItem of the activities of users who viewed deals."""
-    moment = yield from now()
-    yield from put_many(
+    moment = yield from bt.now()
+    yield from bt.put_many(
         new_activity(VIEW, username, deals[deal_id], moment)
         for username, deal_id in sorted(viewers)
         if deal_id in deals
@@ -164,11 +153,11 @@ def new_activity(kind: str, username: str, deal: Deal, moment: datetime) -> cata
 # Ranks
 
 
-@pattern("Move Deals to new Ranks", index="Main table", sample={"engagements": [SAMPLE]})
+@bt.pattern("Move Deals to new Ranks", index="Main table", sample={"engagements": [SAMPLE]})
 def move_to_new_ranks(engagements: Sequence[DealEngagement]) -> Steps[None]:
     """Up to 33 deals in one transaction, or each by itself if one was overtaken."""
     keys = [DealRank.key(engagement.deal.deal_id) for engagement in engagements]
-    ranks = yield from get_many(keys, consistent=True)
+    ranks = yield from bt.get_many(keys, consistent=True)
     pairs = [*zip(engagements, ranks, strict=True)]
     found = yield from find_trending([pair[0].deal for pair in pairs if pair[1] is None])
     writes = [
@@ -180,32 +169,32 @@ def move_to_new_ranks(engagements: Sequence[DealEngagement]) -> Steps[None]:
             trending_at(engagement.deal, rank) if rank else found.get(engagement.deal.deal_id),
         )
     ]
-    token = (yield from random_bytes(16)).hex()
     try:
-        yield from transact(*writes, token=token)
-    except (catalog.EngagementMoved, Conflict):
+        yield from transact_once(*writes)
+    except (catalog.EngagementMoved, bt.Conflict):
         for engagement in engagements:
             yield from move_to_new_rank(engagement)
 
 
-@pattern("Move Deal to new Rank", index="Main table", sample={"engagement": SAMPLE})
-def move_to_new_rank(engagement: DealEngagement, *, also: Sequence[Write[Any]] = ()) -> Steps[None]:
+@bt.pattern("Move Deal to new Rank", index="Main table", sample={"engagement": SAMPLE})
+def move_to_new_rank(
+    engagement: DealEngagement, *, also: Sequence[bt.Write[Any]] = ()
+) -> Steps[None]:
     """One transaction: the trending deal, its `DealRank`, and `also` other writes."""
     deal = engagement.deal
     is_overtaken = False
     for _ in range(TRIES):
-        rank = yield from get(DealRank.key(deal.deal_id), consistent=True)
+        rank = yield from bt.get(DealRank.key(deal.deal_id), consistent=True)
         if rank is None or is_overtaken:
             trending = (yield from find_trending([deal])).get(deal.deal_id)
         else:
             trending = trending_at(deal, rank)
-        token = (yield from random_bytes(16)).hex()
         try:
-            yield from transact(*also, *rank_writes(engagement, rank, trending), token=token)
+            yield from transact_once(*also, *rank_writes(engagement, rank, trending))
             return
         except catalog.EngagementMoved:
             is_overtaken = True
-        except Conflict:
+        except bt.Conflict:
             continue
     raise catalog.EngagementMoved
 
@@ -224,7 +213,7 @@ def find_trending(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal
 
 def rank_writes(
     engagement: DealEngagement, rank: DealRank | None, before: catalog.TrendingDeal | None
-) -> tuple[Write[Any], ...]:
+) -> tuple[bt.Write[Any], ...]:
     """Moves a deal from the rank it had, or none, to the rank of its new score."""
     after = catalog.place_of(
         catalog_deal(engagement.deal),
@@ -235,14 +224,14 @@ def rank_writes(
     moves = (
         catalog.rank_writes(before, after)
         if before
-        else (create(after, unless_exists=catalog.EngagementMoved),)
+        else (bt.create(after, unless_exists=catalog.EngagementMoved),)
     )
-    return put(rank_note(after, rank)), *moves
+    return bt.put(rank_note(after, rank)), *moves
 
 
 def rank_note(after: catalog.TrendingDeal, before: DealRank | None) -> DealRank:
     return DealRank(
-        deal_id=Ksuid(after.deal_id),
+        deal_id=bt.Ksuid(after.deal_id),
         category_id=after.category_id,
         rank=after.rank,
         views=after.views,

@@ -25,24 +25,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bigtime.model import (
-    Clash,
-    ConditionFailed,
-    Conflict,
-    ItemExists,
-    ItemMissing,
-    RuleBroken,
-    Write,
-    attr,
-    create,
-    delete,
-    get,
-    now,
-    pattern,
-    put,
-    random_bytes,
-    update,
-)
+from bigtime import model as bt
 from bigtime.site.design import Fingerprint, IdempotencyRecord
 from bigtime.wire import Steps
 
@@ -53,11 +36,11 @@ TRIES: Final = 8
 SEED_BYTES: Final = 32
 
 
-class KeyReused(RuleBroken):
+class KeyReused(bt.RuleBroken):
     """This Idempotency-Key was used for another request; make up a new one."""
 
 
-class AnsweredAlready(Clash):
+class AnsweredAlready(bt.Clash):
     """Another attempt has carried out this request, and recorded its response."""
 
 
@@ -70,13 +53,13 @@ class Claim:
     is_first: bool = False
 
 
-@pattern("Claim Request", index="Main table", takes="Who, IdempotencyKey, Fingerprint")
+@bt.pattern("Claim Request", index="Main table", takes="Who, IdempotencyKey, Fingerprint")
 def claim_request(who: str, idempotency_key: str, request: Fingerprint) -> Steps[Claim]:
     """Creates the record, takes it over from a dead attempt, or reads it.
 
     `request` is the request's fingerprint.
     """
-    moment = yield from now()
+    moment = yield from bt.now()
     for _ in range(TRIES):
         record = yield from fetch_record(who, idempotency_key)
         try:
@@ -88,15 +71,15 @@ def claim_request(who: str, idempotency_key: str, request: Fingerprint) -> Steps
             if record.status is not None or record.held_until > moment:
                 return Claim(record)
             return (yield from take_over(record, moment))
-        except (ItemExists, Conflict):
+        except (bt.ItemExists, bt.Conflict):
             continue
-    raise Conflict
+    raise bt.Conflict
 
 
-@pattern("Fetch Idempotency Record", index="Main table", takes="Who, IdempotencyKey")
+@bt.pattern("Fetch Idempotency Record", index="Main table", takes="Who, IdempotencyKey")
 def fetch_record(who: str, idempotency_key: str) -> Steps[IdempotencyRecord | None]:
     """Strongly consistent."""
-    return (yield from get(IdempotencyRecord.key(who, idempotency_key), consistent=True))
+    return (yield from bt.get(IdempotencyRecord.key(who, idempotency_key), consistent=True))
 
 
 def new_record(who: str, key: str, request: str, moment: datetime) -> Steps[IdempotencyRecord]:
@@ -104,7 +87,7 @@ def new_record(who: str, key: str, request: str, moment: datetime) -> Steps[Idem
         who=who,
         idempotency_key=key,
         request=request,
-        seed=(yield from random_bytes(SEED_BYTES)),
+        seed=(yield from bt.random_bytes(SEED_BYTES)),
         begun_at=moment,
         held_until=moment + HOLD,
         expires_at=moment + EXPIRES_AFTER,
@@ -113,55 +96,57 @@ def new_record(who: str, key: str, request: str, moment: datetime) -> Steps[Idem
 
 def claim_first(record: IdempotencyRecord, expired: IdempotencyRecord | None) -> Steps[Claim]:
     if expired is None:
-        yield from create(record)
+        yield from bt.create(record)
     else:
-        yield from put(record, when=attr("seed") == expired.seed, otherwise=Conflict)
+        yield from bt.put(record, when=bt.attr("seed") == expired.seed, otherwise=bt.Conflict)
     return Claim(record, is_ours=True, is_first=True)
 
 
 def take_over(record: IdempotencyRecord, moment: datetime) -> Steps[Claim]:
-    yield from update(
+    yield from bt.update(
         record.own_key(),
         held_until=moment + HOLD,
-        if_exists=Conflict,
-        when=(attr("held_until") == record.held_until) & attr("status").missing(),
-        otherwise=Conflict,
+        if_exists=bt.Conflict,
+        when=(bt.attr("held_until") == record.held_until) & bt.attr("status").missing(),
+        otherwise=bt.Conflict,
     )
     return Claim(record, is_ours=True)
 
 
-@pattern("Record Answer", index="Main table", takes="Record, Status, Body", sample={"status": 201})
+@bt.pattern(
+    "Record Answer", index="Main table", takes="Record, Status, Body", sample={"status": 201}
+)
 def record_answer(record: IdempotencyRecord, status: int, body: str) -> Steps[None]:
     """An attempt that carried out the same has recorded the same; not if it has expired."""
-    with suppress(ItemMissing):
-        yield from update(record.own_key(), status=status, body=body)
+    with suppress(bt.ItemMissing):
+        yield from bt.update(record.own_key(), status=status, body=body)
 
 
-def answer_write(record: IdempotencyRecord, status: int, body: str) -> Write[Any]:
+def answer_write(record: IdempotencyRecord, status: int, body: str) -> bt.Write[Any]:
     """Records the response in the transaction that carries the request out, if none is there."""
-    return update(
+    return bt.update(
         record.own_key(),
         status=status,
         body=body,
         if_exists=AnsweredAlready,
-        when=attr("status").missing(),
+        when=bt.attr("status").missing(),
         otherwise=AnsweredAlready,
     )
 
 
-@pattern("Release Idempotency Key", index="Main table", takes="Record")
+@bt.pattern("Release Idempotency Key", index="Main table", takes="Record")
 def release_key(record: IdempotencyRecord) -> Steps[None]:
     """After a refused request, unless another attempt has taken over."""
-    ours = (attr("held_until") == record.held_until) & attr("status").missing()
-    with suppress(ConditionFailed):
-        yield from delete(record.own_key(), when=ours)
+    ours = (bt.attr("held_until") == record.held_until) & bt.attr("status").missing()
+    with suppress(bt.ConditionFailed):
+        yield from bt.delete(record.own_key(), when=ours)
 
 
 def answered_record(
     who: str, key: str, request: str, status: int, body: str
 ) -> Steps[IdempotencyRecord]:
     """The record of a form that its own transaction has answered: it is never held."""
-    moment = yield from now()
+    moment = yield from bt.now()
     return IdempotencyRecord(
         who=who,
         idempotency_key=key,

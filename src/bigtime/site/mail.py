@@ -27,26 +27,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from bigtime.model import (
-    Buckets,
-    Change,
-    ItemExists,
-    ItemMissing,
-    Page,
-    Position,
-    Reaction,
-    attr,
-    buckets,
-    create,
-    delete,
-    get,
-    newest_first,
-    now,
-    oldest_first,
-    pattern,
-    reaction,
-    update,
-)
+from bigtime import model as bt
 from bigtime.site.design import SITE_TABLE, Mail
 from bigtime.site.mail_server import NotNow, Refused, mailbox_of
 from bigtime.systems import portal
@@ -69,11 +50,11 @@ SendMessage: TypeAlias = Callable[[EmailMessage], None]
 # Writing
 
 
-@pattern("Write Mail", index="Main table")
+@bt.pattern("Write Mail", index="Main table")
 def write_mail(mail: Mail) -> Steps[None]:
     """Put in the outbox; a mail of that id that is there already stays."""
-    with suppress(ItemExists):
-        yield from create(mail)
+    with suppress(bt.ItemExists):
+        yield from bt.create(mail)
 
 
 def draft_mail(
@@ -86,7 +67,7 @@ def draft_mail(
     expires_after: timedelta = EXPIRES_AFTER,
 ) -> Steps[Mail]:
     """A mail as of now, not stored yet: a transaction may store it together with its cause."""
-    moment = yield from now()
+    moment = yield from bt.now()
     return Mail(
         mail_id=mail_id,
         to=to,
@@ -98,16 +79,16 @@ def draft_mail(
     )
 
 
-@pattern("View Outbox", index="GSI1")
-def view_outbox(*, after: Position | None = None) -> Steps[Page[Mail]]:
+@bt.pattern("View Outbox", index="GSI1")
+def view_outbox(*, after: bt.Position | None = None) -> Steps[bt.Page[Mail]]:
     """A query for each day, newest first, paged; mails expire after two days."""
-    oldest = (yield from now()) - EXPIRES_AFTER
-    return (yield from newest_first(outbox(), limit=PAGE, after=after, since=oldest))
+    oldest = (yield from bt.now()) - EXPIRES_AFTER
+    return (yield from bt.newest_first(outbox(), limit=PAGE, after=after, since=oldest))
 
 
 @cache
-def outbox() -> Buckets[Mail]:
-    return buckets(Mail, "GSI1")
+def outbox() -> bt.Buckets[Mail]:
+    return bt.buckets(Mail, "GSI1")
 
 
 def mail_text(mail: Mail, pepper: bytes) -> str:
@@ -120,40 +101,40 @@ def mail_text(mail: Mail, pepper: bytes) -> str:
 # Sending
 
 
-@pattern("Fetch Mail", index="Main table")
+@bt.pattern("Fetch Mail", index="Main table")
 def fetch_mail(mail_id: str) -> Steps[Mail | None]:
     """Strongly consistent, before it is sent."""
-    return (yield from get(Mail.key(mail_id), consistent=True))
+    return (yield from bt.get(Mail.key(mail_id), consistent=True))
 
 
-@pattern("View Mail to send again", index="GSI1")
-def view_mail_to_send_again(*, after: Position | None = None) -> Steps[Page[Mail]]:
+@bt.pattern("View Mail to send again", index="GSI1")
+def view_mail_to_send_again(*, after: bt.Position | None = None) -> Steps[bt.Page[Mail]]:
     """The mails of the outbox whose next try is due, oldest first, paged."""
-    moment = yield from now()
+    moment = yield from bt.now()
     return (
-        yield from oldest_first(
+        yield from bt.oldest_first(
             outbox(),
             since=moment - EXPIRES_AFTER,
             limit=PAGE,
             after=after,
-            filter=attr("try_at") <= moment,
+            filter=bt.attr("try_at") <= moment,
         )
     )
 
 
-@pattern("Delete sent Mail", index="Main table")
+@bt.pattern("Delete sent Mail", index="Main table")
 def delete_sent_mail(mail_id: str) -> Steps[None]:
     """Before the next mail is tried, so that it is not sent again."""
-    yield from delete(Mail.key(mail_id))
+    yield from bt.delete(Mail.key(mail_id))
 
 
-@pattern("Record failed Try of Mail", index="Main table", sample={"tries": 1})
+@bt.pattern("Record failed Try of Mail", index="Main table", sample={"tries": 1})
 def record_failed_try(
     mail_id: str, tries: int, *, try_at: datetime | None = None, refused: str | None = None
 ) -> Steps[None]:
     """With the time of the next try, or the reason why there is none; not if it has expired."""
-    with suppress(ItemMissing):
-        yield from update(Mail.key(mail_id), tries=tries, try_at=try_at, refused=refused)
+    with suppress(bt.ItemMissing):
+        yield from bt.update(Mail.key(mail_id), tries=tries, try_at=try_at, refused=refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +146,11 @@ class MailSender:
     pepper: bytes
 
     @property
-    def reaction(self) -> Reaction:
+    def reaction(self) -> bt.Reaction:
         """Sends each mail as it is written."""
-        return reaction(SITE_TABLE, of=[Mail])(self.send_new)
+        return bt.reaction(SITE_TABLE, of=[Mail])(self.send_new)
 
-    def send_new(self, change: Change[Any]) -> Steps[None]:
+    def send_new(self, change: bt.Change[Any]) -> Steps[None]:
         """Sends a new mail, unless it was sent or tried before."""
         written = change.of(Mail)
         if written is None or written.kind != "insert" or written.after is None:
@@ -180,7 +161,7 @@ class MailSender:
 
     def send_again(self) -> Steps[None]:
         """Sends the mails whose next try is due."""
-        position: Position | None = None
+        position: bt.Position | None = None
         while True:
             page = yield from view_mail_to_send_again(after=position)
             for due in page:
@@ -192,7 +173,7 @@ class MailSender:
                 return
 
     def try_to_send(self, mail: Mail) -> Steps[None]:
-        moment = yield from now()
+        moment = yield from bt.now()
         if mail.expires_at <= moment:
             return
         tries = mail.tries + 1

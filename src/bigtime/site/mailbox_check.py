@@ -17,31 +17,18 @@ The one is never taken for the other: the cookie of an ended session verifies no
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from bigtime.model import (
-    Add,
-    DomainError,
-    NotFound,
-    RuleBroken,
-    create,
-    delete,
-    get,
-    now,
-    pattern,
-    put,
-    random_bytes,
-    update,
-)
-from bigtime.site.design import PendingCheck, VerifiedMailbox
-from bigtime.site.letters import closed_letter, code_letter
+from bigtime import model as bt
+from bigtime.site.design import PendingCheck, Reminder, VerifiedMailbox
+from bigtime.site.letters import closed_letter, code_letter, reminder_letter
 from bigtime.site.mail import CODE, draft_mail, write_mail
-from bigtime.systems import portal
-from bigtime.systems.accounts import Login
+from bigtime.systems import accounts, portal
 from bigtime.wire import Steps
 
 LASTS: Final = timedelta(hours=1)
@@ -55,11 +42,11 @@ CODE_ERRORS: Final = (
 CLOSED: Final = (portal.TenantDeleted, portal.TenantSuspended)
 
 
-class UnknownCheck(NotFound):
+class UnknownCheck(bt.NotFound):
     """This page has expired. Enter your e-mail address again."""
 
 
-class CodeRefused(RuleBroken):
+class CodeRefused(bt.RuleBroken):
     """This is not the code we sent, or it has expired. Check it, or ask for a new one."""
 
 
@@ -80,38 +67,38 @@ SAMPLE_CODES: Final = Codes(b"pepper", "https://example.com")
 # Asking for a code
 
 
-@pattern("Begin Mailbox Check", index="Main table", sample={"then": "/portal"})
+@bt.pattern("Begin Mailbox Check", index="Main table", sample={"then": "/portal"})
 def begin_check(email: portal.Email, then: str) -> Steps[PendingCheck]:
     """A page that asks for the code of an address; `then` is the page after it."""
-    moment = yield from now()
+    moment = yield from bt.now()
     check = PendingCheck(
-        check_id=urlsafe_b64encode((yield from random_bytes(24))).decode(),
+        check_id=urlsafe_b64encode((yield from bt.random_bytes(24))).decode(),
         email=portal.checked_email(email),
         next=then,
         sent_at=moment,
         expires_at=moment + LASTS,
     )
-    return (yield from create(check))
+    return (yield from bt.create(check))
 
 
-@pattern("Restart Mailbox Check", index="Main table")
+@bt.pattern("Restart Mailbox Check", index="Main table")
 def restart_check(check_id: str) -> Steps[PendingCheck]:
     """For a new code, with all tries."""
     check = yield from fetch_check(check_id)
-    moment = yield from now()
-    return (yield from update(check, sent_at=moment, tries=0, if_exists=UnknownCheck))
+    moment = yield from bt.now()
+    return (yield from bt.update(check, sent_at=moment, tries=0, if_exists=UnknownCheck))
 
 
-@pattern("Fetch Mailbox Check", index="Main table")
+@bt.pattern("Fetch Mailbox Check", index="Main table")
 def fetch_check(check_id: str) -> Steps[PendingCheck]:
     """Unless it has expired."""
-    check = yield from get(PendingCheck.key(check_id), consistent=True, missing=UnknownCheck)
-    if check.expires_at <= (yield from now()):
+    check = yield from bt.get(PendingCheck.key(check_id), consistent=True, missing=UnknownCheck)
+    if check.expires_at <= (yield from bt.now()):
         raise UnknownCheck
     return check
 
 
-@pattern("Send Code to Mailbox", index="Main table", sample={"codes": SAMPLE_CODES})
+@bt.pattern("Send Code to Mailbox", index="Main table", sample={"codes": SAMPLE_CODES})
 def send_code(codes: Codes, check: PendingCheck, *, ordering: bool = False) -> Steps[None]:
     """Stores a code's hash and a mail with its seed, if the address is a tenant's.
 
@@ -120,7 +107,7 @@ def send_code(codes: Codes, check: PendingCheck, *, ordering: bool = False) -> S
     tenant = yield from find_tenant(check.email, ordering=ordering)
     if tenant is None:
         return
-    yield from update(check.own_key(), tenant_id=tenant.id, if_exists=UnknownCheck)
+    yield from bt.update(check.own_key(), tenant_id=tenant.id, if_exists=UnknownCheck)
     yield from mail_code(codes, check, tenant)
 
 
@@ -134,8 +121,8 @@ def find_tenant(email: str, *, ordering: bool) -> Steps[portal.Tenant | None]:
 
 def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps[None]:
     """Stores the hash of a code, and a mail with the seed of the code, not the code."""
-    mail_id = f"code {(yield from random_bytes(16)).hex()}"
-    seed = yield from random_bytes(portal.SEED_BYTES)
+    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
+    seed = yield from bt.random_bytes(portal.SEED_BYTES)
     try:
         yield from issue_code(codes, portal.orderly(tenant), seed)
     except CLOSED:
@@ -162,7 +149,7 @@ def issue_code(codes: Codes, tenant: portal.Tenant, seed: bytes) -> Steps[None]:
 # Typing it in
 
 
-@pattern(
+@bt.pattern(
     "Redeem Code of Mailbox Check",
     index="Main table",
     sample={"codes": SAMPLE_CODES, "code": "123456"},
@@ -173,8 +160,8 @@ def redeem_code(codes: Codes, check_id: str, code: str) -> Steps[str]:
     The error is the same whether a code was sent or not.
     """
     check = yield from fetch_check(check_id)
-    check = yield from update(check.own_key(), tries=Add(1), if_exists=UnknownCheck)
-    moment = yield from now()
+    check = yield from bt.update(check.own_key(), tries=bt.Add(1), if_exists=UnknownCheck)
+    moment = yield from bt.now()
     if check.tenant_id is None or check.tries > portal.MOST_TRIES:
         yield from burn_equal_time()
         raise refusal(check, moment)
@@ -185,7 +172,7 @@ def redeem_code(codes: Codes, check_id: str, code: str) -> Steps[str]:
     return check.tenant_id
 
 
-def refusal(check: PendingCheck, moment: datetime) -> DomainError:
+def refusal(check: PendingCheck, moment: datetime) -> bt.DomainError:
     """The error for a wrong code, from the check alone: it says nothing of who is a customer."""
     if check.tries >= portal.MOST_TRIES:
         return portal.CodeSpent()
@@ -193,7 +180,7 @@ def refusal(check: PendingCheck, moment: datetime) -> DomainError:
     return portal.UnknownCode() if is_old else portal.CodeWrong()
 
 
-@pattern(
+@bt.pattern(
     "Redeem Code by E-Mail",
     index="Main table",
     sample={"codes": SAMPLE_CODES, "code": "123456"},
@@ -217,7 +204,7 @@ def redeem_code_by_email(codes: Codes, email: portal.Email, code: str) -> Steps[
 def burn_equal_time() -> Steps[None]:
     """A write and a read, as trying a code takes: the response time tells nothing."""
     decoy = yield from begin_check("nobody@nowhere.invalid", "")
-    yield from get(decoy.own_key(), consistent=True)
+    yield from bt.get(decoy.own_key(), consistent=True)
 
 
 def redeem(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
@@ -243,41 +230,41 @@ def redeem(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
 # Verified mailboxes
 
 
-@pattern("Remember verified Mailbox", index="Main table")
+@bt.pattern("Remember verified Mailbox", index="Main table")
 def remember_mailbox(holder: str, tenant_id: str) -> Steps[None]:
     """For a session or a visit, for an hour."""
-    until = (yield from now()) + LASTS
-    yield from put(VerifiedMailbox(holder=holder, tenant_id=tenant_id, expires_at=until))
+    until = (yield from bt.now()) + LASTS
+    yield from bt.put(VerifiedMailbox(holder=holder, tenant_id=tenant_id, expires_at=until))
 
 
-@pattern("Forget verified Mailbox", index="Main table")
+@bt.pattern("Forget verified Mailbox", index="Main table")
 def forget_mailbox(holder: str) -> Steps[None]:
     """When a customer leaves."""
-    yield from delete(VerifiedMailbox.key(holder))
+    yield from bt.delete(VerifiedMailbox.key(holder))
 
 
-@pattern("Fetch Tenant of verified Mailbox", index="Main table")
+@bt.pattern("Fetch Tenant of verified Mailbox", index="Main table")
 def fetch_verified_tenant(holder: str) -> Steps[str | None]:
     """The id of the tenant that a session or a visit has verified itself as."""
     mailbox = yield from fetch_mailbox(holder)
     return None if mailbox is None else mailbox.tenant_id
 
 
-@pattern("Move verified Mailbox to Session", index="Main table")
-def move_to_session(visit: str, session: str, login: Login) -> Steps[None]:
+@bt.pattern("Move verified Mailbox to Session", index="Main table")
+def move_to_session(visit: str, session: str, login: accounts.Login) -> Steps[None]:
     """From the visit that signs in, if the login is the mailbox's address; else it is deleted."""
     mailbox = yield from fetch_mailbox(visit_holder(visit))
     if mailbox is None:
         return
-    tenant = yield from get(portal.Tenant.key(mailbox.tenant_id), consistent=True)
+    tenant = yield from bt.get(portal.Tenant.key(mailbox.tenant_id), consistent=True)
     if tenant is not None and tenant.email == login:
-        yield from put(mailbox.model_copy(update={"holder": session_holder(session)}))
-    yield from delete(mailbox.own_key())
+        yield from bt.put(mailbox.model_copy(update={"holder": session_holder(session)}))
+    yield from bt.delete(mailbox.own_key())
 
 
 def fetch_mailbox(holder: str) -> Steps[VerifiedMailbox | None]:
-    mailbox = yield from get(VerifiedMailbox.key(holder), consistent=True)
-    return None if mailbox is None or mailbox.expires_at <= (yield from now()) else mailbox
+    mailbox = yield from bt.get(VerifiedMailbox.key(holder), consistent=True)
+    return None if mailbox is None or mailbox.expires_at <= (yield from bt.now()) else mailbox
 
 
 def session_holder(cookie: str) -> str:
@@ -290,3 +277,69 @@ def visit_holder(cookie: str) -> str:
 
 def holder_of(kind: str, cookie: str) -> str:
     return sha256(f"verified mailbox of a {kind}\0{cookie}".encode()).hexdigest()
+
+
+# --- Reminders to tenants who have not confirmed their address: at most one a day each ----
+
+
+EXPIRES_AFTER: Final = timedelta(days=30)
+SAMPLE: Final = {"by": "admin@example.com", "base_url": "https://example.com"}
+
+
+class RemindedAlready(bt.Clash):
+    """This tenant was reminded today; do so again tomorrow."""
+
+
+class NothingToRemind(bt.RuleBroken):
+    """This tenant has confirmed its address by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToRemind:
+    """A tenant to remind, and the reminder it was sent today, if any."""
+
+    tenant: portal.Tenant
+    reminder: Reminder | None
+
+
+@bt.pattern("View Tenants to remind", index="TenantStatusIndex, Main table")
+def view_tenants_to_remind(
+    *, after: bt.Position | None = None
+) -> Steps[tuple[list[ToRemind], bt.Position | None]]:
+    """Unvalidated tenants of the last day, paged, each with today's reminder."""
+    page = yield from portal.list_tenants_to_remind(after=after)
+    day = (yield from bt.now()).date()
+    keys = [Reminder.key(tenant.id, day) for tenant in page]
+    reminders = yield from bt.get_many(keys, consistent=True)
+    return [*map(ToRemind, page.items, reminders)], page.position
+
+
+@bt.pattern("Remind Tenant", index="Main table", sample=SAMPLE)
+def remind_tenant(tenant_id: portal.TenantId, *, by: str, base_url: str) -> Steps[None]:
+    """One transaction: the mail, and today's reminder, of which there is one."""
+    tenant = yield from portal.get_tenant(tenant_id)
+    if tenant.status != portal.Status.UNVALIDATED:
+        raise NothingToRemind
+    moment = yield from bt.now()
+    reminder = Reminder(
+        tenant_id=tenant.id, day=moment.date(), by=by, expires_at=moment + EXPIRES_AFTER
+    )
+    letter = reminder_letter(tenant, f"{base_url}/portal/confirm")
+    mail = yield from draft_mail(f"reminder {tenant.id} {reminder.day}", tenant.email, *letter)
+    yield from bt.transact(
+        bt.create(reminder, unless_exists=RemindedAlready),
+        bt.create(mail, unless_exists=RemindedAlready),
+    )
+
+
+@bt.pattern("Remind Tenants", index="Main table", sample=SAMPLE)
+def remind_tenants(tenant_ids: Sequence[portal.TenantId], *, by: str, base_url: str) -> Steps[int]:
+    """Those who still need it; gives how many."""
+    count = 0
+    for tenant_id in tenant_ids:
+        try:
+            yield from remind_tenant(tenant_id, by=by, base_url=base_url)
+        except (RemindedAlready, NothingToRemind):
+            continue
+        count += 1
+    return count

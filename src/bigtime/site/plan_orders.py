@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from bigtime.model import Write, create, pattern
+from bigtime import model as bt
 from bigtime.site.letters import order_letter
 from bigtime.site.mail import draft_mail
 from bigtime.site.mailbox_check import SAMPLE_CODES, Codes, redeem_code_by_email
@@ -40,7 +40,7 @@ SAMPLE: Final = {
 }
 
 
-@pattern("Order Plan", index="Main table", sample=SAMPLE)
+@bt.pattern("Order Plan", index="Main table", sample=SAMPLE)
 def order_plan(
     shop: PlanShop,
     tenant_id: portal.TenantId,
@@ -67,13 +67,13 @@ def order_plan(
 
 def confirmation_writes(
     shop: PlanShop, order: portal.Order, tenant: portal.Tenant
-) -> Steps[tuple[Write[Any], ...]]:
+) -> Steps[tuple[bt.Write[Any], ...]]:
     letter = order_letter(order, f"{shop.base_url}/portal/orders/{order.id}")
     mail = yield from draft_mail(f"order-confirmation {order.id}", tenant.email, *letter)
-    return (create(mail, unless_exists=portal.IdTaken),)
+    return (bt.create(mail, unless_exists=portal.IdTaken),)
 
 
-@pattern(
+@bt.pattern(
     "Order Plan with Code",
     index="Main table",
     sample={**SAMPLE, "codes": SAMPLE_CODES, "code": "123456"},

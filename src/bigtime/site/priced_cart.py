@@ -18,18 +18,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator
 
-from bigtime.model import Page, Position, RuleBroken, pattern
+from bigtime import model as bt
 from bigtime.systems import cart, shop
-from bigtime.systems.cart import (
-    CartLine,
-    Count,
-    InvalidCount,
-    InvalidPrice,
-    Noting,
-    put_in_cart,
-    put_in_cart_noting,
-    set_price,
-)
 from bigtime.systems.deals import Deal, Username, deal_id_of, fetch_deal, fetch_deals
 from bigtime.wire import Steps
 
@@ -68,7 +58,7 @@ class PricedCart:
 
     lines: Sequence[PricedLine]
     saved: Sequence[PricedLine] = ()
-    more_saved: Position | None = None
+    more_saved: bt.Position | None = None
 
     @property
     def total(self) -> Decimal:
@@ -84,8 +74,8 @@ class PricedCart:
         return digest_of_lines(priced.line for priced in self.lines)
 
 
-@pattern("View Cart with Deals", index="Main table")
-def view_cart(username: Username, *, after: Position | None = None) -> Steps[PricedCart]:
+@bt.pattern("View Cart with Deals", index="Main table")
+def view_cart(username: Username, *, after: bt.Position | None = None) -> Steps[PricedCart]:
     """All lines to buy, and a page of the saved ones, each with its deal.
 
     A purchase that a crash left open is completed first.
@@ -96,22 +86,22 @@ def view_cart(username: Username, *, after: Position | None = None) -> Steps[Pri
 
 
 def all_lines(
-    username: str, *, after: Position | None = None
-) -> Steps[tuple[Page[cart.CartLine], Page[cart.CartLine]]]:
+    username: str, *, after: bt.Position | None = None
+) -> Steps[tuple[bt.Page[cart.CartLine], bt.Page[cart.CartLine]]]:
     """The lines to buy, and a page of the saved ones."""
     active = yield from view_active_lines(username)
     return active, (yield from cart.view_products(username, cart.Status.SAVED, after=after))
 
 
 def price_cart(
-    active: Iterable[cart.CartLine], saved: Page[cart.CartLine], deals: Iterable[Deal]
+    active: Iterable[cart.CartLine], saved: bt.Page[cart.CartLine], deals: Iterable[Deal]
 ) -> PricedCart:
     """Lines with their deals."""
     known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
     return PricedCart(priced_lines(active, known), priced_lines(saved, known), saved.position)
 
 
-def view_active_lines(username: str) -> Steps[Page[cart.CartLine]]:
+def view_active_lines(username: str) -> Steps[bt.Page[cart.CartLine]]:
     """The lines to buy, after an open purchase is completed."""
     yield from cart.complete_purchase(username)
     return (yield from cart.view_products(username, cart.Status.ACTIVE, limit=cart.MOST_LINES))
@@ -147,16 +137,14 @@ def digest(products: Iterable[tuple[str, int, Decimal]]) -> str:
 
 
 MOST_DIGITS: Final = 9
-
-
 SAMPLE_SKU: Final = "0" * 27
 
 
-class NotForSale(RuleBroken):
+class NotForSale(bt.RuleBroken):
     """This deal costs more than can be paid here; go to the offer instead."""
 
 
-class NoUndo(RuleBroken):
+class NoUndo(bt.RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
 
@@ -164,11 +152,11 @@ def whole_number(text: Any) -> Any:
     if isinstance(text, str) and not (
         text.isascii() and text.isdigit() and len(text) < MOST_DIGITS
     ):
-        raise InvalidCount
+        raise cart.InvalidCount
     return text
 
 
-WholeCount = Annotated[Count, BeforeValidator(whole_number)]
+WholeCount = Annotated[cart.Count, BeforeValidator(whole_number)]
 
 
 class CartAddition(BaseModel):
@@ -178,10 +166,10 @@ class CartAddition(BaseModel):
     count: WholeCount = 1
 
 
-@pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
+@bt.pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
 def put_deal_in_cart(
-    username: Username, deal_id: str, count: Count = 1, *, noting: Noting | None = None
-) -> Steps[CartLine]:
+    username: Username, deal_id: str, count: cart.Count = 1, *, noting: cart.Noting | None = None
+) -> Steps[cart.CartLine]:
     """At the deal's price; more of the same deal is added to its line.
 
     `noting` gives writes that go into the same transaction as the line.
@@ -189,16 +177,18 @@ def put_deal_in_cart(
     deal = yield from fetch_deal(deal_id_of(deal_id))
     try:
         if noting is None:
-            return (yield from put_in_cart(username, deal.deal_id, deal.price, count))
+            return (yield from cart.put_in_cart(username, deal.deal_id, deal.price, count))
         return (
-            yield from put_in_cart_noting(username, deal.deal_id, deal.price, count, noting=noting)
+            yield from cart.put_in_cart_noting(
+                username, deal.deal_id, deal.price, count, noting=noting
+            )
         )
-    except InvalidPrice:
+    except cart.InvalidPrice:
         raise NotForSale from None
 
 
-@pattern("Take new Price of Deal in Cart", index="Main table", sample={"item_sku": SAMPLE_SKU})
-def take_new_price(username: Username, item_sku: str) -> Steps[CartLine]:
+@bt.pattern("Take new Price of Deal in Cart", index="Main table", sample={"item_sku": SAMPLE_SKU})
+def take_new_price(username: Username, item_sku: str) -> Steps[cart.CartLine]:
     """Gives a line the price that its deal has now."""
     deal = yield from fetch_deal(deal_id_of(item_sku))
-    return (yield from set_price(username, deal.deal_id, deal.price))
+    return (yield from cart.set_price(username, deal.deal_id, deal.price))

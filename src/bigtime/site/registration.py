@@ -1,6 +1,13 @@
-"""Registration: a tenant whose mailbox is verified opens an account, or connects one.
+"""Registration: a new member, and a tenant that opens an account or connects one.
 
-The account and the tenant's new status are one transaction over the tables of both.
+An account is a login; a user of `deals` likes, watches and gets messages, and its table keeps
+usernames unique; a customer of `shop` has orders and addresses. The three are created in one
+transaction: if the login or the name is taken, or anything fails, nothing is created, and no name
+is left that belongs to nobody. A customer may exist without an account, from an import or from demo
+data: nobody else can sign up under that name or address, and so see what that customer has ordered.
+
+A tenant whose mailbox is verified opens an account, or connects one: the account and the tenant's
+new status are one transaction over the tables of both.
 
 Anybody can sign up with any address, and no mail is sent to confirm it. So where there is an
 account with the tenant's address, its password connects it; and without the password, a verified
@@ -11,36 +18,84 @@ mail says so. An account with more roles than a shopper's cannot be had in that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from bigtime.model import Write, create, now, pattern, random_bytes, transact
+from bigtime import model as bt
+from bigtime.site.design import transact_once
 from bigtime.site.letters import password_letter
 from bigtime.site.mail import draft_mail
-from bigtime.site.members import member_writes
-from bigtime.systems import accounts, deals, portal
+from bigtime.systems import accounts, deals, portal, shop
 from bigtime.wire import Steps
+
+
+@bt.pattern(
+    "Join",
+    index="Main table",
+    sample={"login": "alex@example.com", "password": "a long enough password"},
+)
+def join(
+    login: accounts.Login,
+    password: str,
+    username: deals.Username,
+    *,
+    name: str | None = None,
+    roles: AbstractSet[accounts.Role] = frozenset({accounts.Role.SHOPPER}),
+    tenant_id: str | None = None,
+) -> Steps[accounts.Identity]:
+    """One transaction: an account, its user and its customer.
+
+    The login is an e-mail address; `name` is the name to show.
+    """
+    identity, writes = yield from member_writes(
+        login, password, username, name=name, roles=roles, tenant_id=tenant_id
+    )
+    yield from transact_once(*writes, at=(yield from bt.now()))
+    return identity
+
+
+def member_writes(
+    login: str,
+    password: str,
+    username: str,
+    *,
+    name: str | None = None,
+    roles: AbstractSet[accounts.Role] = frozenset({accounts.Role.SHOPPER}),
+    tenant_id: str | None = None,
+) -> Steps[tuple[accounts.Identity, tuple[bt.Write[Any], ...]]]:
+    """The writes that create a member, for a transaction."""
+    account = yield from accounts.new_account(
+        login, password, username, roles=roles, tenant_id=tenant_id
+    )
+    user = deals.new_user(username, name=name, email=account.login)
+    customer = shop.Customer(username=username, email=account.login, name=user.name)
+    writes = (
+        bt.create(account, unless_exists=accounts.LoginTaken),
+        bt.create(user, unless_exists=deals.UsernameTaken),
+        bt.create(customer, unless_exists=deals.UsernameTaken),
+    )
+    return account.identity, writes
+
+
+# Tenants
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a tenant may say about itself."""
+    """A tenant's name and the address for its mail."""
 
     organization_name: str | None = None
     destination_email: str | None = None
 
     def given_fields(self) -> Mapping[str, str]:
-        fields = {
-            "organization_name": self.organization_name,
-            "destination_email": self.destination_email,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 SAMPLE: Final = {"details": Details("Acme"), "password": "a long enough password"}
 
 
-@pattern("Open Account of Tenant", index="Main table", sample={**SAMPLE, "name": "Alex"})
+@bt.pattern("Open Account of Tenant", index="Main table", sample={**SAMPLE, "name": "Alex"})
 def open_account(
     tenant_id: portal.TenantId,
     username: deals.Username,
@@ -58,7 +113,7 @@ def open_account(
     return identity
 
 
-@pattern("Connect Account to Tenant", index="Main table", sample={"details": SAMPLE["details"]})
+@bt.pattern("Connect Account to Tenant", index="Main table", sample={"details": SAMPLE["details"]})
 def connect_account(
     tenant_id: portal.TenantId, login: accounts.Login, details: Details
 ) -> Steps[None]:
@@ -67,7 +122,7 @@ def connect_account(
     yield from register(tenant, details, (accounts.link_write(login, tenant.id),))
 
 
-@pattern("Regain Account by Mailbox", index="Main table", sample=SAMPLE)
+@bt.pattern("Regain Account by Mailbox", index="Main table", sample=SAMPLE)
 def regain_account(
     tenant_id: portal.TenantId, password: str, details: Details
 ) -> Steps[accounts.Identity]:
@@ -76,12 +131,12 @@ def regain_account(
     identity, write = yield from accounts.prepare_password_reset(tenant.email, password, tenant.id)
     mail_id = f"password {identity.login} {identity.password_version}"
     mail = yield from draft_mail(mail_id, tenant.email, *password_letter(tenant))
-    yield from register(tenant, details, (write, create(mail)))
+    yield from register(tenant, details, (write, bt.create(mail)))
     return identity
 
 
 def register(
-    tenant: portal.Tenant, details: Details, writes: tuple[Write[Any], ...]
+    tenant: portal.Tenant, details: Details, writes: tuple[bt.Write[Any], ...]
 ) -> Steps[None]:
     """Does the writes together with the tenant's move to registered, unless it is registered."""
     if portal.orderly(tenant).status != portal.Status.REGISTERED:
@@ -89,8 +144,7 @@ def register(
             tenant.id, details.organization_name, details.destination_email, along=writes
         )
         return
-    moment = yield from now()
-    yield from transact(*writes, token=(yield from random_bytes(16)).hex(), at=moment)
+    yield from transact_once(*writes, at=(yield from bt.now()))
     if details.given_fields():
         yield from portal.update_tenant(tenant.id, details.given_fields(), by=tenant.id)
 

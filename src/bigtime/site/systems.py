@@ -4,54 +4,49 @@ from __future__ import annotations
 
 from typing import Final
 
-from bigtime.model import System
+from bigtime import model as bt
 from bigtime.site import (
     catalog_projection,
     checkout,
+    design,
     editing,
     engagement,
-    featured_slots,
     idempotency,
     mail,
     mailbox_check,
-    members,
     plan_orders,
     priced_cart,
     registration,
-    reminders,
     visitor,
-    worker_report,
 )
-from bigtime.site.design import SITE_TABLE
-from bigtime.systems.accounts import SYSTEM as ACCOUNTS
-from bigtime.systems.cart import SYSTEM as CART
-from bigtime.systems.catalog import SYSTEM as CATALOG
-from bigtime.systems.deals import SYSTEM as DEALS
-from bigtime.systems.portal import SYSTEM as PORTAL
-from bigtime.systems.sessions import SYSTEM as SESSIONS
-from bigtime.systems.shop import SYSTEM as SHOP
+from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
 
-PARTS: Final[tuple[System, ...]] = (DEALS, CATALOG, CART, SHOP, SESSIONS, ACCOUNTS, PORTAL)
+PARTS: Final[tuple[bt.System, ...]] = (
+    deals.SYSTEM,
+    catalog.SYSTEM,
+    cart.SYSTEM,
+    shop.SYSTEM,
+    sessions.SYSTEM,
+    accounts.SYSTEM,
+    portal.SYSTEM,
+)
 
-SITE: Final = System(
+SITE: Final = bt.System(
     "site",
-    (SITE_TABLE,),
+    (design.SITE_TABLE,),
     modules=(
         visitor,
-        members,
         priced_cart,
         checkout,
         engagement,
         catalog_projection,
         editing,
-        featured_slots,
         mailbox_check,
         registration,
         plan_orders,
-        reminders,
         mail,
         idempotency,
-        worker_report,
+        design,
     ),
     accepted={
         "hot-partition Worker": "one item, written every five seconds by one process",
@@ -60,7 +55,7 @@ SITE: Final = System(
     uses=PARTS,
 )
 
-SYSTEMS: Final[tuple[System, ...]] = (*PARTS, SITE)
+SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)
 """All systems of the site, and the site itself."""
 
 NO_PATTERN: Final = "no pattern"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from bigtime.model import pattern
+from bigtime import model as bt
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts, sessions
 from bigtime.wire import Steps
@@ -72,7 +72,7 @@ class Visitors:
         self._kept.clear()
 
 
-@pattern("Fetch Visitor by Session", index="Main table")
+@bt.pattern("Fetch Visitor by Session", index="Main table")
 def fetch_visitor(cookie: str) -> Steps[Visitor | None]:
     """Session and account; None if the session is unknown, or its password has changed."""
     session = sessions.hash_token(cookie)

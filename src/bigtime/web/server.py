@@ -71,7 +71,7 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
 
 
 def has_demo_login(store: Store) -> bool:
-    """Whether a password lets somebody in that everybody knows; the names are anybody's."""
+    """Whether a demo account has its public password; its name alone may be a user's own."""
     for demo_login in demo_logins():
         with contextlib.suppress(accounts.WrongCredentials):
             store.run(accounts.verify_password(demo_login.login, demo_login.password))
@@ -80,7 +80,7 @@ def has_demo_login(store: Store) -> bool:
 
 
 def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
-    """Serves until it is told to stop."""
+    """Serves until a signal stops it."""
     with listening(settings) as listener:
         has_demo = prepare(settings, tell=tell)
         settings = with_secret(settings)
@@ -111,7 +111,7 @@ def greet(settings: Settings, port: int, has_demo: bool) -> str:
     lines = [f"Big Time Deals is at {settings.public_url or f'http://{settings.host}:{port}'}"]
     if has_demo:
         lines += [
-            f"  log in as {demo_login.login} with {demo_login.password}"
+            f"  sign in as {demo_login.login} with {demo_login.password}"
             for demo_login in demo_logins()
         ]
     lines.append(f"Its data is in {settings.store}. Ctrl+C stops it.")
@@ -142,7 +142,7 @@ async def run_server(
 
 
 class Server(uvicorn.Server):
-    """Ends when it is told to, and leaves the rest to whoever called it."""
+    """A server that a signal ends, and not the process with it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,12 +1,12 @@
-"""The second process: what streams tell is done here, away from those who wait for pages.
+"""The worker, a second process: the reactions to streams run here, apart from requests for pages.
 
 Each reaction of a system, and each of the site's own, has a consumer with checkpoints and a thread
 of its own: while one tells a million users of a hot deal, another renews the front page. One that
 fails is tried again after a pause, which grows; nothing is skipped, and the others go on meanwhile.
 Every few seconds the worker writes down how it is doing, whatever its consumers are at.
 
-Told to stop, it stops at the next request of each, wherever that is: what was begun is taken up
-again from the checkpoints, as after a crash.
+A signal stops each consumer at its next request. The next start continues from the checkpoints, as
+after a crash.
 
 It runs as `python -m bigtime.web.worker PARENT`, started and watched by `bigtime serve`, and stops
 when it is told to or when the one who started it is gone. Who that is comes as an argument: the
@@ -44,7 +44,7 @@ LONGEST_PAUSE: Final = 30.0
 
 
 class Stopped(BaseException):
-    """The worker was told to stop, amid something."""
+    """The worker stops, at any request of its consumers."""
 
 
 class Consuming:
@@ -106,7 +106,7 @@ class Worker:
     def run(self, stop: threading.Event) -> None:
         """Each on a thread of its own: none waits for another, and the signs of life for none."""
         doing: list[Consuming | Chore] = [*self.consuming, *self.chores]
-        threads = [threading.Thread(target=one.run, args=(stop,)) for one in doing]
+        threads = [threading.Thread(target=task.run, args=(stop,)) for task in doing]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -117,8 +117,8 @@ class Worker:
         moment = yield from now()
         yield from write_worker_report(
             moment,
-            lag_seconds={one.name: one.lag_seconds(moment) for one in self.consuming},
-            handled={one.name: one.handled for one in self.consuming},
+            lag_seconds={task.name: task.lag_seconds(moment) for task in self.consuming},
+            handled={task.name: task.handled for task in self.consuming},
             spent=self.spending.so_far(),
         )
 

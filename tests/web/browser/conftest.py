@@ -37,12 +37,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     )
     assert process.stdout is not None
     said = ""
-    while said.count("log in as") < 3:
+    while said.count("sign in as") < 3:
         line = process.stdout.readline()
         assert line, f"the site did not start: {said}"
         said += line
     (url,) = re.findall(r"is at (http\S+)", said)
-    yield Served(url, dict(re.findall(r"log in as (\w+)@\S+ with (\S+)", said)))
+    yield Served(url, dict(re.findall(r"sign in as (\w+)@\S+ with (\S+)", said)))
     process.terminate()
     process.wait(60)
 

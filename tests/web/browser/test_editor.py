@@ -110,7 +110,7 @@ def test_of_two_editors_the_later_sees_both_choices_and_goes_on(visits: Visits, 
     expect(desk.get_by_role("link", name="Discard changes")).to_be_visible()
     desk.get_by_role("button", name="Publish").click()
 
-    expect(desk.get_by_role("alert")).to_contain_text("Somebody else has published another choice")
+    expect(desk.get_by_role("alert")).to_contain_text("Someone else has published another choice")
     expect(desk.get_by_role("list", name="Theirs")).to_be_visible()
     desk.get_by_role("button", name="Publish mine instead").click()
     expect(desk.get_by_role("status")).to_contain_text("Published.")

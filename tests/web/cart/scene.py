@@ -29,7 +29,7 @@ from bigtime.systems.sessions.session import create_session
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
-from bigtime.web.pages.cache_follower import CacheFollower
+from bigtime.web.pages.page_cache import CacheFollower
 from tests.furnished import furnished
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of

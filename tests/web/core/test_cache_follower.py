@@ -34,8 +34,7 @@ from bigtime.systems.deals.interests import like_brand
 from bigtime.systems.deals.notifications import message_for
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
-from bigtime.web.pages.cache_follower import invalidate_writes
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages.page_cache import TaggedCache, invalidate_writes
 from bigtime.wire import Request
 from tests.web.browsing import PLENTY, SECRET, Browser, Web, make_web
 from tests.web.conftest import PostDeal

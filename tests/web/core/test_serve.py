@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from bigtime.cli.app import app
 from bigtime.site.demo import demo_logins
-from bigtime.site.members import join
+from bigtime.site.registration import join
 from bigtime.store import open_store
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.interests import watch_brand
@@ -97,7 +97,7 @@ def wait_for(what: Callable[[], object]) -> None:
 @pytest.mark.proof
 def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> None:
     with served(tmp_path) as site:
-        assert site.read_until(r"log in as (\S+)") == "shopper@example.com"
+        assert site.read_until(r"sign in as (\S+)") == "shopper@example.com"
         status, front = site.get("/")
         assert status == 200 and "/deals/" in front
         wait_for(site.workers)

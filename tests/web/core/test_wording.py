@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl
 from pydantic_core.core_schema import ErrorType
 
 from bigtime.model import one_line
-from bigtime.web.http.field_messages import OTHERWISE, field_message
+from bigtime.web.http.fields import OTHERWISE, field_message
 from bigtime.web.pages.forms import check_form
 
 

@@ -117,7 +117,7 @@ def test_who_comes_second_is_told_and_sees_both(web: Web, erin: Browser, lamp: D
     late = erin.post(path(lamp), data={**form.fields, **OAK, "title": "A blue lamp"})
 
     assert late.status_code == 409
-    assert "Somebody else has changed this deal meanwhile" in late.text
+    assert "Someone else has changed this deal meanwhile" in late.text
     assert 'value="A blue lamp"' in late.text and "A red lamp</dd>" in late.text
     assert now(web, lamp).title == "A red lamp" and told(web) == []
 

@@ -19,7 +19,7 @@ from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.systems.deals.values import category_key
-from bigtime.web.desk.featured_draft import Step, moved
+from bigtime.web.desk.featured import Step, move_deals
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import told
@@ -141,7 +141,7 @@ def test_deals_are_moved_and_removed_in_the_draft_alone(
 def test_moving_never_loses_or_adds_a_deal(draft: list[str], steps: list[tuple[str, str]]) -> None:
     after = draft
     for how, which in steps:
-        after = moved(after, Step(**{how: which}))  # type: ignore[arg-type]
+        after = move_deals(after, Step(**{how: which}))  # type: ignore[arg-type]
     assert sorted(after) == sorted(draft)
 
 
@@ -179,7 +179,7 @@ def test_who_publishes_second_is_told_and_may_publish_again(
     late = publish(erin, FRONT, deals=ids(lamps[2:4]), seen="")
 
     assert late.status_code == 409
-    assert "Somebody else has published another choice meanwhile" in late.text
+    assert "Someone else has published another choice meanwhile" in late.text
     assert draft(late.text) == [deal.deal_id for deal in lamps[2:4]]
     assert featured(web) == [lamps[0].title] and told(web) == []
     assert publish(erin, FRONT, deals=ids(lamps[2:4])).status_code == 303

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bigtime.systems.accounts.design import Role
+from bigtime.web.app import ROUTERS
 from bigtime.web.desk import DESK as EDITOR
-from bigtime.web.routers import ROUTERS
 from tests.web.browsing import Browser, Web
 from tests.web.conftest import PostDeal
 

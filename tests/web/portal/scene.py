@@ -10,7 +10,7 @@ from typing import Any
 from bigtime.model import Page
 from bigtime.site.design import Mail
 from bigtime.site.mail import mail_text, view_outbox
-from bigtime.site.members import join
+from bigtime.site.registration import join
 from bigtime.systems.portal.design import Campaign, Order, Tenant
 from bigtime.systems.portal.orders import list_orders
 from bigtime.systems.portal.tenants import tenant_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.site.members import join
+from bigtime.site.registration import join
 from bigtime.systems.accounts.account import verify_password, view_account
 from bigtime.systems.accounts.design import Role, UnknownLogin, WrongCredentials
 from bigtime.systems.deals.users import read_user

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bigtime.systems.deals.brands import create_brand
-from bigtime.web.http.static_files import FOLDER
+from bigtime.web.http.responses import FOLDER
 from tests.web.browsing import Browser, Web
 from tests.web.conftest import PostDeal
 

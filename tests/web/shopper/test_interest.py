@@ -17,7 +17,7 @@ from bigtime.systems.deals.interests import (
     like_category,
     watch_brand,
 )
-from bigtime.web.shop import interest as interest_pages
+from bigtime.web.shop import interests as interest_pages
 from bigtime.wire import Request, Response
 from tests.web.browsing import Browser, Reader, Web, words
 from tests.web.portal.waiting import eventually

@@ -58,7 +58,7 @@ def test_a_crash_after_the_change_leaves_no_session_alive(
 
     phone = web.session_of("alex@example.com", "phone")
     assert phone.get("/me").status_code == 200
-    monkeypatch.setattr("bigtime.web.shop.me.delete_sessions", die)
+    monkeypatch.setattr("bigtime.systems.sessions.delete_sessions", die)
     assert change(alex).status_code == 500
     web.run(verify_password("alex@example.com", NEW))
     assert phone.get("/me").status_code == alex.get("/me").status_code == 303

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.shop import deals as deal_pages
 from tests.web.browsing import Browser, Web, words
 
 
@@ -43,7 +42,7 @@ def failing(*given: Any, **named: Any) -> Any:
 def test_a_failure_tells_its_number_and_nothing_else(
     visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deal_pages, "fetch_deal", failing)
+    monkeypatch.setattr("bigtime.systems.deals.fetch_deal", failing)
     told = visitor.get(f"/deals/{'0' * 27}")
     assert told.status_code == 500
     assert "secret" not in told.text

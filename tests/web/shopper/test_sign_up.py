@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import verify
-from bigtime.site.members import join
+from bigtime.site.registration import join
 from bigtime.systems.accounts.account import sign_up, verify_password, view_account
 from bigtime.systems.accounts.design import Role, UnknownLogin
 from bigtime.systems.deals.errors import UnknownUser

@@ -1,4 +1,4 @@
-"""The editor's desk: deals and brands are made here, featured, and told of to everybody."""
+"""The editor's desk: deals and brands, featured deals, hot deals, and a log of changes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.desk import (brands, deals, desk, featured, hot_deal, new_deals)
+from bigtime.web.desk import brands, deals, desk, featured, new_deals
 
 DESK: Final[tuple[APIRouter, ...]] = (
-    desk.desk, new_deals.new_deals, deals.deals, hot_deal.hot_deal, brands.brands,
-    featured.featured, desk.changes,
+    desk.router, new_deals.router, deals.router, brands.router, featured.router,
 )
 """The routers, in the order in which routes are tried."""
 

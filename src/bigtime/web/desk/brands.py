@@ -1,4 +1,4 @@
-"""New brands, as editors make them."""
+"""New brands."""
 
 from __future__ import annotations
 
@@ -6,64 +6,62 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import DomainError
 from bigtime.site import create_brand
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import Editor, good
+from bigtime.web.desk.deal_form import Editor, valid_text
 from bigtime.web.http import key_of, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-brands = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
-def a_brand(name: str) -> str:
-    """The name as it was given, if it can be spelled as one."""
+def check_brand_name(name: str) -> str:
+    """The name as it was typed; an error if no key can be made of it."""
     deals.brand_key(name)
     return name
 
 
 class NewBrand(BaseModel):
-    """What an editor says of a brand."""
+    """The form of a brand."""
 
-    name: Annotated[str, AfterValidator(a_brand)]
+    name: Annotated[str, AfterValidator(check_brand_name)]
     logo: Annotated[str, AfterValidator(deals.checked_link)] | None = None
 
 
-@brands.get("/editor/brands/new")
+@router.get("/editor/brands/new")
 async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
-    """The form; `made` is the brand that it has made just now."""
-    brand = await context_of(request).store.run(brand_called(made))
+    """The form; `made` is the name of the brand just created."""
+    brand = await context_of(request).store.run(find_brand(made))
     return await render_page(request, empty_form(), made=brand)
 
 
-@brands.get("/editor/brands")
-@brands.get("/editor/brands/preview")
+@router.get("/editor/brands")
+@router.get("/editor/brands/preview")
 async def leave_new_brand(who: Editor) -> Response:
-    """To the form, for whoever enters the address of an answer to it again."""
+    """To the form, when a path that it is posted to is reloaded."""
     return see_other("/editor/brands/new")
 
 
-@brands.post("/editor/brands/preview")
+@router.post("/editor/brands/preview")
 async def preview_new_brand(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     context = context_of(request)
     form = await read_form(request, context, NewBrand)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     if form.value is not None and not is_typing:
-        if await context.store.run(brand_called(form.value.name)):
+        if await context.store.run(find_brand(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
     return await render_page(request, form, status=200 if form.value or is_typing else 422)
 
 
-@brands.post("/editor/brands")
+@router.post("/editor/brands")
 async def post_brand(request: Request, who: Editor) -> Response:
-    """Makes the brand."""
+    """Creates the brand."""
     context = context_of(request)
     form = await read_form(request, context, NewBrand)
     if form.value is None:
@@ -78,8 +76,8 @@ async def post_brand(request: Request, who: Editor) -> Response:
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
-def brand_called(name: str) -> Steps[deals.Brand | None]:
-    """The brand of that name, if there is one; the name may be anything."""
+def find_brand(name: str) -> Steps[deals.Brand | None]:
+    """The brand of a name; None if there is none, or it can be none."""
     try:
         return (yield from deals.fetch_brand(key_of(name, deals.brand_key, deals.UnknownBrand)))
     except deals.UnknownBrand:
@@ -88,7 +86,7 @@ def brand_called(name: str) -> Steps[deals.Brand | None]:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A brand as far as its form tells."""
+    """The card of a brand, from the fields of its form."""
 
     name: str
     logo: str
@@ -106,6 +104,6 @@ async def render_page(
         "editor/new_brand.html",
         status=status,
         form=form,
-        card=Preview(good(form, "name") or "A brand", good(form, "logo")),
+        card=Preview(valid_text(form, "name") or "A brand", valid_text(form, "logo")),
         made=made,
     )

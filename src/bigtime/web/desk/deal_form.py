@@ -1,4 +1,4 @@
-"""The form of a deal, and the card that it would make."""
+"""The form of a deal, the preview of its card, and the role that the desk takes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
-from starlette.requests import Request
 
 from bigtime.model import Conflict, DomainError
 from bigtime.site import Visitor
@@ -21,7 +20,7 @@ FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
 
 
 class DealFacts(BaseModel):
-    """What an editor says of a deal."""
+    """The fields of a deal that can be changed."""
 
     title: Annotated[str, AfterValidator(deals.checked_title)]
     price: FormPrice
@@ -31,7 +30,7 @@ class DealFacts(BaseModel):
 
 
 class NewDeal(DealFacts):
-    """What a new deal is told besides: whose it is, of which kind, and the key of its form."""
+    """The fields of a new deal, and the key of its form."""
 
     brand_name: Annotated[str, AfterValidator(deals.brand_key)]
     category_name: Annotated[str, AfterValidator(deals.category_key)]
@@ -39,7 +38,7 @@ class NewDeal(DealFacts):
 
 
 class ChangedDeal(DealFacts):
-    """`seen` is a mark of the facts that were changed."""
+    """A changed deal; `seen` is a hash of the facts before the change."""
 
     seen: str = ""
 
@@ -49,14 +48,12 @@ BESIDE: Final[dict[type[DomainError], str]] = {
     deals.UnknownCategory: "category_name",
     deals.NoDiscount: "list_price",
 }
-"""The fields that errors belong beside; others are the whole form's."""
-
-
+"""The fields that errors are shown beside; others are the whole form's."""
 CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 
 class DealChanged(Conflict):
-    """Somebody else has changed this deal meanwhile; see both, then take theirs or keep yours."""
+    """Someone else has changed this deal meanwhile; see both, then take theirs or keep yours."""
 
 
 def refuse(form: SubmittedForm[Any], error: DomainError) -> None:
@@ -65,7 +62,7 @@ def refuse(form: SubmittedForm[Any], error: DomainError) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A deal as far as its form tells; where it does not, what stands in its place."""
+    """The card of a deal, from the fields of its form."""
 
     title: str
     price: Decimal | None
@@ -77,38 +74,35 @@ class Preview:
 
 
 def preview_of(form: SubmittedForm[Any], deal: deals.Deal | None = None) -> Preview:
-    """The card that a form would make; a deal, where there is one, says whose and of which kind."""
-    category = deal.category if deal else good(form, "category_name")
+    """The card that a form would make; a deal's brand and category cannot be changed."""
+    category = deal.category if deal else valid_text(form, "category_name")
     return Preview(
-        title=good(form, "title") or "A title",
+        title=valid_text(form, "title") or "A title",
         price=amount(form, "price"),
         list_price=amount(form, "list_price"),
-        description=good(form, "description"),
-        brand_name=deal.brand_name if deal else good(form, "brand_name") or "A brand",
+        description=valid_text(form, "description"),
+        brand_name=deal.brand_name if deal else valid_text(form, "brand_name") or "A brand",
         category=category,
         category_name=CATEGORY_NAMES.get(category, "a category"),
     )
 
 
-def good(form: SubmittedForm[Any], name: str) -> str:
-    """What was typed, unless it will not do."""
+def valid_text(form: SubmittedForm[Any], name: str) -> str:
+    """The text of a field; empty if it is wrong."""
     return "" if name in form.wrong else form.typed.get(name, "").strip()
 
 
 def amount(form: SubmittedForm[Any], name: str) -> Decimal | None:
-    typed = good(form, name)
+    typed = valid_text(form, name)
     return typed_price(typed) if typed else None
 
 
 def desk_path(deal: deals.Deal) -> str:
-    """Where an editor finds a deal."""
+    """The path of a deal's form."""
     return f"/editor/deals/{deal.deal_id}"
 
 
-# ------------------------------------------------------------------------------------------
-# Who may sit at the desk: every route of it takes an `Editor`, and so is closed to others.
-
-
+# Every route of the desk takes an `Editor`, and so is closed to others.
 async def editor_of(request: Request) -> Visitor:
     return await context_of(request).with_role(request, accounts.Role.EDITOR)
 

@@ -1,9 +1,8 @@
-"""Deals that are there, as editors change them.
+"""Deals, as editors change them, and the message to all users of a hot deal.
 
-The form of a deal has a mark of what it showed when it was opened, and keeps it through previews
-and faults. If the deal says something else by the time it is sent, nothing is changed, and its
-editor sees both: what the deal says now, and what they typed. From then on they know, so the form
-has the mark of that.
+The form of a deal has a hash of the facts it showed when it was opened, and keeps it through
+previews and errors. If the deal has other facts by the time the form is sent, nothing is changed,
+and its editor sees both: the deal's facts and their own. The form then has the hash of those.
 """
 
 from __future__ import annotations
@@ -14,136 +13,121 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
+from bigtime import site
 from bigtime.model import Conflict, DomainError, get
-from bigtime.site import FeaturedSlot, Visitor, change_deal, fetch_outdated_slots
-from bigtime.systems.deals import (
-    FACTS,
-    Deal,
-    UnknownDeal,
-    deal_id_of,
-    facts_write,
-    fetch_deal,
-    given_fields,
-)
-from bigtime.web.desk.deal_form import (
-    ChangedDeal,
-    DealChanged,
-    Editor,
-    desk_path,
-    preview_of,
-    refuse,
-)
+from bigtime.site import FeaturedSlot, HotDealTask, Visitor
+from bigtime.systems import deals
+from bigtime.web.desk import deal_form
+from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
 from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
-deals = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
-@deals.get("/editor/deals/{deal_id}")
+@router.get("/editor/deals/{deal_id}")
 async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
-    """The form of a deal that is there."""
+    """The form of a deal."""
     store = context_of(request).store
-    deal = await store.run(fetch_deal(deal_id_of(deal_id)))
-    outdated_ids = await store.run(fetch_outdated_slots(deal))
+    deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    outdated_ids = await store.run(site.fetch_outdated_slots(deal))
     return await render_page(request, deal, form_of(deal), done=done, outdated=outdated_ids)
 
 
-@deals.get("/editor/deals/{deal_id}/preview")
+@router.get("/editor/deals/{deal_id}/preview")
 async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
-    """Back to the form, for whoever enters the address of its preview again."""
+    """To the form, when the path of its preview is reloaded."""
     return see_other(
-        desk_path(await context_of(request).store.run(fetch_deal(deal_id_of(deal_id))))
+        desk_path(await context_of(request).store.run(deals.fetch_deal(deals.deal_id_of(deal_id))))
     )
 
 
-@deals.post("/editor/deals/{deal_id}/preview")
+@router.post("/editor/deals/{deal_id}/preview")
 async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     context = context_of(request)
     form = await read_form(request, context, ChangedDeal)
-    deal = await context.store.run(fetch_deal(deal_id_of(deal_id)))
+    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
     if form.value is not None:
         try:
-            facts_write(deal, facts_of(form.value))
+            deals.facts_write(deal, facts_of(form.value))
         except DomainError as error:
-            refuse(form, error)
+            deal_form.refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     return await render_page(request, deal, form, status=200 if form.value or is_typing else 422)
 
 
-@deals.post("/editor/deals/{deal_id}")
+@router.post("/editor/deals/{deal_id}")
 async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
-    """Gives a deal other facts."""
+    """Changes the facts of a deal."""
     context = context_of(request)
     form = await read_form(request, context, ChangedDeal)
-    key = Deal.key(deal_id_of(deal_id))
-    deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
+    key = deals.Deal.key(deals.deal_id_of(deal_id))
+    deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
     if form.value is None:
         return await render_page(request, deal, form, status=422)
     facts = facts_of(form.value)
     try:
         await context.store.run(change(deal, form.value, who))
     except Conflict:
-        deal = await context.store.run(get(key, missing=UnknownDeal, consistent=True))
+        deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
         if differing := differences(deal, facts):
             form.refuse(DealChanged())
             return await render_page(request, deal, form, status=409, differing=differing)
     except DomainError as error:
-        refuse(form, error)
+        deal_form.refuse(form, error)
         return await render_page(request, deal, form, status=422)
     return see_other(f"{desk_path(deal)}?done=changed")
 
 
-def change(deal: Deal, form: ChangedDeal, who: Visitor) -> Steps[Deal]:
-    """Changes what has to be changed, if the deal still is what its editor saw."""
+def change(deal: deals.Deal, form: ChangedDeal, who: Visitor) -> Steps[deals.Deal]:
+    """Changes a deal, if it has the facts that its editor saw."""
     if mark_of(deal) != form.seen:
         raise DealChanged
-    return (yield from change_deal(who.username, deal, facts_of(form)))
+    return (yield from site.change_deal(who.username, deal, facts_of(form)))
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact of which a deal says one thing now, and an editor's form another."""
+    """A fact that differs between the deal and the form of an editor."""
 
     name: str
     theirs: Any
     yours: Any
 
 
-def differences(deal: Deal, facts: Mapping[str, Any]) -> list[Difference]:
+def differences(deal: deals.Deal, facts: Mapping[str, Any]) -> list[Difference]:
     """Where a form differs from the deal; a form that was sent twice does not."""
-    found = (Difference(name, getattr(deal, name), facts.get(name)) for name in FACTS)
-    return [one for one in found if one.theirs != one.yours]
+    found = (Difference(name, getattr(deal, name), facts.get(name)) for name in deals.FACTS)
+    return [difference for difference in found if difference.theirs != difference.yours]
 
 
 def facts_of(form: ChangedDeal) -> Mapping[str, Any]:
-    return given_fields(**form.model_dump(include=set(FACTS)))
+    return deals.given_fields(**form.model_dump(include=set(deals.FACTS)))
 
 
-def mark_of(deal: Deal) -> str:
-    """A mark of what a deal says: other facts have another mark."""
-    told_of = "\n".join(repr(getattr(deal, name)) for name in FACTS)
-    return sha256(told_of.encode()).hexdigest()[:32]
+def mark_of(deal: deals.Deal) -> str:
+    """A hash of the facts of a deal."""
+    facts = "\n".join(repr(getattr(deal, name)) for name in deals.FACTS)
+    return sha256(facts.encode()).hexdigest()[:32]
 
 
-def form_of(deal: Deal) -> SubmittedForm[Any]:
-    facts = {name: getattr(deal, name) for name in FACTS}
-    typed = {name: written(value) for name, value in facts.items() if value is not None}
+def form_of(deal: deals.Deal) -> SubmittedForm[Any]:
+    facts = {name: getattr(deal, name) for name in deals.FACTS}
+    typed = {name: as_text(value) for name, value in facts.items() if value is not None}
     return empty_form(**typed, seen=mark_of(deal))
 
 
-def written(fact: Decimal | str) -> str:
+def as_text(fact: Decimal | str) -> str:
     return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
 
 
 async def render_page(
     request: Request,
-    deal: Deal,
+    deal: deals.Deal,
     form: SubmittedForm[Any],
     *,
     status: int = 200,
@@ -158,9 +142,47 @@ async def render_page(
         status=status,
         deal=deal,
         form=form,
-        card=preview_of(form, deal),
+        card=deal_form.preview_of(form, deal),
         seen=mark_of(deal) if differing else form.typed.get("seen", ""),
         done=done,
         outdated=outdated,
         differing=differing,
     )
+
+
+# --- Hot deals: a message to every user ---------------------------------------------------
+# A message that is sent cannot be taken back, so it takes two steps: a page that says what will
+# happen, and the button on it. The worker sends it. To press the button again changes nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class HotDeal:
+    """A deal and how far its message to all users is; `task` is None before it is requested."""
+
+    deal: deals.Deal
+    task: HotDealTask | None
+    progress: deals.HotDealProgress
+
+
+@router.get("/editor/deals/{deal_id}/hot")
+async def show_hot_deal(request: Request, who: Editor, deal_id: str) -> Response:
+    """The progress of the message, or what would happen."""
+    context = context_of(request)
+    hot_deal = await context.store.run(fetch_hot_deal(deal_id))
+    return await context.form_page(request, "editor/hot_deal.html", hot_deal=hot_deal)
+
+
+@router.post("/editor/deals/{deal_id}/hot")
+async def send_hot_deal(request: Request, who: Editor, deal_id: str) -> Response:
+    """Requests the message."""
+    context = context_of(request)
+    await read_fields(request, context)
+    steps = site.request_hot_deal(who.username, deals.deal_id_of(deal_id))
+    deal = await context.store.run(steps)
+    return see_other(f"{desk_path(deal)}/hot")
+
+
+def fetch_hot_deal(deal_id: str) -> Steps[HotDeal]:
+    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
+    task = yield from site.fetch_hot_deal_task(deal.deal_id)
+    return HotDeal(deal, task, (yield from deals.view_hot_deal_progress(deal.deal_id)))

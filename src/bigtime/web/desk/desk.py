@@ -1,12 +1,10 @@
-"""The desk itself: the way to everything, the latest deals, and what was changed last."""
+"""The desk itself: links to its pages, the latest deals, and the log of changes."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
 from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
@@ -16,18 +14,18 @@ from bigtime.web.pages import SubmittedForm, context_of, empty_form
 
 CHANGES_SHOWN: Final = 5
 
-desk = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
-@desk.get("/editor")
+@router.get("/editor")
 async def show_desk(request: Request, who: Editor, after: str | None = None) -> Response:
-    """The desk; `after` goes on among the latest deals."""
+    """The desk; `after` is the cursor of further deals."""
     return await render_page(request, empty_form(), after=after)
 
 
-@desk.get("/editor/find")
+@router.get("/editor/find")
 async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
-    """To a deal, by its id or by the address of its page."""
+    """Redirects to a deal, by its id or by the address of its page."""
     context = context_of(request)
     try:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
@@ -59,17 +57,9 @@ async def render_page(
     return await context.answer(request, page)
 
 
-# --- What was changed, by whom and when ---------------------------------------------------
-# A change is noted in the transaction that makes it: what happened is in the list, and what is in
-# the list has happened. The two tables are one transaction's, so no crash comes between them.
-
-
-changes = APIRouter(include_in_schema=False)
-
-
-@changes.get("/editor/changes")
+@router.get("/editor/changes")
 async def show_changes(request: Request, who: Editor, after: str | None = None) -> Response:
-    """All changes, newest first; `after` goes on from there."""
+    """All changes, newest first; `after` is the cursor of a further page."""
     context = context_of(request)
     found = await context.store.run(view_changes(after=context.cursors.read(after)))
     page = context.templates.page(

@@ -1,9 +1,8 @@
-"""New deals, as editors make them.
+"""New deals.
 
-The form of a deal has a key, drawn when it is shown. Which deal came of it is written down with
-the deal, in the same transaction, so that a form that is sent twice makes one deal. Somebody who
-goes back to a form that was sent, and writes another deal into it, is told so: that deal is not
-made before they send it again, under another key.
+The form of a deal has a key, drawn when it is shown. An idempotency record under that key is
+written in the transaction that creates the deal, so a form that is sent twice creates one deal. A
+form that is sent again with another deal is shown again, with a note and a new key.
 """
 
 from __future__ import annotations
@@ -13,29 +12,21 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
 from bigtime.model import Clash, DomainError, RuleBroken, create
-from bigtime.site import IdempotencyRecord, Visitor, answered_record, fetch_record, post_deal
+from bigtime.site import Visitor, answered_record, fetch_record, post_deal
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import (
-    CATEGORY_NAMES,
-    Editor,
-    NewDeal,
-    desk_path,
-    preview_of,
-    refuse,
-)
+from bigtime.web.desk import deal_form
+from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor, NewDeal, desk_path
 from bigtime.web.http import BadForm, see_other
 from bigtime.web.pages import AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 MOST_LISTED: Final = 1_000
-"""Brands that a browser is told of, to complete what is typed."""
+"""Brands in the list that completes what is typed."""
 
-new_deals = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 class AlreadyMade(Clash):
@@ -46,61 +37,63 @@ class OtherMade(RuleBroken):
     """This form has posted another deal already, and this one is not posted yet."""
 
 
-@new_deals.get("/editor/deals/new")
+@router.get("/editor/deals/new")
 async def show_new_deal(request: Request, who: Editor) -> Response:
-    """The form of a deal that is not there yet."""
-    return await shown_new(request, empty_form(key=new_key()))
+    """The form of a new deal."""
+    return await render_page(request, empty_form(key=new_key()))
 
 
-@new_deals.get("/editor/deals")
-@new_deals.get("/editor/deals/preview")
+@router.get("/editor/deals")
+@router.get("/editor/deals/preview")
 async def leave_new_deal(who: Editor) -> Response:
-    """To the form, for whoever enters the address of an answer to it again."""
+    """To the form, when a path that it is posted to is reloaded."""
     return see_other("/editor/deals/new")
 
 
-@new_deals.post("/editor/deals/preview")
+@router.post("/editor/deals/preview")
 async def preview_new_deal(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     context = context_of(request)
     form, deal = await new_deal_form(request, context), None
     if form.value is not None:
         try:
-            deal = await context.store.run(drafted(form.value))
+            deal = await context.store.run(draft_deal(form.value))
         except DomainError as error:
-            refuse(form, error)
+            deal_form.refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
-    return await shown_new(request, form, deal, status=200 if deal or is_typing else 422)
+    return await render_page(request, form, deal, status=200 if deal or is_typing else 422)
 
 
-@new_deals.post("/editor/deals")
-async def make_deal(request: Request, who: Editor) -> Response:
-    """Makes the deal."""
+@router.post("/editor/deals")
+async def create_deal(request: Request, who: Editor) -> Response:
+    """Creates the deal."""
     context = context_of(request)
     form = await new_deal_form(request, context)
     if form.value is None:
-        return await shown_new(request, form, status=422)
+        return await render_page(request, form, status=422)
     try:
-        deal = await context.store.run(make(form.value, who))
+        deal = await context.store.run(post_draft(form.value, who))
     except AlreadyMade:
         return await answer_again(request, form, form.value, who)
     except DomainError as error:
-        refuse(form, error)
-        return await shown_new(request, form, status=422)
+        deal_form.refuse(form, error)
+        return await render_page(request, form, status=422)
     return see_other(f"{desk_path(deal)}?done=made")
 
 
 async def answer_again(
     request: Request, form: SubmittedForm[NewDeal], value: NewDeal, who: Visitor
 ) -> Response:
-    """What a form is answered that was sent before: the same, unless it tells of another deal."""
-    made = await context_of(request).store.run(made_by(value.key, who))
-    path = made.body or "/editor"
-    if made.request == fingerprint(value):
+    """The same response to a form that was sent before, unless it has another deal now."""
+    record = await context_of(request).store.run(fetch_record(who.login, form_key(value.key)))
+    if record is None:
+        raise deals.UnknownDeal
+    path = record.body or "/editor"
+    if record.request == fingerprint(value):
         return see_other(path)
     anew = SubmittedForm[NewDeal]({**form.typed, "key": new_key()})
     anew.refuse(OtherMade())
-    return await shown_new(request, anew, status=409, made=path.partition("?")[0])
+    return await render_page(request, anew, status=409, made=path.partition("?")[0])
 
 
 async def new_deal_form(request: Request, context: AppContext) -> SubmittedForm[NewDeal]:
@@ -110,7 +103,7 @@ async def new_deal_form(request: Request, context: AppContext) -> SubmittedForm[
     return form
 
 
-def drafted(form: NewDeal) -> Steps[deals.Deal]:
+def draft_deal(form: NewDeal) -> Steps[deals.Deal]:
     return (
         yield from deals.new_deal(
             form.title,
@@ -124,8 +117,9 @@ def drafted(form: NewDeal) -> Steps[deals.Deal]:
     )
 
 
-def make(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
-    deal = yield from drafted(form)
+def post_draft(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
+    """The deal and the record of its form, in one transaction."""
+    deal = yield from draft_deal(form)
     path = f"{desk_path(deal)}?done=made"
     record = yield from answered_record(
         who.login, form_key(form.key), fingerprint(form), HTTPStatus.SEE_OTHER, path
@@ -134,16 +128,8 @@ def make(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
 
 
 def fingerprint(form: NewDeal) -> str:
-    """What makes a deal the same: all that its form tells, however that is spelled."""
+    """A hash of the values of a form: other spellings of the same values have the same."""
     return sha256(form.model_dump_json(exclude={"key"}).encode()).hexdigest()
-
-
-def made_by(key: str, who: Visitor) -> Steps[IdempotencyRecord]:
-    """The record of the deal that a form has made."""
-    record = yield from fetch_record(who.login, form_key(key))
-    if record is None:
-        raise deals.UnknownDeal
-    return record
 
 
 def new_key() -> str:
@@ -151,11 +137,11 @@ def new_key() -> str:
 
 
 def form_key(key: str) -> str:
-    """No key of an API has a space in it."""
+    """The idempotency key of a form; keys of the API have no space."""
     return f"form {key}"
 
 
-async def shown_new(
+async def render_page(
     request: Request,
     form: SubmittedForm[Any],
     deal: deals.Deal | None = None,
@@ -163,7 +149,7 @@ async def shown_new(
     status: int = 200,
     made: str = "",
 ) -> Response:
-    """The form as it was typed; `made` is the page of another deal that it has made before."""
+    """The form as it was typed; `made` is the path of the deal that it has created before."""
     context = context_of(request)
     brands = await context.store.run(deals.fetch_all_brands())
     return await context.form_page(
@@ -171,7 +157,7 @@ async def shown_new(
         "editor/new_deal.html",
         status=status,
         form=form,
-        card=preview_of(form, deal),
+        card=deal_form.preview_of(form, deal),
         brands=brands[:MOST_LISTED],
         categories=CATEGORY_NAMES.items(),
         made=made,

@@ -1,23 +1,18 @@
-"""HTTP without pages: settings, cookies, limits, problems, metrics."""
+"""HTTP without pages: settings, cookies, limits, problems, metrics, responses."""
 
-from bigtime.web.http.field_messages import BOUNDS
-from bigtime.web.http.limits import (Scope, client_in, client_of)
-from bigtime.web.http.cookies import SESSION, VISIT, Cookies
-from bigtime.web.http.field_messages import field_message
-from bigtime.web.http.cookies import FormTokens
-from bigtime.web.http.headers import Header, site_headers
-from bigtime.web.http.headers import json_answer
-from bigtime.web.http.limits import Limit, Limits, TooManyTries
-from bigtime.web.http.redirects import local_path
+from bigtime.web.http.cookies import SESSION, VISIT, Cookies, FormTokens
+from bigtime.web.http.fields import BOUNDS, TypedPrice, field_message
+from bigtime.web.http.limits import Limit, Limits, Scope, TooManyTries, client_in, client_of
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.problems import (
     BadForm, FieldFault, NoSuchPage, NotAllowed, code_of, problem_body, status_in_form, status_of,
     status_of_faults,
 )
-from bigtime.web.http.redirects import key_of, page_of_button, redirect_to_canonical, see_other
+from bigtime.web.http.responses import (
+    PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
+    redirect_to_canonical, see_other, site_headers,
+)
 from bigtime.web.http.settings import Settings, pepper_of, setting_faults, with_secret
-from bigtime.web.http.static_files import PLACE, MarkedFiles
-from bigtime.web.http.typed_price import TypedPrice
 
 __all__ = [
     "BOUNDS", "PLACE", "SESSION", "VISIT", "BadForm", "Cookies", "FieldFault", "FormTokens",

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from hashlib import sha256
 
-from bigtime.web.http.headers import Header
+from bigtime.web.http.responses import Header
 
 SESSION = "session"
 VISIT = "visit"
@@ -47,13 +47,13 @@ class Cookies:
 
 
 # --- Form tokens: proof that a form was sent from a page of ours --------------------------
-# A browser sends its cookies along with any form, also one on somebody else's page. So each form
+# A browser sends its cookies along with any form, also one on another site's page. So each form
 # carries a token that only a page of this site can have read: the cookie's value, signed. Nothing
 # is stored, and a token lasts as long as the cookie it belongs to.
 
 
 class FormTokens:
-    """Makes and checks the tokens of forms, for whoever holds a cookie."""
+    """Makes and checks the tokens of forms, from a cookie."""
 
     def __init__(self, secret: bytes) -> None:
         self._key = hmac.digest(secret, b"form-token", sha256)

@@ -1,4 +1,4 @@
-"""Rate limits: how often somebody may try something.
+"""Rate limits: how often a client or a login may try something.
 
 A limit is a bucket of tries that fills again with time. There is one for each action and each
 one who acts, an address or a login; a full bucket is as good as none, so those are forgotten.
@@ -20,10 +20,10 @@ from starlette.requests import Request
 from bigtime.model import TooMany
 
 Buckets: TypeAlias = dict[str, tuple[float, float]]
-"""By whoever acts: the tries that were left, and when."""
+"""By client or login: the tries that were left, and when."""
 
 MOST_BUCKETS = 50_000
-"""Of one action: who fills up those of another forgets nobody's tries to log in."""
+"""Of one action: who fills up those of another forgets nobody's tries to sign in."""
 
 
 class TooManyTries(TooMany):
@@ -48,7 +48,7 @@ class Limit:
 
 
 class Limits:
-    """Counts tries by action and by whoever makes them. For one event loop."""
+    """Counts tries by action, and by client or login. For one event loop."""
 
     def __init__(
         self, limits: dict[str, Limit], *, clock: Callable[[], float] = time.monotonic
@@ -80,7 +80,7 @@ class Limits:
 def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
     """Forgets full buckets, and if most are not, the older half.
 
-    So room is made once in very many tries, whoever comes from however many addresses.
+    So room is made once in very many tries, from however many addresses they come.
     """
     for who, (left, since) in list(buckets.items()):
         if left + (now - since) * limit.rate >= limit.tries:
@@ -90,27 +90,25 @@ def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
 
 
 # --- Where a request comes from: the address that tries are counted by --------------------
-# Whoever wants to be somebody else can write any `X-Forwarded-For`. So of that header only as many
+# A client can send any `X-Forwarded-For`. So of that header only as many
 # addresses are believed, from its end, as there are proxies of ours that add one.
 
 
 Scope: TypeAlias = MutableMapping[str, Any]
-
-
 FORWARDED = b"x-forwarded-for"
 HOUSEHOLD = 64
 """The bits of an IPv6 address that one customer of a provider has in common."""
 
 
 def client_of(request: Request, *, proxies: int) -> str:
-    """The address of whoever asks; for IPv6 the network, of which one person has very many."""
+    """The client's address; for IPv6 its network, of which one customer has all addresses."""
     return client_in(request.scope, proxies=proxies)
 
 
 def client_in(scope: Scope, *, proxies: int) -> str:
-    told = forwarded(scope) if proxies else []
-    if told and len(told) >= proxies:
-        return household(told[-proxies])
+    addresses = forwarded(scope) if proxies else []
+    if addresses and len(addresses) >= proxies:
+        return household(addresses[-proxies])
     peer = scope.get("client")
     return household(peer[0] if peer else "")
 

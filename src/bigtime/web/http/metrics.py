@@ -1,16 +1,16 @@
-"""What is counted, for Prometheus: requests, latencies, capacity, cache hits, stream lag.
+"""Metrics for Prometheus: requests, latencies, capacity, cache hits, stream lag.
 
-The second process writes down every few seconds how it is doing, and this one reads that when
-somebody asks. How far behind a consumer is has to be right when the second process is stuck, or
-dead, or the store cannot be asked, for that is what somebody wants to be woken for. So a sign of
-life that is late counts as what it may be: since then, nothing has been handled.
+The worker writes a report every few seconds, which is read when metrics are asked for. The lag of a
+consumer has to be right when the worker is stuck or dead, or the store does not answer, for that is
+what raises an alarm. So the age of a late report is added: nothing may have been handled since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Final
+from decimal import Decimal
+from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -18,9 +18,11 @@ from prometheus_client.registry import Collector
 
 from bigtime.site import Worker, pattern_label
 
+F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
+
 SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 SILENT_SECONDS: Final = 15.0
-"""A sign of life comes every five; whoever has not given one for so long is stuck, or dead."""
+"""A report comes every five seconds; a worker without one for so long is stuck or dead."""
 
 
 class Meters:
@@ -50,7 +52,7 @@ class Meters:
         self._patterns: dict[str | None, Counter] = {}
 
     def count(self, route: str, status: int, seconds: float) -> None:
-        """One answer. The counters of a route are looked up once: that is what costs."""
+        """Counts a response; the counters of a route are looked up once, which is what costs."""
         found = self._answers.get((route, status))
         if found is None:
             counter = self.requests.labels(route, str(status))
@@ -59,7 +61,7 @@ class Meters:
         found[1].observe(seconds)
 
     def spent(self, pattern: str | None, units: float) -> None:
-        """What a request of a pattern consumed, as a store tells its meter."""
+        """Counts the capacity of a request: a store's meter."""
         counter = self._patterns.get(pattern)
         if counter is None:
             counter = self._patterns[pattern] = self.capacity.labels(pattern_label(pattern))
@@ -70,17 +72,17 @@ class Meters:
         self.registry.register(CacheCounts(name, counts))
 
     def note_worker(self, worker: Worker) -> None:
-        """What the second process has written down last."""
-        self.worker.told = worker
+        """Takes the worker's last report."""
+        self.worker.report = worker
 
 
 class WorkerCounts(Collector):
-    """What the second process told last, as it stands when somebody asks."""
+    """The worker's last report, with its age."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self.clock = clock
         self.since = clock()
-        self.told = Worker()
+        self.report = Worker()
 
     def collect(self) -> Iterator[Metric]:
         silent = self.silent_seconds()
@@ -89,43 +91,41 @@ class WorkerCounts(Collector):
             "How long ago the worker gave a sign of life; it does every five seconds.",
             value=silent,
         )
-        yield self.lag(silent)
-        handled = GaugeMetricFamily(
-            "bigtime_stream_records",
-            "Records that a consumer has handled since the worker started.",
-            labels=["consumer"],
-        )
-        for consumer, records in self.told.handled.items():
-            handled.add_metric([consumer], records)
-        yield handled
-        capacity = CounterMetricFamily(
-            "bigtime_worker_capacity_units",
-            "Capacity that the worker consumed since it started, by access pattern.",
-            labels=["pattern"],
-        )
-        for pattern, units in self.told.spent.items():
-            capacity.add_metric([pattern], float(units))
-        yield capacity
-
-    def lag(self, silent: float) -> GaugeMetricFamily:
-        gauge = GaugeMetricFamily(
+        lag = GaugeMetricFamily(
             "bigtime_stream_lag_seconds",
             "How old the oldest record is that a consumer has not handled; while the worker gives"
             " no sign of life, how old it may be.",
             labels=["consumer"],
         )
-        unknown = silent if silent > SILENT_SECONDS else 0.0
-        for consumer, seconds in self.told.lag_seconds.items():
-            gauge.add_metric([consumer], float(seconds) + unknown)
-        return gauge
+        yield with_values(
+            lag, self.report.lag_seconds, more=silent if silent > SILENT_SECONDS else 0.0
+        )
+        handled = GaugeMetricFamily(
+            "bigtime_stream_records",
+            "Records that a consumer has handled since the worker started.",
+            labels=["consumer"],
+        )
+        yield with_values(handled, self.report.handled)
+        capacity = CounterMetricFamily(
+            "bigtime_worker_capacity_units",
+            "Capacity that the worker consumed since it started, by access pattern.",
+            labels=["pattern"],
+        )
+        yield with_values(capacity, self.report.spent)
 
     def silent_seconds(self) -> float:
-        """Since the last sign of life; if there was none, since this process began."""
-        return max(0.0, (self.clock() - (self.told.seen_at or self.since)).total_seconds())
+        """Since the last report; if there was none, since this process began."""
+        return max(0.0, (self.clock() - (self.report.seen_at or self.since)).total_seconds())
+
+
+def with_values(family: F, values: Mapping[str, int | Decimal], *, more: float = 0.0) -> F:
+    for label, value in values.items():
+        family.add_metric([label], float(value) + more)
+    return family
 
 
 class CacheCounts(Collector):
-    """Reads a cache's own counts when somebody asks."""
+    """Reads a cache's own counts when metrics are collected."""
 
     def __init__(self, name: str, counts: Callable[[], tuple[int, int]]) -> None:
         self.name = name

@@ -1,7 +1,7 @@
-"""Errors as answers: those of the site's own, and the one shape of all.
+"""Errors as responses: their status, and the one JSON shape of all.
 
-What somebody sends can be wrong in two ways. It cannot be read, for it is no JSON, or something is
-missing, or of another type, or nobody knows it: 400. Or it can, and is against a rule: 422.
+A request can be wrong in two ways. It cannot be read (no JSON, a field missing, of another type or
+unknown): 400. Or it can be read, and is against a rule: 422.
 """
 
 from __future__ import annotations
@@ -14,65 +14,38 @@ from typing import Any, Final
 import orjson
 from pydantic import ValidationError
 
-from bigtime.model import (
-    Clash,
-    DomainError,
-    Forbidden,
-    Malformed,
-    NotFound,
-    NotSignedIn,
-    RuleBroken,
-    TooMany,
-    Unavailable,
-    ValueRefused,
-)
+from bigtime import model as bt
 
 RULES: Final = frozenset(
-    {
-        "string_too_short",
-        "string_too_long",
-        "string_pattern_mismatch",
-        "greater_than",
-        "greater_than_equal",
-        "less_than",
-        "less_than_equal",
-        "multiple_of",
-        "too_short",
-        "too_long",
-        "enum",
-        "literal_error",
-        "decimal_max_digits",
-        "decimal_max_places",
-        "decimal_whole_digits",
-        "finite_number",
-        "value_error",
-    }
+    """
+    string_too_short string_too_long string_pattern_mismatch greater_than greater_than_equal
+    less_than less_than_equal multiple_of too_short too_long enum literal_error
+    decimal_max_digits decimal_max_places decimal_whole_digits finite_number value_error
+    """.split()
 )
-"""What pydantic calls a value that is of the right type, and against a rule."""
-
-
+"""The error types of pydantic for values of the right type that are against a rule."""
 STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
-    Malformed: HTTPStatus.BAD_REQUEST,
-    NotSignedIn: HTTPStatus.UNAUTHORIZED,
-    Forbidden: HTTPStatus.FORBIDDEN,
-    NotFound: HTTPStatus.NOT_FOUND,
-    Clash: HTTPStatus.CONFLICT,
-    RuleBroken: HTTPStatus.UNPROCESSABLE_ENTITY,
-    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
-    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    bt.Malformed: HTTPStatus.BAD_REQUEST,
+    bt.NotSignedIn: HTTPStatus.UNAUTHORIZED,
+    bt.Forbidden: HTTPStatus.FORBIDDEN,
+    bt.NotFound: HTTPStatus.NOT_FOUND,
+    bt.Clash: HTTPStatus.CONFLICT,
+    bt.RuleBroken: HTTPStatus.UNPROCESSABLE_ENTITY,
+    bt.TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+    bt.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 """The status of each family of errors."""
 
 
-class NotAllowed(Forbidden):
+class NotAllowed(bt.Forbidden):
     """You do not have access to this page."""
 
 
-class NoSuchPage(NotFound):
+class NoSuchPage(bt.NotFound):
     """This page does not exist."""
 
 
-class BadForm(Malformed):
+class BadForm(bt.Malformed):
     """This form has expired; load the page again and send it once more."""
 
 
@@ -83,25 +56,25 @@ def status_of(error: Exception) -> HTTPStatus:
 
 
 def status_in_form(error: Exception) -> HTTPStatus:
-    """The same, where a form or a body names what is not there: that field is wrong, so 422."""
+    """The status in a form or a body, where the name of a missing item is a wrong field: 422."""
     status = status_of(error)
     return HTTPStatus.UNPROCESSABLE_ENTITY if status == HTTPStatus.NOT_FOUND else status
 
 
 def status_of_faults(faults: Iterable[Mapping[str, Any]]) -> HTTPStatus:
-    """422 where all that is wrong is against a rule; 400 where something cannot be read at all."""
+    """422 if all faults are against a rule; 400 if anything cannot be read."""
     is_against_rules = all(map(is_against_rule, faults))
     return HTTPStatus.UNPROCESSABLE_ENTITY if is_against_rules else HTTPStatus.BAD_REQUEST
 
 
 def is_against_rule(fault: Mapping[str, Any]) -> bool:
-    """Whether a fault can be read; one that a rule of a system has found says so itself.
+    """Whether a value was read, and is against a rule; an error of a system has its own status.
 
-    A query is written by programs from links and documents: one out of bounds was not read right.
+    A wrong query parameter is always 400: programs make queries from links and documents.
     """
-    told = (fault.get("ctx") or {}).get("status")
-    if told is not None:
-        return bool(told == HTTPStatus.UNPROCESSABLE_ENTITY)
+    status = (fault.get("ctx") or {}).get("status")
+    if status is not None:
+        return bool(status == HTTPStatus.UNPROCESSABLE_ENTITY)
     return fault["loc"][0] == "body" and fault["type"] in RULES
 
 
@@ -114,9 +87,9 @@ class FieldFault:
 
 
 def code_of(error: Exception) -> str:
-    if isinstance(error, DomainError):
+    if isinstance(error, bt.DomainError):
         return error.code
-    return "invalid-value" if isinstance(error, ValueRefused | ValidationError) else "error"
+    return "invalid-value" if isinstance(error, bt.ValueRefused | ValidationError) else "error"
 
 
 def problem_body(error: str, message: str, details: Iterable[FieldFault] = ()) -> bytes:

@@ -1,25 +1,26 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
 from bigtime.web.pages.app_context import AppContext, codes_of, context_of, ordering_of
-from bigtime.web.pages.cache_follower import CacheFollower, invalidate_writes
-from bigtime.web.pages.cart_undo import line_in, undo_text
-from bigtime.web.pages.cpu_pool import CpuPool
-from bigtime.web.pages.deal_lists import DealLists
+from bigtime.web.pages.page_cache import (CacheFollower, invalidate_writes)
+from bigtime.web.pages.forms import (line_in, undo_text)
+from bigtime.web.pages.app_context import CpuPool
+from bigtime.web.pages.page_cache import DealLists
 from bigtime.web.pages.forms import (
-    SubmittedForm, check_form, empty_form, read_fields, read_form, typed_fields, with_retry_after,
+    SubmittedForm, check_form, empty_form, read_fields, read_form, read_visitor_form, split_words,
+    typed_fields, with_retry_after,
 )
 from bigtime.web.pages.hot_pages import HEAD, HotPages
 from bigtime.web.pages.page import Page
-from bigtime.web.pages.personal_slots import Slot, SlotRenderer, Words
+from bigtime.web.pages.page import (Slot, SlotRenderer, Words)
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import begin_session, count_code, count_log_in, sign_in, sign_out
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
     "HEAD", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement", "HotPages", "Page",
     "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "begin_session",
     "check_form", "codes_of", "context_of", "count_code", "count_log_in", "empty_form",
-    "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form", "sign_in",
-    "sign_out", "typed_fields", "undo_text", "with_retry_after",
+    "invalidate_writes", "line_in", "ordering_of", "read_fields", "read_form", "read_visitor_form",
+    "sign_in", "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
 ]

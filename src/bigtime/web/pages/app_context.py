@@ -1,49 +1,73 @@
-"""Everything that a request needs, in one object that is made once."""
+"""The application's context: all that the handlers of requests use, in one object."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Collection, Hashable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import Request, Response
 
+from bigtime import wire
 from bigtime.model import Cursors, NotSignedIn
 from bigtime.site import Codes, PlanShop, Visitor, Visitors
-from bigtime.store import AsyncStore
+from bigtime.store import AsyncStore, Retries, Runnable, Store
 from bigtime.systems import accounts
-from bigtime.web.http import (
-    SESSION,
-    VISIT,
-    Cookies,
-    FormTokens,
-    Header,
-    Limits,
-    NotAllowed,
-    Settings,
-    client_of,
-)
-from bigtime.web.pages.cpu_pool import CpuPool
-from bigtime.web.pages.deal_lists import DealLists
+from bigtime.web import http
+from bigtime.web.http import SESSION, VISIT
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
-from bigtime.web.pages.page import Page
-from bigtime.web.pages.personal_slots import SlotRenderer
+from bigtime.web.pages.page import Page, SlotRenderer
+from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
 from bigtime.web.pages.rendering import Templates
-from bigtime.web.pages.tagged_cache import Make, TaggedCache
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
 T = TypeVar("T")
 
 
+# A password's hash takes 30 ms, in which an event loop answers nothing else. So such steps run on a
+# few threads, and only their requests come back to the loop, which has the store. The number of
+# threads also bounds the memory that hashing takes: 19 MiB each.
+THREADS = 2
+
+
+def leave_to_loop(pattern: str | None, units: float) -> None:
+    """Requests get their names here; the loop's store, which sends them, counts them."""
+
+
+class CpuPool:
+    """Runs steps beside the event loop, on its store."""
+
+    def __init__(self, store: AsyncStore) -> None:
+        self.store = store
+        self._threads = ThreadPoolExecutor(THREADS, "bigtime-cpu")
+
+    async def run(self, steps: Runnable[T]) -> T:
+        loop = asyncio.get_running_loop()
+
+        def ask(request: wire.Request) -> wire.Response:
+            return asyncio.run_coroutine_threadsafe(self.store.send(request), loop).result()
+
+        # The loop's store repeats what failed; to repeat it here too would multiply the tries.
+        blocking = Store(
+            ask,
+            clock=self.store.clock,
+            randomness=self.store.randomness,
+            meter=leave_to_loop,
+            retries=Retries(attempts=1),
+        )
+        return await loop.run_in_executor(self._threads, blocking.run, steps)
+
+
 @dataclass(frozen=True, slots=True)
 class AppContext:
-    """The parts that routes use."""
+    """What handlers use; made once."""
 
-    settings: Settings
+    settings: http.Settings
     store: AsyncStore
     cpu_pool: CpuPool
     cache: TaggedCache[Any]
@@ -51,15 +75,15 @@ class AppContext:
     visitors: Visitors
     slots: SlotRenderer
     templates: Templates
-    cookies: Cookies
-    form_tokens: FormTokens
-    limits: Limits
+    cookies: http.Cookies
+    form_tokens: http.FormTokens
+    limits: http.Limits
     cursors: Cursors
     pepper: bytes
     engagement: Engagement
 
     async def visitor(self, request: Request) -> Visitor | None:
-        """Who is asking; found once in a request."""
+        """The visitor who is signed in, if any; looked up once in a request."""
         known: Visitor | None
         try:
             known = request.state.visitor
@@ -69,23 +93,23 @@ class AppContext:
         return known
 
     async def signed_in(self, request: Request) -> Visitor:
-        """Who is asking; nobody is an error."""
+        """The visitor; raises NotSignedIn if there is none."""
         visitor = await self.visitor(request)
         if visitor is None:
             raise NotSignedIn()
         return visitor
 
     async def with_role(self, request: Request, role: accounts.Role) -> Visitor:
-        """Who is asking; somebody without that role is an error."""
+        """The visitor; raises NotAllowed if they do not have the role."""
         visitor = await self.signed_in(request)
         if not visitor.has(role):
-            raise NotAllowed()
+            raise http.NotAllowed()
         return visitor
 
     async def remember(
         self, key: Hashable, tags: Callable[[T], Collection[str]], steps: Callable[[], Steps[T]]
     ) -> T:
-        """What steps give, cached until one of the tags of what they gave is invalidated."""
+        """What steps return, cached until one of its tags is invalidated."""
 
         async def make() -> tuple[T, Collection[str]]:
             value = await self.store.run(steps())
@@ -102,7 +126,7 @@ class AppContext:
         after: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """An answer that is cached under its path and its cursor, `after`.
+        """A page, cached under its path and its cursor, `after`.
 
         Other parameters of the query are ignored, so they are not part of the key.
         """
@@ -112,13 +136,13 @@ class AppContext:
         return await self.answer(request, page, cache_control=PRIVATE)
 
     async def answer(
-        self, request: Request, page: Page, *, cache_control: Header = NO_STORE
+        self, request: Request, page: Page, *, cache_control: http.Header = NO_STORE
     ) -> Response:
-        """A page as an answer, its slots filled for whoever asks."""
+        """A page as a response, its slots filled for the visitor."""
         return await self.answer_for(await self.visitor(request), page, cache_control)
 
     async def answer_for(
-        self, visitor: Visitor | None, page: Page, cache_control: Header = NO_STORE
+        self, visitor: Visitor | None, page: Page, cache_control: http.Header = NO_STORE
     ) -> Response:
         body = await self.slots.fill(page, visitor)
         response = Response(status_code=page.status)
@@ -129,7 +153,7 @@ class AppContext:
     async def form_page(
         self, request: Request, template: str, /, *, status: int = 200, **values: Any
     ) -> Response:
-        """A page with forms, for one visitor: `token` in it belongs to the session or the visit."""
+        """A page with forms, for one visitor: its `token` belongs to the session or the visit."""
         holder = self.form_holder(request)
         drawn = holder or secrets.token_urlsafe(32)
         token = self.form_tokens.token(drawn)
@@ -140,11 +164,11 @@ class AppContext:
         return response
 
     def count_try(self, action: str, request: Request) -> None:
-        """Counts a try by the address that it comes from; one too many is an error."""
-        self.limits.take(action, client_of(request, proxies=self.settings.proxies))
+        """Counts a try by the client's address; raises TooManyTries."""
+        self.limits.take(action, http.client_of(request, proxies=self.settings.proxies))
 
     def form_holder(self, request: Request) -> str | None:
-        """The cookie that a form's token belongs to: that of the session, or of the visit."""
+        """The cookie that a form's token is made from: that of the session, or of the visit."""
         headers = request.scope["headers"]
         return self.cookies.read(SESSION, headers) or self.cookies.read(VISIT, headers)
 

@@ -1,24 +1,26 @@
-"""Forms: read field by field, and answered with what is wrong beside the field that it concerns.
+"""Forms: read field by field, and shown again with an error beside each field that is wrong.
 
-A form is a pydantic model. Each field is checked by itself, so that all faults are told at once;
-what was typed is kept as it was typed, for the form to be shown again.
+A form is a pydantic model. Each field is checked by itself, so that all errors are shown at once;
+the form is shown again with its fields as they were typed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
 
+from fastapi import Request, Response
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from starlette.datastructures import FormData
-from starlette.requests import Request
-from starlette.responses import Response
 
-from bigtime.model import DomainError, Malformed
+from bigtime.model import CursorError, DomainError, Malformed, Position
+from bigtime.site import Visitor
+from bigtime.systems.cart import CartLine
 from bigtime.web.http import BadForm, TooManyTries, field_message
-from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.app_context import AppContext, context_of
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -30,9 +32,9 @@ URLENCODED = "application/x-www-form-urlencoded"
 
 @dataclass(slots=True)
 class SubmittedForm(Generic[F]):
-    """A form as it was submitted. `value` is there when nothing is wrong with it.
+    """A form as it was submitted; `value` is None if anything is wrong with it.
 
-    `typed` is what was typed, `wrong` a sentence for each field that will not do, and `fault` one
+    `typed` are its fields as text, `wrong` a sentence for each field that is wrong, and `fault` one
     for the form as a whole.
     """
 
@@ -41,8 +43,14 @@ class SubmittedForm(Generic[F]):
     wrong: dict[str, str] = field(default_factory=dict)
     fault: str = ""
 
+    def required(self, message: str) -> F:
+        """The value; raises Malformed with the message if there is none."""
+        if self.value is None:
+            raise Malformed(message)
+        return self.value
+
     def refuse(self, error: DomainError, field: str | None = None) -> None:
-        """Takes an error that came later: beside a field, or for the whole form."""
+        """Adds an error: beside a field, or for the whole form."""
         self.value = None
         if field is None:
             self.fault = str(error)
@@ -51,18 +59,18 @@ class SubmittedForm(Generic[F]):
 
 
 def with_retry_after(response: Response, error: TooManyTries) -> Response:
-    """The response, which says when the form may be sent again (Retry-After)."""
+    """The response, with the Retry-After of the error."""
     response.headers["retry-after"] = str(error.seconds)
     return response
 
 
 def empty_form(**typed: str) -> SubmittedForm[Any]:
-    """A form before it is submitted, with what stands in it at first."""
+    """A form before it is submitted, with its first values."""
     return SubmittedForm(typed)
 
 
 async def read_fields(request: Request, context: AppContext) -> FormData:
-    """The fields of a form that one of our own pages sent."""
+    """The fields of a form, once its token shows that it was sent from a page of this site."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
     length = request.headers.get("content-length", "")
@@ -81,14 +89,23 @@ async def read_form(request: Request, context: AppContext, kind: type[F]) -> Sub
     return check_form(kind, typed_fields(await read_fields(request, context)))
 
 
+async def read_visitor_form(
+    request: Request, kind: type[F]
+) -> tuple[AppContext, Visitor, SubmittedForm[F]]:
+    """A form that takes a visitor who is signed in, with the context and the visitor."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    return context, visitor, await read_form(request, context, kind)
+
+
 def typed_fields(fields: FormData) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
 def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
-    """Checks every field; an empty one is as good as none.
+    """Checks every field; an empty field is a missing one.
 
-    Space around what was typed is dropped, but not around a secret.
+    Space around a value is dropped, but not around a secret.
     """
     filled: SubmittedForm[F] = SubmittedForm(typed)
     values: dict[str, Any] = {}
@@ -112,7 +129,7 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
 
 
 def complete(filled: SubmittedForm[F], kind: type[F], values: dict[str, Any]) -> None:
-    """Makes the form's value, where its fields go together."""
+    """Makes the form's value of its fields."""
     try:
         filled.value = kind.model_validate(values)
     except ValidationError as error:
@@ -128,3 +145,38 @@ def checker(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
     for constraint in info.metadata:
         annotation = Annotated[annotation, constraint]
     return TypeAdapter(annotation)
+
+
+def split_words(text: Any) -> Any:
+    """A field with several values, separated by spaces, as a list."""
+    return text.split() if isinstance(text, str) else text
+
+
+# Undoing the removal of a cart line: the line itself is in the signed text of the undo button
+
+
+UNDO_LASTS = timedelta(hours=1)
+
+
+def undo_text(context: AppContext, line: CartLine) -> str:
+    """The text of an undo button: signed as a cursor is, so that nobody can make one up."""
+    place = {**line.model_dump(mode="json"), "removed_at": context.store.clock().isoformat()}
+    return context.cursors.write(Position(undo_name(line.account_id), place))
+
+
+def undo_name(username: str) -> str:
+    """Stands for a query's name in the text; no query has this name."""
+    return f"removed by {username}"
+
+
+def line_in(context: AppContext, visitor: Visitor, text: str) -> CartLine | None:
+    """The line in the text of an undo button; None if it is too old or another user's."""
+    try:
+        found = context.cursors.read(text)
+    except CursorError:
+        return None
+    if found.query != undo_name(visitor.username):
+        return None
+    fields = dict(found.place)
+    removed_at = datetime.fromisoformat(fields.pop("removed_at"))
+    return CartLine(**fields) if context.store.clock() - removed_at < UNDO_LASTS else None

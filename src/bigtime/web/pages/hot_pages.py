@@ -1,10 +1,7 @@
 """Hot pages: the outermost ASGI callable answers a cached page from bytes, without the framework.
 
-All else goes on to the application. Either way the answer gets the site's headers and a request id,
-and is counted.
-
-HEAD is answered as GET is, everywhere, and without the body. What is counted as looked at is what
-somebody sees, so HEAD is not.
+All other requests go to the application. Either way the response gets the site's headers and a
+request id, and is counted. HEAD is answered as GET is, without the body, and is no view of a deal.
 """
 
 from __future__ import annotations
@@ -13,42 +10,25 @@ import logging
 import secrets
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bigtime.site import Visitor, Visitors
-from bigtime.web.http import SESSION, Cookies, Header
-from bigtime.web.pages.page import Page
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.site import Visitors
+from bigtime.web.http import SESSION, Cookies, Header, Meters
+from bigtime.web.pages.page import Page, SlotRenderer
+from bigtime.web.pages.page_cache import TaggedCache
+from bigtime.web.pages.view_counter import Engagement
 
 PRIVATE: Header = (b"cache-control", b"no-cache, private")
-"""Of pages that everybody reads, with something personal in them."""
+"""Of public pages, with something personal in their slots."""
 NO_STORE: Header = (b"cache-control", b"no-store")
-"""Of pages that are one visitor's: nobody finds them again in a browser, once they have left."""
+"""Of one visitor's pages: they are not shown again after signing out."""
 HOT = "hot"
 HEAD = "bigtime.head"
 SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text/plain")
 
 log = logging.getLogger("bigtime.web")
-
-
-class Slot(Protocol):
-    """Fills the slots of a page."""
-
-    async def fill(self, page: Page, visitor: Visitor | None) -> bytes: ...
-
-
-class AnswerMeter(Protocol):
-    """Counts answers."""
-
-    def count(self, route: str, status: int, seconds: float) -> None: ...
-
-
-class Views(Protocol):
-    """Counts what is looked at, and by whom; it must cost next to nothing."""
-
-    def note(self, scope: Scope, visitor: Visitor | None) -> None: ...
 
 
 class HotPages:
@@ -60,11 +40,11 @@ class HotPages:
         *,
         cache: TaggedCache[Any],
         visitors: Visitors,
-        slots: Slot,
+        slots: SlotRenderer,
         cookies: Cookies,
         headers: Iterable[Header],
-        meter: AnswerMeter,
-        views: Views,
+        meter: Meters,
+        views: Engagement,
     ) -> None:
         self.application = application
         self.cache = cache
@@ -87,17 +67,15 @@ class HotPages:
             body = None if page is None else await self.body_of(page, scope)
             if page is not None and body is not None:
                 headers = [*page_headers(page, body), request_id(), *self.headers]
-                start = {"type": "http.response.start", "status": page.status, "headers": headers}
-                await send(start)
-                await send({"type": "http.response.body", "body": body})
+                await send_response(send, page.status, headers, body)
                 self.meter.count(HOT, page.status, perf_counter() - started)
                 return
         await self.run_application(scope, receive, send, started)
 
     async def body_of(self, page: Page, scope: Scope) -> bytes | None:
-        """A page of the cache for one visitor; None where what is theirs cannot be read.
+        """A cached page for one visitor; None if its slots cannot be filled.
 
-        The application then answers, or says that it cannot.
+        The application then answers, perhaps with an error.
         """
         if not page.slots:
             return page.segments[0]
@@ -115,7 +93,7 @@ class HotPages:
     async def run_application(
         self, scope: Scope, receive: Receive, send: Send, started: float
     ) -> None:
-        """Lets the application answer; an error nobody caught is a 500 that tells nothing."""
+        """Lets the application answer; an uncaught error is a 500 without details."""
         identity = request_id()
         scope.setdefault("state", {})["request_id"] = identity[1].decode()
         status, is_begun, is_done = 500, False, False
@@ -136,7 +114,8 @@ class HotPages:
             if is_begun and not is_done:
                 raise  # the server has to break the connection off
             if not is_begun:
-                await send_page(SORRY, send_with_headers)
+                headers = page_headers(SORRY, SORRY.segments[0])
+                await send_response(send_with_headers, 500, headers, SORRY.segments[0])
         finally:
             if status == 200 and scope["method"] == "GET" and HEAD not in scope:
                 self.views.note(scope, scope["state"].get("visitor"))
@@ -145,16 +124,13 @@ class HotPages:
             self.meter.count(name, status, perf_counter() - started)
 
 
-async def send_page(page: Page, send: Send) -> None:
-    """A page without slots."""
-    body = page.segments[0]
-    headers = page_headers(page, body)
-    await send({"type": "http.response.start", "status": page.status, "headers": headers})
+async def send_response(send: Send, status: int, headers: list[Header], body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
 def without_body(send: Send) -> Send:
-    """Sends what an answer says of itself, also how long it would be."""
+    """Sends the headers of a response, with the length of the body that is left out."""
 
     async def send_head(message: Message) -> None:
         if message["type"] != "http.response.body":
@@ -166,7 +142,7 @@ def without_body(send: Send) -> Send:
 
 
 def address_of(scope: Scope) -> str:
-    """The path and the query of a request: what its page is cached under."""
+    """The path and the query of a request: the key of its page in the cache."""
     query: bytes = scope["query_string"]
     path: str = scope["path"]
     return f"{path}?{query.decode('latin-1')}" if query else path

@@ -1,4 +1,4 @@
-"""Templates: HTML that escapes whatever it is given, with slots for what is personal."""
+"""Templates: HTML that escapes all text, with slots for what is personal."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Templates:
 
 @lru_cache(maxsize=4_096)
 def urlencode(name: str) -> str:
-    """A name in an address. The same few stand on every card, so they are remembered."""
+    """A name in an address; cached, as the same few stand on every card."""
     return url_quote(name)
 
 
@@ -91,29 +91,21 @@ def initials(name: str) -> str:
     return "".join(word[0] for word in words if word)[:2].upper() or name.strip()[:1]
 
 
-# ------------------------------------------------------------------------------------------
-# Cards: the pieces of pages that show one deal, rendered once for all pages that have them.
-#
-# When a deal changes, the pages that show it are made anew, and of all their cards one is another.
-# So each is cached under all that it shows. None can be old, for a deal that has changed is another
-# key; and a card cannot show more of a deal than its key, for it is given no more.
+# --- Cards: the pieces of pages that show one deal, rendered once for all pages -----------
+# When a deal changes, the pages that show it are made anew, and of all their cards one differs. So
+# each card is cached under all that it shows. A deal that has changed is another key, so no card is
+# outdated; and a card shows no more of a deal than its key, for its macro is given no more.
 
 
 TEMPLATE: Final = "pieces.html"
-
-
 CARDS: Final = ("card", "drafted_deal", "deal_to_add", "deal_at_desk")
-
-
 MOST_CACHED: Final = 4_096
-
-
 Card: TypeAlias = Callable[..., Markup]
-"""Renders a deal; what else it is given is hashable."""
+"""Renders a deal; its other arguments are hashable."""
 
 
 class CardDeal(NamedTuple):
-    """What cards show of a deal, be it the deal itself or a featured copy of it."""
+    """What cards show of a deal, or of a featured copy of one."""
 
     deal_id: str
     title: str

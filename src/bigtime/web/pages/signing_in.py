@@ -1,15 +1,14 @@
-"""Signing in and out: a session begins with a token nobody knew before, and ends for good.
+"""Signing in and out.
 
-The token is drawn here, at every sign-in, whatever cookie came along: whoever plants a cookie in
-somebody's browser does not know the one that they sign in to. Only its hash is stored.
+A session's token is drawn at every sign-in, whatever cookie came with the request: a cookie that
+was planted in a browser is not the one that its user signs in to. Only the token's hash is stored.
 """
 
 from __future__ import annotations
 
 import secrets
 
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import Request, Response
 
 from bigtime.site import move_to_session
 from bigtime.systems import accounts, sessions
@@ -20,9 +19,9 @@ TOKEN_BYTES = 32
 
 
 def count_log_in(context: AppContext, request: Request, email: str) -> str:
-    """Counts a try to log in by address and by login; gives the login, as its account has it.
+    """Counts a try to sign in by address and by login; returns the login as its account has it.
 
-    One that is spelled otherwise is the same one, and has no tries of its own.
+    Other spellings of a login share its tries.
     """
     context.count_try("log in", request)
     try:
@@ -36,7 +35,7 @@ def count_log_in(context: AppContext, request: Request, email: str) -> str:
 async def sign_in(
     context: AppContext, request: Request, identity: accounts.Identity, *, then: str
 ) -> Response:
-    """Begins a session, ends the one that this browser had, and goes on to a page."""
+    """Begins a session, ends the browser's former one, and redirects to the page `then`."""
     token, _ = await begin_session(context, identity)
     visit = context.cookies.read(VISIT, request.scope["headers"])
     if visit is not None:
@@ -51,7 +50,7 @@ async def sign_in(
 async def begin_session(
     context: AppContext, identity: accounts.Identity
 ) -> tuple[str, sessions.Session]:
-    """A session of whoever has just shown who they are, and its token."""
+    """Creates a session; returns its token and the session."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     version = identity.password_version
     steps = sessions.create_session(
@@ -61,7 +60,7 @@ async def begin_session(
 
 
 async def sign_out(context: AppContext, request: Request, *, then: str = "/") -> Response:
-    """Ends the session of this browser, and goes on to a page."""
+    """Ends the session of this browser, and redirects to the page `then`."""
     await end_session(context, request)
     response = see_other(then)
     response.raw_headers.append(context.cookies.clearing(SESSION))
@@ -76,7 +75,7 @@ async def end_session(context: AppContext, request: Request) -> None:
 
 
 def count_code(request: Request, email: str) -> None:
-    """Refuses too many codes: asked for from one address, or sent to one mailbox."""
+    """Counts a one-time code by the client's address and by mailbox; raises TooManyTries."""
     context = context_of(request)
     context.count_try("one-time code", request)
     context.limits.take("one-time code to", email)

@@ -1,4 +1,4 @@
-"""Counts views of deals in memory, and writes them down every few seconds; see site.engagement."""
+"""Counts views of deals in memory, and writes them every few seconds; see site.engagement."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ import logging
 from typing import Final
 from weakref import WeakValueDictionary
 
-from bigtime.site import (
-    DEALS_AT_ONCE,
-    EngagementCounts,
-    Visitor,
-    move_to_new_ranks,
-    record_click,
-    record_click_activity,
-    record_views,
-)
+from bigtime import site
+from bigtime.site import DEALS_AT_ONCE, EngagementCounts, Visitor
 from bigtime.store import AsyncStore
 from bigtime.systems import catalog
 from bigtime.systems.deals import Deal, fetch_deals
 from bigtime.web.http import Limits, Scope, client_in
 
 log = logging.getLogger("bigtime.web")
-
-
 SECONDS_BETWEEN: Final = 3.0
 MOST_COUNTED: Final = 100_000
 FOLDER: Final = "/deals/"
@@ -31,7 +22,7 @@ PATH_LENGTH: Final = len(FOLDER) + 27
 
 
 class Engagement:
-    """Counts views, and writes them and clicks down. For one event loop."""
+    """Counts views, and writes views and clicks. For one event loop."""
 
     def __init__(self, store: AsyncStore, limits: Limits, *, proxies: int = 0) -> None:
         self.store = store
@@ -41,7 +32,7 @@ class Engagement:
         self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def note(self, scope: Scope, visitor: Visitor | None) -> None:
-        """A page was answered; that of a deal is a view."""
+        """Counts a view, if the response was a deal's page."""
         path: str = scope["path"]
         if len(path) != PATH_LENGTH or not path.startswith(FOLDER):
             return
@@ -54,31 +45,31 @@ class Engagement:
             counted.viewers.add((visitor.username, deal_id))
 
     def is_counted(self, action: str, scope: Scope, visitor: Visitor | None) -> bool:
-        """Whether somebody may have it counted once more."""
+        """Whether the limit of the visitor, or of the client's address, allows one more."""
         if visitor is None:
             return not self.limits.tried(action, client_in(scope, proxies=self.proxies))
         return not self.limits.tried(action, f"@{visitor.username}")
 
     async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
-        """Somebody goes to the offer of a deal."""
+        """Records that a visitor opens the offer of a deal."""
         if not self.is_counted("click", scope, visitor):
             return
         username = visitor.username if visitor else None
         lock = self._moving.setdefault(deal.deal_id, asyncio.Lock())
         async with lock:
             try:
-                await self.store.run(record_click(deal, username))
+                await self.store.run(site.record_click(deal, username))
             except catalog.EngagementMoved:
                 await self.click_later(deal, username)
 
     async def click_later(self, deal: Deal, username: str | None) -> None:
-        """Others move this deal all the time: the click is counted with the next views."""
-        if username is None or await self.store.run(record_click_activity(deal, username)):
+        """Counts a click with the next views: other requests keep moving the deal's rank."""
+        if username is None or await self.store.run(site.record_click_activity(deal, username)):
             clicks = self.counted.clicks
             clicks[deal.deal_id] = clicks.get(deal.deal_id, 0) + 1
 
     async def run(self) -> None:
-        """Writes down what was counted, every few seconds, until it is cancelled."""
+        """Writes the counts every few seconds, until it is cancelled."""
         while True:
             await asyncio.sleep(SECONDS_BETWEEN)
             try:
@@ -87,19 +78,19 @@ class Engagement:
                 log.exception("views could not be written down; they are kept for the next time")
 
     async def flush(self) -> None:
-        """Writes down what was counted; what cannot be written is kept."""
+        """Writes the counts; what cannot be written is kept for the next time."""
         if not self.counted:
             return
         counted, self.counted = self.counted, EngagementCounts()
         try:
             found = await self.store.run(fetch_deals(counted.deal_ids))
             deals = {str(deal.deal_id): deal for deal in found}
-            await self.store.run(record_views(deals, counted.viewers))
+            await self.store.run(site.record_views(deals, counted.viewers))
             counted.viewers.clear()
             listed = list(deals.values())
             for start in range(0, len(listed), DEALS_AT_ONCE):
                 chunk = listed[start : start + DEALS_AT_ONCE]
-                await self.store.run(move_to_new_ranks([counted.of(deal) for deal in chunk]))
+                await self.store.run(site.move_to_new_ranks([counted.of(deal) for deal in chunk]))
                 for deal in chunk:
                     counted.views.pop(deal.deal_id, None)
                     counted.clicks.pop(deal.deal_id, None)
@@ -108,10 +99,8 @@ class Engagement:
             raise
 
     def take_back(self, counted: EngagementCounts) -> None:
-        for mine, theirs in (
-            (self.counted.views, counted.views),
-            (self.counted.clicks, counted.clicks),
-        ):
+        new = self.counted
+        for mine, theirs in ((new.views, counted.views), (new.clicks, counted.clicks)):
             for deal_id, number in theirs.items():
                 mine[deal_id] = mine.get(deal_id, 0) + number
-        self.counted.viewers |= counted.viewers
+        new.viewers |= counted.viewers

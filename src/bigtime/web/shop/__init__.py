@@ -7,15 +7,13 @@ from typing import Final
 from fastapi import APIRouter
 
 from bigtime.web.shop import (
-    activity, addresses, brands, cart, categories, checkout, deals, front_page, inbox, interest,
-    log_in, me, orders, sign_up, trending,
+    addresses, cart, checkout, deals, inbox, interests, me, orders, sign_in, trending,
 )
 from bigtime.web.shop.slots import personal_slots
 
 SHOP: Final[tuple[APIRouter, ...]] = (
-    front_page.front_page, deals.deals, categories.categories, brands.brands, trending.trending,
-    interest.interest, sign_up.sign_up, log_in.log_in, me.me, inbox.inbox, activity.activity,
-    cart.cart, checkout.checkout, orders.orders, addresses.addresses,
+    deals.router, interests.router, trending.router, sign_in.router, me.router, inbox.router,
+    cart.router, checkout.router, orders.router, addresses.router,
 )
 """The routers, in the order in which routes are tried."""
 

@@ -1,27 +1,25 @@
-"""Addresses: where somebody has things sent, each under a name of their own."""
+"""The visitor's addresses, each under a name."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
 
-from bigtime.model import Malformed, get
+from bigtime.model import get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
 from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_visitor_form
 
 LIST = "/me/addresses"
 
-addresses = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 class NamedAddress(shop.Address):
-    """An address and what it is called."""
+    """An address and its name."""
 
     name: shop.AddressName
 
@@ -30,25 +28,23 @@ class NamedAddress(shop.Address):
         return shop.Address(**self.model_dump(exclude={"name"}))
 
 
-class Naming(BaseModel):
-    """Which address."""
+class AddressChoice(BaseModel):
+    """The name of an address."""
 
     name: shop.AddressName
 
 
-@addresses.get(LIST)
+@router.get(LIST)
 async def show_addresses(request: Request) -> Response:
     """All addresses, and a form for another."""
     visitor = await context_of(request).signed_in(request)
     return await render_page(request, visitor, empty_form())
 
 
-@addresses.post(LIST)
+@router.post(LIST)
 async def add_address(request: Request) -> Response:
-    """Keeps an address under a new name."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await read_form(request, context, NamedAddress)
+    """Saves an address under a new name."""
+    context, visitor, form = await read_visitor_form(request, NamedAddress)
     if form.value is None:
         return await render_page(request, visitor, form, status=422)
     try:
@@ -62,52 +58,44 @@ async def add_address(request: Request) -> Response:
     return see_other(LIST)
 
 
-@addresses.get("/me/addresses/change")
+@router.get("/me/addresses/change")
 async def show_change(request: Request, name: str = "") -> Response:
     """The form of one address."""
     visitor = await context_of(request).signed_in(request)
-    found = (await kept_of(request, visitor)).get(name)
+    found = (await addresses_of(request, visitor)).get(name)
     if found is None:
         raise shop.UnknownAddress
     typed = {**found.model_dump(exclude_none=True), "name": name}
-    return await changing(request, empty_form(**typed))
+    return await render_address(request, empty_form(**typed))
 
 
-@addresses.post("/me/addresses/change")
+@router.post("/me/addresses/change")
 async def change_address(request: Request) -> Response:
-    """Writes over an address; its name stays."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await read_form(request, context, NamedAddress)
-    if form.typed.get("name", "").strip() not in await kept_of(request, visitor):
+    """Changes an address; its name stays."""
+    context, visitor, form = await read_visitor_form(request, NamedAddress)
+    if form.typed.get("name", "").strip() not in await addresses_of(request, visitor):
         raise shop.UnknownAddress
     if form.value is None:
-        return await changing(request, form, status=422)
+        return await render_address(request, form, status=422)
     await context.store.run(
         shop.save_address(visitor.username, form.value.name, form.value.address)
     )
     return see_other(LIST)
 
 
-@addresses.post("/me/addresses/remove")
-async def take_away(request: Request) -> Response:
+@router.post("/me/addresses/remove")
+async def remove_address(request: Request) -> Response:
     """Removes an address; orders that were sent there keep it."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await read_form(request, context, Naming)
-    if form.value is None:
-        raise Malformed("Say which address.")
+    context, visitor, form = await read_visitor_form(request, AddressChoice)
+    name = form.required("Say which address.").name
     try:
-        await context.store.run(shop.remove_address(visitor.username, form.value.name))
+        await context.store.run(shop.remove_address(visitor.username, name))
     except shop.UnknownCustomer:
         raise shop.UnknownAddress from None
     return see_other(LIST)
 
 
-# How
-
-
-async def kept_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]:
+async def addresses_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]:
     steps = get(shop.Customer.key(visitor.username), consistent=True)
     customer = await context_of(request).store.run(steps)
     return customer.addresses if customer else {}
@@ -116,20 +104,22 @@ async def kept_of(request: Request, visitor: Visitor) -> dict[str, shop.Address]
 async def render_page(
     request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
-    """All addresses; the form stays, with what is wrong, when somebody has sent it."""
-    kept = await kept_of(request, visitor)
-    has_room = len(kept) < shop.MOST_ADDRESSES
+    """All addresses; the form is shown if there is room for another, or to show its errors."""
+    saved = await addresses_of(request, visitor)
+    has_room = len(saved) < shop.MOST_ADDRESSES
     return await context_of(request).form_page(
         request,
         "orders/addresses.html",
         status=status,
-        addresses=dict(sorted(kept.items())),
+        addresses=dict(sorted(saved.items())),
         shows_form=has_room or bool(form.typed),
         form=form,
     )
 
 
-async def changing(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+async def render_address(
+    request: Request, form: SubmittedForm[Any], *, status: int = 200
+) -> Response:
     return await context_of(request).form_page(
         request, "orders/address.html", status=status, form=form
     )

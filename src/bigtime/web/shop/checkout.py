@@ -1,94 +1,75 @@
-"""Checkout: what is bought, where it goes, and the button that orders it."""
+"""Checkout: the lines to buy, the address, and the button that places the order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
-from starlette.requests import Request
-from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import Ksuid, Page
-from bigtime.site import (
-    MOST_PRODUCTS,
-    AddressNameTaken,
-    Checkout,
-    NotAsReviewed,
-    OldCheckout,
-    PlacedOrder,
-    TooManyProducts,
-    Visitor,
-    check_out,
-    draw_checkout_key,
-    ensure_customer,
-    find_placed_order,
-    price_cart,
-    view_active_lines,
-)
+from bigtime.site import Checkout, Visitor
 from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
+from bigtime.web import pages
 from bigtime.web.http import see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    check_form,
-    context_of,
-    empty_form,
-    read_fields,
-    typed_fields,
-)
+from bigtime.web.pages import SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
 NEW = "new"
 SAVED = "saved "
-"""What the choice of an address begins with, where it is one that is kept."""
+"""The choice of a saved address begins with this."""
 
-checkout = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
-class Marked(BaseModel):
-    """What tells a checkout from others: its key, and what was seen."""
+class CheckoutKey(BaseModel):
+    """The key of a checkout, and the digest of the lines on its page."""
 
     key: Ksuid
     reviewed: Annotated[str, Field(max_length=100)]
 
 
-class Sent(Marked):
-    """What every checkout says; also which address it is."""
+class CheckoutForm(CheckoutKey):
+    """A checkout with the choice of its address."""
 
     ship_to: Annotated[str, Field(max_length=100)]
 
 
-@checkout.get("/checkout")
+@router.get("/checkout")
 async def show_checkout(request: Request) -> Response:
     visitor = await context_of(request).signed_in(request)
-    return await render_page(request, visitor, empty_form())
+    return await render_page(request, visitor, pages.empty_form())
 
 
-@checkout.post("/checkout")
+@router.post("/checkout")
 async def place_order(request: Request) -> Response:
-    """Places the order; the same page sent again shows the same order."""
+    """Places the order; the same form sent again shows the same order."""
     context = context_of(request)
     visitor = await context.signed_in(request)
-    typed = typed_fields(await read_fields(request, context))
-    before = await sent_before(request, visitor, check_form(Marked, typed))
-    if before is not None:
-        told = "yes" if before.is_as_reviewed else "before"
-        return see_other(f"/orders/{before.order_id}?placed={told}")
-    sent = check_form(Sent, typed)
+    typed = pages.typed_fields(await pages.read_fields(request, context))
+    key = check_form(CheckoutKey, typed).value
+    if key is not None:
+        steps = site.find_placed_order(visitor.username, key.key, key.reviewed)
+        before = await context.store.run(steps)
+        if before is not None:
+            placed = "yes" if before.is_as_reviewed else "before"
+            return see_other(f"/orders/{before.order_id}?placed={placed}")
+    sent = check_form(CheckoutForm, typed)
     address = await address_in(request, visitor, sent)
     if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
-        sent.refuse(OldCheckout())
+        sent.refuse(site.OldCheckout())
     if sent.value is None or address is None:
         return await render_page(request, visitor, sent, status=422)
     try:
-        steps = check_out(asked(request, visitor, sent.value, address, name_for(typed)))
-        order_id = await context.store.run(steps)
-    except (shop.InvalidAddressName, AddressNameTaken, shop.TooManyAddresses) as error:
+        checkout = new_checkout(request, visitor, sent.value, address, name_for(typed))
+        order_id = await context.store.run(site.check_out(checkout))
+    except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
         return await render_page(request, visitor, sent, status=422)
-    except (NotAsReviewed, OldCheckout, TooManyProducts, shop.EmailTaken) as error:
+    except (site.NotAsReviewed, site.OldCheckout, site.TooManyProducts, shop.EmailTaken) as error:
         sent.refuse(error)
         return await render_page(request, visitor, sent, status=status_of(error))
     except EmptyCart:
@@ -96,13 +77,10 @@ async def place_order(request: Request) -> Response:
     return see_other(f"/orders/{order_id}?placed=yes")
 
 
-# How
-
-
 async def address_in(
-    request: Request, visitor: Visitor, sent: SubmittedForm[Sent]
+    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm]
 ) -> shop.Address | None:
-    """The address that was chosen or typed; what is wrong with it is noted in the form."""
+    """The address that was chosen or typed; adds its errors to the form."""
     chosen = sent.typed.get("ship_to", "")
     if chosen.startswith(SAVED):
         return await saved_address(request, visitor, sent, chosen.removeprefix(SAVED))
@@ -115,34 +93,29 @@ async def address_in(
 
 
 async def saved_address(
-    request: Request, visitor: Visitor, sent: SubmittedForm[Sent], name: str
+    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm], name: str
 ) -> shop.Address | None:
-    customer = await context_of(request).store.run(ensure_customer(visitor.username, visitor.login))
+    customer = await context_of(request).store.run(
+        site.ensure_customer(visitor.username, visitor.login)
+    )
     found = customer.addresses.get(name)
     if found is None:
         sent.refuse(shop.UnknownAddress(), "ship_to")
     return found
 
 
-async def sent_before(
-    request: Request, visitor: Visitor, marked: SubmittedForm[Marked]
-) -> PlacedOrder | None:
-    """The order that came of this very page, whatever else is wrong with what it says now."""
-    if marked.value is None:
-        return None
-    told = marked.value
-    steps = find_placed_order(visitor.username, told.key, told.reviewed)
-    return await context_of(request).store.run(steps)
-
-
 def name_for(typed: Mapping[str, str]) -> str | None:
-    """What an address that was typed is to be kept as, where it was given a name."""
+    """The name to save a new address under, if one was typed."""
     name = typed.get("save_as", "").strip()
     return name if name and typed.get("ship_to") == NEW else None
 
 
-def asked(
-    request: Request, visitor: Visitor, sent: Sent, address: shop.Address, keep_as: str | None
+def new_checkout(
+    request: Request,
+    visitor: Visitor,
+    sent: CheckoutForm,
+    address: shop.Address,
+    keep_as: str | None,
 ) -> Checkout:
     return Checkout(
         username=visitor.username,
@@ -155,22 +128,23 @@ def asked(
     )
 
 
-def what_to_show(
+def fetch_checkout(
     visitor: Visitor,
 ) -> Steps[tuple[Page[CartLine], dict[str, shop.Address], Ksuid]]:
-    customer = yield from ensure_customer(visitor.username, visitor.login)
-    lines = yield from view_active_lines(visitor.username)
-    return lines, customer.addresses, (yield from draw_checkout_key())
+    """The lines to buy, the saved addresses, and a new key."""
+    customer = yield from site.ensure_customer(visitor.username, visitor.login)
+    lines = yield from site.view_active_lines(visitor.username)
+    return lines, customer.addresses, (yield from site.draw_checkout_key())
 
 
 async def render_page(
     request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
-    """The page of a checkout, which has a key of its own, also when it is shown again."""
+    """The page of a checkout, with a new key each time."""
     context = context_of(request)
-    lines, addresses, key = await context.store.run(what_to_show(visitor))
+    lines, addresses, key = await context.store.run(fetch_checkout(visitor))
     deals = await context.deals.by_ids([line.item_sku for line in lines])
-    cart = price_cart(lines, Page([]), deals)
+    cart = site.price_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")
     return await context.form_page(
@@ -182,7 +156,7 @@ async def render_page(
         chosen=form.typed.get("ship_to") or first_choice(addresses),
         key=key,
         form=form,
-        most=MOST_PRODUCTS,
+        most=site.MOST_PRODUCTS,
     )
 
 

@@ -1,75 +1,68 @@
-"""The page of whoever is signed in: who they are, where, and their password."""
+"""The visitor's own pages: their account, their password, their activities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel, SecretStr
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bigtime.model import together
 from bigtime.site import Visitor
-from bigtime.systems import accounts, deals
-from bigtime.systems.accounts import a_new_password
-from bigtime.systems.sessions import delete_sessions, view_sessions
+from bigtime.systems import accounts, catalog, deals, sessions
+from bigtime.web import pages
 from bigtime.web.http import TooManyTries
-from bigtime.web.pages import (
-    AppContext,
-    SubmittedForm,
-    context_of,
-    empty_form,
-    read_form,
-    sign_in,
-    with_retry_after,
-)
+from bigtime.web.pages import AppContext, SubmittedForm, context_of
 
-me = APIRouter(include_in_schema=False)
+ACTIVITY_LABELS = {
+    "deal_view": "Viewed",
+    "deal_click": "Opened",
+    "deal_notification": "Notified about",
+}
+
+router = APIRouter(include_in_schema=False)
 
 
 class NewPassword(BaseModel):
     """The form that changes a password."""
 
     password: SecretStr
-    new_password: Annotated[SecretStr, AfterValidator(a_new_password)]
+    new_password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
 
 
 class WrongPassword(accounts.WrongCredentials):
     """This is not your password; try again."""
 
 
-@me.get("/me")
+@router.get("/me")
 async def show_me(request: Request, changed: bool = False) -> Response:
     visitor = await context_of(request).signed_in(request)
-    return await render_page(request, visitor, empty_form(), changed=changed)
+    return await render_page(request, visitor, pages.empty_form(), changed=changed)
 
 
-@me.post("/me/password")
-async def change(request: Request) -> Response:
-    """Changes the password, which ends every session: somebody may have known the old one.
-
-    Whoever changed it goes on in a new one.
-    """
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    form = await read_form(request, context, NewPassword)
+@router.post("/me/password")
+async def change_password(request: Request) -> Response:
+    """Changes the password, ends every session of the visitor, and begins a new one."""
+    context, visitor, form = await pages.read_visitor_form(request, NewPassword)
     try:
-        identity = await changed_by(context, visitor, form)
+        identity = await set_password(context, visitor, form)
     except TooManyTries as error:
         form.refuse(error, "password")
-        return with_retry_after(await render_page(request, visitor, form, status=429), error)
+        response = await render_page(request, visitor, form, status=429)
+        return pages.with_retry_after(response, error)
     if identity is None:
         return await render_page(request, visitor, form, status=422)
     context.visitors.forget_all()
-    await context.store.run(delete_sessions(visitor.login))
-    return await sign_in(context, request, identity, then="/me?changed=true")
+    await context.store.run(sessions.delete_sessions(visitor.login))
+    return await pages.sign_in(context, request, identity, then="/me?changed=true")
 
 
-async def changed_by(
+async def set_password(
     context: AppContext, visitor: Visitor, form: SubmittedForm[NewPassword]
 ) -> accounts.Identity | None:
-    """Who has a new password now; None if there is something wrong with the form."""
+    """The identity with its new password version; None if the form is wrong."""
     if form.value is None:
         return None
     context.limits.take("log in as", visitor.login)
@@ -89,17 +82,74 @@ async def render_page(
     status: int = 200,
     changed: bool = False,
 ) -> Response:
-    context = context_of(request)
-    sessions, unread = await context.store.run(
-        together(view_sessions(visitor.login), deals.count_unread_messages(visitor.username))
+    context, version = context_of(request), visitor.password_version
+    found, unread = await context.store.run(
+        together(
+            sessions.view_sessions(visitor.login), deals.count_unread_messages(visitor.username)
+        )
     )
     return await context.form_page(
         request,
         "shopper/me.html",
         status=status,
         visitor=visitor,
-        sessions=[session for session in sessions if session.began_with(visitor.password_version)],
+        sessions=[session for session in found if session.began_with(version)],
         unread=unread,
         form=form,
         changed=changed,
     )
+
+
+# Activities, as the catalogue has them
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityRow:
+    """An activity as the page shows it; `deal_id` is None if the deal is gone."""
+
+    at: datetime
+    did: str
+    deal_id: str | None
+    title: str | None
+
+
+@router.get("/me/activity")
+async def show_activity(request: Request, after: str | None = None) -> Response:
+    """The visitor's activities, newest first, with the deals' present titles if they have any."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    steps = catalog.get_user_activities(visitor.username, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    deal_ids = [text_in(activity, "deal_id") for activity in found]
+    known = await context.deals.by_ids([deal_id for deal_id in deal_ids if deal_id])
+    titles = {str(deal.deal_id): deal.title for deal in known}
+    page = context.templates.page(
+        "shopper/activity.html",
+        rows=[activity_row(activity, titles) for activity in found],
+        after=context.cursors.write(found.position),
+    )
+    return await context.answer(request, page)
+
+
+def activity_row(activity: catalog.UserActivity, titles: dict[str, str]) -> ActivityRow:
+    deal_id, kind = text_in(activity, "deal_id") or "", activity.activity_type
+    return ActivityRow(
+        at=last_moment(activity),
+        did=ACTIVITY_LABELS.get(kind) or kind.replace("_", " ").capitalize(),
+        deal_id=deal_id if deal_id in titles else None,
+        title=titles.get(deal_id) or text_in(activity, "title"),
+    )
+
+
+def last_moment(activity: catalog.UserActivity) -> datetime:
+    """The time of the last view or click: an activity stands for those of an hour."""
+    try:
+        at = datetime.fromisoformat(text_in(activity, "at") or "")
+    except ValueError:
+        return activity.timestamp
+    return at if at.tzinfo else activity.timestamp
+
+
+def text_in(activity: catalog.UserActivity, name: str) -> str | None:
+    value = (activity.details or {}).get(name)
+    return value if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Orders: those of whoever asks, and each with its items."""
+"""The visitor's orders, and the page of each with its items."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Request, Response
 
 from bigtime.model import Page, Position
 from bigtime.site import Visitor
-from bigtime.systems import cart, shop
-from bigtime.systems.deals import fetch_deals
+from bigtime.systems import cart, deals, shop
 from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import Steps
 
@@ -25,12 +22,12 @@ STATUS_LABELS = {
     shop.OrderStatus.CANCELLED: "Cancelled",
 }
 
-orders = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownOrder:
-    """An order, its items as far as they are to be seen, and those that are still on offer."""
+    """An order, the items that the index has, and the ids of those that are still on offer."""
 
     order: shop.Order
     items: tuple[shop.OrderItem, ...]
@@ -41,9 +38,9 @@ class ShownOrder:
         return len(self.items) >= self.order.item_count
 
 
-@orders.get("/orders")
+@router.get("/orders")
 async def show_orders(request: Request, after: str | None = None) -> Response:
-    """Somebody's orders, newest first."""
+    """The visitor's orders, newest first."""
     context = context_of(request)
     visitor = await context.signed_in(request)
     found = await context.store.run(orders_of(visitor.username, context.cursors.read(after)))
@@ -57,12 +54,12 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
     return await context.answer(request, page)
 
 
-@orders.get("/orders/{order_id}")
+@router.get("/orders/{order_id}")
 async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
-    """One order; another's is as unknown as none.
+    """An order of the visitor; another user's is unknown.
 
-    `placed` says how somebody comes here: from the page that ordered it, or from one that was sent
-    after it had ordered something else.
+    `placed` is "yes" after the checkout that placed it, and "before" after a checkout form that had
+    placed it with other lines.
     """
     context = context_of(request)
     visitor = await context.signed_in(request)
@@ -81,14 +78,12 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
 
 
 async def has_more_to_buy(context: AppContext, visitor: Visitor) -> bool:
-    left = await context.store.run(
-        cart.view_products(visitor.username, cart.Status.ACTIVE, limit=1)
-    )
-    return bool(left.items)
+    steps = cart.view_products(visitor.username, cart.Status.ACTIVE, limit=1)
+    return bool((await context.store.run(steps)).items)
 
 
 def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
-    """Whoever has never ordered is no customer, and has none."""
+    """A page of orders; a user who has never ordered is no customer, and has none."""
     try:
         return (yield from shop.view_customer(username, after=after, consistent=True)).orders
     except shop.UnknownCustomer:
@@ -102,5 +97,5 @@ def order_of(username: str, order_id: str) -> Steps[ShownOrder]:
     with suppress(shop.UnknownOrder):
         items = (yield from shop.view_order(order.order_id)).items
     ids: list[Any] = [item.item_id for item in items]
-    deals = yield from fetch_deals(ids)
-    return ShownOrder(order, items, frozenset(deal.deal_id for deal in deals))
+    offered = yield from deals.fetch_deals(ids)
+    return ShownOrder(order, items, frozenset(deal.deal_id for deal in offered))

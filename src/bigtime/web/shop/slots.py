@@ -1,19 +1,25 @@
-"""What is personal on pages that everybody reads."""
+"""The personal slots of pages: the header, the button to buy, likes and watches."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+from bigtime import site
 from bigtime.model import together
-from bigtime.site import Visitor, cart_tag, inbox_tag, interests_tag
+from bigtime.site import Visitor
 from bigtime.systems import accounts, cart, deals
 from bigtime.web.http import FormTokens
 from bigtime.web.pages import Slot, Templates, Words
 from bigtime.wire import Steps
 
+MOST_BUTTONS = 5_000
+TOKEN = "{form token}"
+"""Stands in a rendered button for the form token; no id of a deal has a brace."""
+
 
 def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
-    """How each is rendered, by the names that templates give them."""
+    """The slots by the names that templates give them."""
 
     def token_of(visitor: Visitor | None) -> str:
         return tokens.token(visitor.cookie) if visitor else ""
@@ -30,10 +36,14 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
             is_admin=visitor is not None and visitor.has(accounts.Role.ADMIN),
         )
 
+    @lru_cache(maxsize=MOST_BUTTONS)
+    def buy_button(deal_id: str, is_signed_in: bool) -> bytes:
+        return templates.bytes("buy.html", visitor=is_signed_in, deal_id=deal_id, token=TOKEN)
+
     def buy(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
-        return templates.bytes(
-            "buy.html", visitor=visitor, deal_id=words[0], token=token_of(visitor)
-        )
+        # Rendered once for all visitors: their buttons differ in the token alone.
+        button = buy_button(words[0], visitor is not None)
+        return button.replace(TOKEN.encode(), token_of(visitor).encode())
 
     def interest(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
         kind, name = words[0], " ".join(words[1:])
@@ -50,10 +60,12 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         "header": Slot(
             header,
             unread_and_in_cart,
-            lambda visitor: (inbox_tag(visitor.username), cart_tag(visitor.username)),
+            lambda visitor: (site.inbox_tag(visitor.username), site.cart_tag(visitor.username)),
         ),
         "buy": Slot(buy),
-        "interest": Slot(interest, interest_of, lambda visitor: (interests_tag(visitor.username),)),
+        "interest": Slot(
+            interest, interest_of, lambda visitor: (site.interests_tag(visitor.username),)
+        ),
     }
 
 

@@ -1,8 +1,7 @@
-"""Trending deals: what people look at and go to, by category.
+"""Trending deals: the most viewed and opened of each category.
 
-The catalogue knows a deal's place and what brought it there; what it costs is read where deals
-are. A deal that is not there any more is left out. Ranks change with every look, so these pages are
-not cached until something changes, but for half a second.
+The catalogue has a deal's rank, views and clicks; its title and price are read from `deals`. A deal
+that is gone is left out. Ranks change with every view, so these pages are cached for half a second.
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import APIRouter, Query, Request, Response
 
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
@@ -27,10 +24,10 @@ from bigtime.wire import Steps
 SECONDS_KEPT = 0.5
 SHOWN_OF_EACH = 4
 LEASTS = (100, 1_000)
-"""The scores that a reader can ask for at least."""
+"""The least scores to choose from."""
 SHOWN_NAMES = {category_key(name): name for name in CATEGORIES}
 
-trending = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class Trend:
         }
 
 
-@trending.get("/trending")
+@router.get("/trending")
 async def show_trending(request: Request) -> Response:
     """The first few of each category."""
     context = context_of(request)
@@ -61,21 +58,23 @@ async def show_trending(request: Request) -> Response:
             )
         )
         shown = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
-        found = [trend(key, ranks, shown) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)]
-        trends = [one for one in found if one.deals]
+        found = [
+            new_trend(key, ranks, shown) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)
+        ]
+        trends = [trend for trend in found if trend.deals]
         return context.templates.page("shopper/trending.html", trends=trends), ()
 
     return await context.cached(request, make, seconds=SECONDS_KEPT)
 
 
-@trending.get("/trending/{category:path}")
+@router.get("/trending/{category:path}")
 async def show_trend(
     request: Request,
     category: str,
     after: str | None = None,
     least: Annotated[int, Query(ge=0, lt=10**10)] = 0,
 ) -> Response:
-    """The trending deals of a category, perhaps only those with at least a score."""
+    """The trending deals of a category, or those with a score of `least` or more."""
     context, key = context_of(request), key_of(category, category_key, UnknownCategory)
     if key not in SHOWN_NAMES:
         raise UnknownCategory()
@@ -87,7 +86,7 @@ async def show_trend(
         shown = await context.deals.by_ids([rank.deal_id for rank in ranks])
         page = context.templates.page(
             "shopper/trend.html",
-            trend=trend(key, ranks, shown),
+            trend=new_trend(key, ranks, shown),
             after=context.cursors.write(ranks.position),
             least=least,
             leasts=LEASTS,
@@ -102,10 +101,10 @@ async def show_trend(
 
 @lru_cache(maxsize=1_024)
 def engagement(views: int, clicks: int) -> str:
-    return f"{counted(views, 'view')}, {counted(clicks, 'click')}"
+    return f"{plural(views, 'view')}, {plural(clicks, 'click')}"
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -115,7 +114,7 @@ def ranks_of(key: str, least: int, after: Position | None) -> Steps[Found[catalo
     return (yield from catalog.get_trending_by_category(key, after=after))
 
 
-def trend(key: str, ranks: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
+def new_trend(key: str, ranks: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
     known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
     there = {rank.deal_id: rank for rank in ranks if rank.deal_id in known}
     return Trend(key, SHOWN_NAMES[key], [known[deal_id] for deal_id in there], there)

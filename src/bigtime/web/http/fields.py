@@ -1,11 +1,12 @@
-"""What is wrong with a field, in words for the person who filled it in.
+"""Fields of forms: what is wrong with one, in words for a shopper, and prices as people type them.
 
-Rules of the systems speak for themselves. The rest is found by pydantic, which speaks to those who
-write programs; each kind that it tells apart has a sentence here.
+Errors of the systems have their own sentences. Pydantic's are written for programmers; each of its
+error types has a sentence here.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, get_args
@@ -13,6 +14,8 @@ from typing import Any, Final, get_args
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
+from bigtime.model import Amount, RuleBroken
+from bigtime.site import money
 from bigtime.systems import accounts, cart, deals, shop
 
 OTHERWISE: Final = "Please enter a valid value."
@@ -66,18 +69,18 @@ RAISED: Final = ("value_error", "assertion_error")
 
 
 def field_message(error: ErrorDetails) -> str:
-    """What to tell of an error that pydantic has found."""
-    kind, told = error["type"], error.get("ctx", {})
+    """The sentence for an error of pydantic."""
+    kind, details = error["type"], error.get("ctx", {})
     if kind in RAISED:
-        return sentence(str(told.get("error", "")) or OTHERWISE)
+        return sentence(str(details.get("error", "")) or OTHERWISE)
     if kind not in OF_PYDANTIC:
         return sentence(error["msg"])
     if kind in WORDS:
-        return WORDS[kind].format_map({name: written(value) for name, value in told.items()})
+        return WORDS[kind].format_map({name: as_text(value) for name, value in details.items()})
     return next((text for start, text in BY_BEGINNING.items() if kind.startswith(start)), OTHERWISE)
 
 
-def written(value: Any) -> str:
+def as_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float | Decimal) else str(value)
 
 
@@ -86,13 +89,9 @@ def sentence(text: str) -> str:
     return whole if whole.endswith((".", "?", "!")) else f"{whole}."
 
 
-# ------------------------------------------------------------------------------------------
-# Bounds that pages tell of, taken from where they are kept: `bounds` in every template.
-
-
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How little or how much of something there may be."""
+    """Limits of the systems, as `bounds` in every template."""
 
     least_password: int = accounts.LEAST_CHARACTERS
     most_addresses: int = shop.MOST_ADDRESSES
@@ -101,3 +100,56 @@ class Bounds:
 
 
 BOUNDS: Final = Bounds()
+
+
+# --- Prices as people type them: `19.99`, `$5`, `1,000.00` --------------------------------
+# What can mean one thing only is read. For anything else the message names that mistake and no
+# other: `19,99` is not too much, and `1e5` has not too many decimals.
+
+
+WRITTEN: Final = re.compile(r"-?([0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<decimals>[0-9]*))?")
+DECIMAL_COMMA: Final = re.compile(r"[0-9.]*,[0-9]{0,2}")
+DIGITS: Final = frozenset("0123456789")
+
+
+class PriceTyped(RuleBroken):
+    """A price is written in digits, such as 19.99."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPrice:
+    """Reads prices in one currency; `amount` has the least and the most."""
+
+    currency: str
+    amount: Amount
+
+    def __call__(self, typed: Any) -> Decimal:
+        """The price that was typed; a Decimal is only checked."""
+        price = self.read(typed) if isinstance(typed, str) else typed
+        if isinstance(price, Decimal) and price < self.amount.least:
+            raise PriceTyped("A price is more than 0.")
+        if isinstance(price, Decimal) and price > self.amount.most:
+            raise PriceTyped(f"A price is at most {money(self.amount.most, self.currency)}.")
+        return self.amount(price)
+
+    def read(self, typed: str) -> Decimal:
+        text = typed.strip().removeprefix(self.currency.strip()).strip()
+        written = WRITTEN.fullmatch(text)
+        if written is None or DIGITS.isdisjoint(text):
+            raise misspelled(text)
+        if len(written["decimals"] or "") > self.amount.decimals:
+            raise PriceTyped("A price has at most two decimals, such as 19.99.")
+        return Decimal(text.replace(",", ""))
+
+
+def misspelled(text: str) -> PriceTyped:
+    """What is wrong with how a price is written."""
+    if DIGITS.isdisjoint(text):
+        return PriceTyped()
+    if DECIMAL_COMMA.fullmatch(text):
+        return PriceTyped("Decimals follow a point, such as 19.99.")
+    if "," in text and DIGITS.issuperset(text.replace(",", "").replace(".", "", 1)):
+        return PriceTyped(
+            "Commas stand before every three digits, such as 1,000.00; or leave them out."
+        )
+    return PriceTyped()

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.web.pages import tagged_cache
-from bigtime.web.pages.tagged_cache import TaggedCache
+from bigtime.web.pages import page_cache
+from bigtime.web.pages.page_cache import TaggedCache
 
 
 def filled(cache: TaggedCache[str], key: str, *tags: str) -> bool:
@@ -61,7 +61,7 @@ def test_the_oldest_makes_room() -> None:
 
 
 def test_tags_that_were_dropped_long_ago_are_forgotten_safely(monkeypatch: Any) -> None:
-    monkeypatch.setattr(tagged_cache, "MOST_TAGS_REMEMBERED", 3)
+    monkeypatch.setattr(page_cache, "MOST_TAGS_REMEMBERED", 3)
     cache: TaggedCache[str] = TaggedCache()
     begun = cache.begin()
     cache.invalidate(["x"])

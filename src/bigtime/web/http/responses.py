@@ -1,0 +1,150 @@
+"""Responses: the headers of all of them, JSON, redirects, static files.
+
+By the content security policy no script, style, picture or frame comes from anywhere but this site,
+and no inline script runs: a name with markup in it stays text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final, TypeAlias
+from urllib.parse import quote, urlsplit
+
+from starlette.responses import RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from bigtime.model import DomainError
+
+Header: TypeAlias = tuple[bytes, bytes]
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+ALWAYS: tuple[Header, ...] = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+STRICT_TRANSPORT: Header = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+
+
+def site_headers(*, secure: bool) -> tuple[Header, ...]:
+    """The headers of every response; over TLS with Strict-Transport-Security."""
+    return (*ALWAYS, STRICT_TRANSPORT) if secure else ALWAYS
+
+
+NO_STORE: Final = {"cache-control": "no-store"}
+
+
+def json_answer(body: bytes, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON that no cache on the way may store: it may be personal."""
+    return Response(body, status, {**NO_STORE, **(headers or {})}, media_type="application/json")
+
+
+# Redirects
+
+
+BUTTONS = ("like", "unlike", "watch", "unwatch")
+"""The last part of the paths that the forms on a brand's or a category's page post to."""
+
+
+def see_other(address: str) -> Response:
+    """A redirect to the page after a form (303)."""
+    return RedirectResponse(address, status_code=HTTPStatus.SEE_OTHER)
+
+
+def key_of(name: str, spell: Callable[[str], str], unknown: type[DomainError]) -> str:
+    """The key of a name in a path; raises `unknown` if it cannot be a name."""
+    try:
+        return spell(name)
+    except DomainError:
+        raise unknown() from None
+
+
+def page_of_button(folder: str, name: str) -> str | None:
+    """The page whose form posts to this path: of `APPLE/LIKE` it is `APPLE`'s."""
+    before, _, button = name.rpartition("/")
+    return folder + quote(before, safe="") if before and button.lower() in BUTTONS else None
+
+
+def redirect_to_canonical(folder: str, key: str) -> Response:
+    """A redirect to the page of a name from another spelling of it (308)."""
+    address = folder + quote(key, safe="")
+    return RedirectResponse(address, status_code=HTTPStatus.PERMANENT_REDIRECT)
+
+
+# A link to the sign-in page may name any page to go to after it. Only a page of this site will do;
+# browsers read `//host`, `/\host` and a path with a tab or newline in it as another site's.
+LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
+MOST_CHARACTERS = 2_000
+SIGN_IN_PATHS = ("/log-in", "/sign-up", "/log-out")
+"""Pages that are not returned to after signing in."""
+
+
+def local_path(text: str | None, *, default: str = "/") -> str:
+    """The path if it is one of this site, or else the default."""
+    if not text or len(text) > MOST_CHARACTERS or not LOCAL.fullmatch(text):
+        return default
+    parts = urlsplit(text)
+    if parts.scheme or parts.netloc or parts.path.startswith(SIGN_IN_PATHS):
+        return default
+    return text if text.isascii() else default
+
+
+# Static files: kept by browsers for an hour, or for good under an address with the content's hash
+
+
+FOLDER: Final = Path(__file__).parents[1] / "static"
+PLACE: Final = "/static"
+AN_HOUR: Final = "public, max-age=3600"
+FOR_GOOD: Final = "public, max-age=31536000, immutable"
+
+
+class MarkedFiles(StaticFiles):
+    """The files of a folder; `marks` are hashes of their content, which addresses have as query."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        super().__init__(directory=folder)
+        files = (path for path in folder.rglob("*") if path.is_file())
+        self.marks = {str(file.relative_to(folder)): mark_of(file) for file in files}
+
+    def address(self, name: str) -> str:
+        """The address of a file, for a page."""
+        return f"{PLACE}/{name}?{self.marks[name]}"
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        mark = self.marks.get(self.get_path(scope))
+        is_marked = mark is not None and scope["query_string"] == mark.encode()
+        response.headers["cache-control"] = FOR_GOOD if is_marked else AN_HOUR
+        return response
+
+
+def mark_of(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()[:12]

@@ -1,0 +1,262 @@
+"""Brands and categories: their lists, their pages, and the buttons to like and watch them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from bigtime import model as bt
+from bigtime import site
+from bigtime.store import Runnable
+from bigtime.systems import deals
+from bigtime.web import http
+from bigtime.web.pages import AppContext, Page, context_of, read_visitor_form
+from bigtime.wire import Steps
+
+InterestVerb: TypeAlias = Callable[[str, str], Steps[None]]
+Latest: TypeAlias = Callable[[str, bt.Position | None], Steps[bt.Page[deals.Deal]]]
+
+INTERESTS = "/me/interests"
+BRANDS_ASKED = 250
+"""Brands to a page of the list. No key leads to what a user likes, so each is looked up: all in one
+batch, of which a request takes fifty."""
+NO_LETTER = "0-9"
+"""The heading of brands whose names begin with no letter."""
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What can be liked and watched: its pages, its keys, its steps and its cache tags."""
+
+    kind: str
+    folder: str
+    spell: Callable[[str], str]
+    unknown: type[bt.DomainError]
+    fetch: Callable[[str], Runnable[Any]]
+    latest: Latest
+    tag: Callable[[str], str]
+    deals_tag: Callable[[str], str]
+    verbs: Mapping[str, InterestVerb]
+
+    def key(self, name: str) -> str:
+        return http.key_of(name, self.spell, self.unknown)
+
+
+BRAND = Subject(
+    kind="brand",
+    folder="/brands/",
+    spell=deals.brand_key,
+    unknown=deals.UnknownBrand,
+    fetch=deals.fetch_brand,
+    latest=lambda key, after: deals.fetch_brand_deals(key, after=after),
+    tag=site.brand_tag,
+    deals_tag=site.brand_deals_tag,
+    verbs={
+        "like": deals.like_brand,
+        "unlike": deals.unlike_brand,
+        "watch": deals.watch_brand,
+        "unwatch": deals.unwatch_brand,
+    },
+)
+CATEGORY = Subject(
+    kind="category",
+    folder="/categories/",
+    spell=deals.category_key,
+    unknown=deals.UnknownCategory,
+    fetch=lambda key: bt.get(deals.Category.key(key), missing=deals.UnknownCategory),
+    latest=lambda key, after: deals.latest(deals.category_days(key), after=after),
+    tag=site.category_tag,
+    deals_tag=site.category_deals_tag,
+    verbs={
+        "like": deals.like_category,
+        "unlike": deals.unlike_category,
+        "watch": deals.watch_category,
+        "unwatch": deals.unwatch_category,
+    },
+)
+
+
+# Pages
+
+
+@router.get("/categories")
+async def list_categories(request: Request) -> Response:
+    """All categories, and what is featured in each."""
+    context = context_of(request)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        found = await context.store.run(deals.fetch_all_categories())
+        page = context.templates.page("shopper/categories.html", categories=found)
+        return page, [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
+
+    return await context.cached(request, make)
+
+
+@router.get("/brands")
+async def list_brands(request: Request) -> Response:
+    """All brands, under their first letters."""
+    context = context_of(request)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        names = await context.store.run(deals.fetch_all_brands())
+        letters = by_letter(names)
+        page = context.templates.page("shopper/brands.html", letters=letters, count=len(names))
+        return page, (site.BRANDS,)
+
+    return await context.cached(request, make)
+
+
+def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Names with their keys under their first letters; those without a letter come first."""
+    letters: dict[str, list[tuple[str, str]]] = {NO_LETTER: []}
+    for name in names:
+        key = deals.brand_key(name)
+        letters.setdefault(key[0] if key[0].isalpha() else NO_LETTER, []).append((name, key))
+    return [(letter, listed) for letter, listed in letters.items() if listed]
+
+
+@router.get("/categories/{name:path}")
+async def show_category(request: Request, name: str, after: str | None = None) -> Response:
+    """Featured and latest deals of a category; `after` is the cursor of a further page."""
+    return await show_subject(request, CATEGORY, name, after)
+
+
+@router.get("/brands/{name:path}")
+async def show_brand(request: Request, name: str, after: str | None = None) -> Response:
+    """The latest deals of a brand; `after` is the cursor of a further page."""
+    return await show_subject(request, BRAND, name, after)
+
+
+async def show_subject(
+    request: Request, subject: Subject, name: str, after: str | None
+) -> Response:
+    context, key = context_of(request), subject.key(name)
+    if key != name:
+        return http.redirect_to_canonical(subject.folder, key)
+
+    async def make() -> tuple[Page, Collection[str]]:
+        found = await context.store.run(subject.fetch(key))
+        latest = await context.deals.page(
+            subject.deals_tag(key),
+            after,
+            lambda: subject.latest(key, context.cursors.read(after)),
+        )
+        page = context.templates.page(
+            f"shopper/{subject.kind}.html",
+            **{subject.kind: found},
+            latest=latest.items,
+            after=context.cursors.write(latest.position),
+            is_first=after is None,
+        )
+        return page, (subject.tag(key), subject.deals_tag(key), *site.deal_tags(latest))
+
+    try:
+        return await context.cached(request, make, after=after)
+    except subject.unknown:
+        if page := http.page_of_button(subject.folder, key):
+            return http.see_other(page)
+        raise
+
+
+# Likes and watches
+
+
+class Back(BaseModel):
+    """The page that the button is on."""
+
+    back: str = ""
+
+
+@router.post("/brands/{name:path}/{verb}")
+async def change_interest_in_brand(request: Request, name: str, verb: str) -> Response:
+    """Likes or watches a brand, or no longer."""
+    return await change_interest(request, BRAND, name, verb)
+
+
+@router.post("/categories/{name:path}/{verb}")
+async def change_interest_in_category(request: Request, name: str, verb: str) -> Response:
+    """Likes or watches a category, or no longer."""
+    return await change_interest(request, CATEGORY, name, verb)
+
+
+async def change_interest(request: Request, subject: Subject, name: str, verb: str) -> Response:
+    """A second press of the same button changes nothing, and is no error."""
+    context, visitor, form = await read_visitor_form(request, Back)
+    if verb not in subject.verbs:
+        raise http.NoSuchPage()
+    context.limits.take("like", visitor.username)
+    key = subject.key(name)
+    with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
+        await context.store.run(subject.verbs[verb](key, visitor.username))
+    page = subject.folder + quote(key, safe="")
+    return http.see_other(http.local_path(form.typed.get("back"), default=page))
+
+
+@router.get(INTERESTS)
+async def show_interests(request: Request, after: str | None = None) -> Response:
+    """What the visitor likes and watches; `after` is the last brand of the page before."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    found = await cached_interests(context, visitor.username, after)
+    return await context.form_page(
+        request,
+        "shopper/interests.html",
+        brands=found.brands,
+        categories=found.categories,
+        after=found.after,
+        is_first=after is None,
+        back=INTERESTS if after is None else f"{INTERESTS}?{request.url.query}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Liked:
+    """A brand or category that a user likes, or watches, or both."""
+
+    name: str
+    key: str
+    interest: deals.Interest
+
+
+@dataclass(frozen=True, slots=True)
+class Interests:
+    """What a user likes and watches, by name; `after` is the last brand, if more follow."""
+
+    brands: list[Liked]
+    categories: list[Liked]
+    after: str | None
+
+
+async def cached_interests(context: AppContext, username: str, after: str | None) -> Interests:
+    """Only the first page is cached: `after` of another can be any text."""
+    if after is not None:
+        return await context.store.run(interests_of(username, after))
+    return await context.remember(
+        ("interests", username),
+        lambda found: (site.interests_tag(username), site.BRANDS),
+        lambda: interests_of(username, after),
+    )
+
+
+def interests_of(username: str, after: str | None) -> Steps[Interests]:
+    names = yield from deals.fetch_all_brands()
+    begin = 0 if after is None else bisect_right(names, after, key=deals.brand_key)
+    listed = names[begin : begin + BRANDS_ASKED]
+    brands, categories = yield from deals.interests_in_both(
+        listed, () if begin else tuple(deals.CATEGORIES), username
+    )
+    has_more = begin + BRANDS_ASKED < len(names)
+    return Interests(
+        [Liked(name, deals.brand_key(name), interest) for name, interest in brands.items()],
+        [Liked(name, deals.category_key(name), interest) for name, interest in categories.items()],
+        deals.brand_key(listed[-1]) if has_more else None,
+    )

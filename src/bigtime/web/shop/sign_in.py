@@ -1,0 +1,141 @@
+"""Signing up, in and out.
+
+A login that does not exist is answered in the same words, after the same work, as a wrong password.
+Tries are counted by address and by login, so that neither many logins from one address nor one
+login from many addresses get far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Request, Response
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+
+from bigtime import site
+from bigtime.systems import accounts, deals, sessions, shop
+from bigtime.web import pages
+from bigtime.web.http import TooManyTries, local_path, see_other
+from bigtime.web.pages import SubmittedForm, context_of
+
+F = TypeVar("F", bound=BaseModel)
+
+LOG_IN = "shopper/log_in.html"
+SIGN_UP = "shopper/sign_up.html"
+
+router = APIRouter(include_in_schema=False)
+
+
+class LogIn(BaseModel):
+    """The form to sign in."""
+
+    email: str = Field(max_length=254)
+    password: SecretStr
+
+
+class SignUp(BaseModel):
+    """The form to sign up."""
+
+    username: deals.Username
+    email: Annotated[accounts.Login, AfterValidator(deals.checked_email)]
+    password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
+
+
+@router.get("/log-in")
+async def show_log_in(request: Request, next: str | None = None) -> Response:
+    return await show_form(request, LOG_IN, next)
+
+
+@router.get("/sign-up")
+async def show_sign_up(request: Request, next: str | None = None) -> Response:
+    return await show_form(request, SIGN_UP, next)
+
+
+@router.post("/log-in")
+async def log_in(request: Request) -> Response:
+    """Begins a session, if the password is right."""
+    return await submit(request, LOG_IN, LogIn, verify_credentials)
+
+
+@router.post("/sign-up")
+async def sign_up(request: Request) -> Response:
+    """Creates a member, and begins a session."""
+    return await submit(request, SIGN_UP, SignUp, create_member)
+
+
+@router.post("/log-out")
+async def log_out(request: Request) -> Response:
+    """Ends this session."""
+    context = context_of(request)
+    await pages.read_fields(request, context)
+    return await pages.sign_out(context, request)
+
+
+@router.post("/log-out-everywhere")
+async def log_out_everywhere(request: Request) -> Response:
+    """Ends every session of the visitor."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await pages.read_fields(request, context)
+    await context.store.run(sessions.delete_sessions(visitor.login))
+    context.visitors.forget_all()
+    return await pages.sign_out(context, request)
+
+
+async def show_form(request: Request, template: str, next: str | None) -> Response:
+    context = context_of(request)
+    if await context.visitor(request):
+        return see_other(local_path(next))
+    form: SubmittedForm[Any] = pages.empty_form(next=local_path(next))
+    return await context.form_page(request, template, form=form)
+
+
+async def submit(
+    request: Request,
+    template: str,
+    kind: type[F],
+    identify: Callable[[Request, SubmittedForm[F], F], Awaitable[accounts.Identity | None]],
+) -> Response:
+    """Signs in the identity of a form, or shows the form again; a wrong field is no try."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, kind)
+    try:
+        identity = await identify(request, form, form.value) if form.value else None
+    except TooManyTries as error:
+        form.refuse(error)
+        response = await context.form_page(request, template, form=form, status=429)
+        return pages.with_retry_after(response, error)
+    if identity is None:
+        return await context.form_page(request, template, form=form, status=422)
+    return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
+
+
+async def verify_credentials(
+    request: Request, form: SubmittedForm[LogIn], value: LogIn
+) -> accounts.Identity | None:
+    context = context_of(request)
+    login = pages.count_log_in(context, request, value.email)
+    steps = accounts.verify_password(login, value.password.get_secret_value())
+    try:
+        return await context.cpu_pool.run(steps)
+    except accounts.WrongCredentials as error:
+        form.refuse(error)
+    return None
+
+
+async def create_member(
+    request: Request, form: SubmittedForm[SignUp], value: SignUp
+) -> accounts.Identity | None:
+    context = context_of(request)
+    context.count_try("sign up", request)
+    password, name = value.password.get_secret_value(), form.typed["username"].strip()
+    try:
+        return await context.cpu_pool.run(
+            site.join(value.email, password, value.username, name=name)
+        )
+    except (accounts.LoginTaken, shop.EmailTaken) as error:
+        form.refuse(error, "email")
+    except deals.UsernameTaken as error:
+        form.refuse(error, "username")
+    return None
