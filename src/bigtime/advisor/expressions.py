@@ -13,7 +13,7 @@ ALIAS = "#bigtime_any"
 ALWAYS = f"attribute_exists({ALIAS}) OR attribute_not_exists({ALIAS})"
 
 
-def only(params: Params, *names: str) -> dict[str, Any]:
+def select_params(params: Params, *names: str) -> dict[str, Any]:
     """These parameters, and of the placeholders those that their expressions use."""
     chosen = {name: params[name] for name in names if name in params}
     texts = (text for name, text in chosen.items() if name.endswith("Expression"))

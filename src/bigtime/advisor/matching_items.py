@@ -50,7 +50,7 @@ class FieldHint:
     def value_for(self, number: int) -> Any:
         """The value; or a moment or day in the bucket; or what lies so far from the bound."""
         if self.step:
-            return stepped(self.value, self.step * number)
+            return step_value(self.value, self.step * number)
         if not self.is_bucket:
             return self.value
         if isinstance(self.value, datetime):
@@ -58,7 +58,7 @@ class FieldHint:
         return self.value + timedelta(days=number % DAYS_OF_ANY_MONTH)
 
 
-def stepped(value: Any, distance: int) -> Any:
+def step_value(value: Any, distance: int) -> Any:
     """A value that lies so far above or below another."""
     match value:
         case int() | Decimal():

@@ -41,7 +41,7 @@ def check_pattern(engine: Engine, system: System, pattern: Pattern[..., Any]) ->
         runs.append(dry_run(engine, system, pattern))
         runs.append(dry_run(engine, system, pattern, holding=()))
     except Exception as error:  # whatever a pattern's own code may raise
-        yield broken(pattern, error, "on empty tables" if runs else "on sample answers")
+        yield dry_run_finding(pattern, error, "on empty tables" if runs else "on sample answers")
     else:
         yield from check_scans(pattern, runs)
         yield from check_chart(system, pattern, runs)
@@ -54,7 +54,7 @@ def dry_run(
     return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)
 
 
-def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
+def dry_run_finding(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
     if isinstance(error, CannotSample):
         return Finding("dry-run", pattern.name, error.problem, error.remedy)
     return Finding(
@@ -66,7 +66,7 @@ def broken(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
 
 
 def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Iterator[Finding]:
-    for place in scanned(runs):
+    for place in scanned_indexes(runs):
         yield Finding(
             "scan",
             pattern.name,
@@ -81,7 +81,7 @@ def check_chart(
     made = (request for run in runs for request in run.requests)
     requests = [one for one in made if not reads_bucket_list(one.request)]
     used = {(table.name, index.name) for request in requests for table, index in request.used}
-    said = charted(pattern.index)
+    said = charted_names(pattern.index)
     unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]
     stray = sorted(place_text(place) for place in used if not is_charted(said, place))
     unused = [name for name in said if not any(is_meant(name, place) for place in used)]
@@ -89,7 +89,7 @@ def check_chart(
         yield Finding(
             "index",
             pattern.name,
-            f"its chart says {pattern.index!r}, but {differing(unknown, stray, unused)}",
+            f"its chart says {pattern.index!r}, but {difference_text(unknown, stray, unused)}",
             f"correct the chart, or the pattern{early_ends(runs)}",
         )
 
@@ -100,7 +100,7 @@ def early_ends(runs: list[Explanation[Any]]) -> str:
     return f"; or give it a sample that does not end in {', '.join(errors)}" if errors else ""
 
 
-def scanned(runs: list[Explanation[Any]]) -> list[TableIndex]:
+def scanned_indexes(runs: list[Explanation[Any]]) -> list[TableIndex]:
     scans = (
         request for run in runs for request in run.requests if request.request.operation == "Scan"
     )
@@ -109,7 +109,7 @@ def scanned(runs: list[Explanation[Any]]) -> list[TableIndex]:
     )
 
 
-def charted(text: str) -> list[str]:
+def charted_names(text: str) -> list[str]:
     """The names in the index column of a chart: `UserIndex, then Main table`."""
     names = (name.strip().removeprefix("then ").strip() for name in re.split("[,;]", text))
     return [name for name in names if name not in ("", "N/A")]
@@ -140,7 +140,7 @@ def place_text(place: TableIndex) -> str:
     return f"the table {table}" if index == MAIN else f"{table}.{index}"
 
 
-def differing(unknown: list[str], stray: list[str], unused: list[str]) -> str:
+def difference_text(unknown: list[str], stray: list[str], unused: list[str]) -> str:
     idle = [name for name in unused if name not in unknown]
     said = (("there is no", unknown), ("it goes by", stray), ("it never goes by", idle))
     return " and ".join(f"{words} {', '.join(names)}" for words, names in said if names)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, TypedDict, Unpack
 
-from bigtime.advisor.expressions import always_true, only
+from bigtime.advisor.expressions import always_true, select_params
 from bigtime.advisor.matching_items import matching_items
 from bigtime.advisor.request_actions import Action, actions_of, replace_actions, tables_in
 from bigtime.advisor.sample import entity_of, sample_item
@@ -122,7 +122,7 @@ class SampleTables:
     def items_on_page(self, params: Params) -> list[Item]:
         """All that a query or a scan looks at, as its index holds it, before its filter."""
         operation = "Query" if KEY_CONDITION in params else "Scan"
-        items: list[Item] = self.ask(operation, **only(params, *PAGE))["Items"]
+        items: list[Item] = self.ask(operation, **select_params(params, *PAGE))["Items"]
         return items
 
     def table(self, name: str) -> Table:
@@ -166,7 +166,7 @@ class SampleTables:
 
     def prepare_page(self, params: Params) -> None:
         """Puts what is missing of the items that a query or a scan expects, by rules 2 and 4."""
-        stretch = only(params, *STRETCH)
+        stretch = select_params(params, *STRETCH)
         if repr(stretch) in self.queried:
             return
         self.queried.add(repr(stretch))

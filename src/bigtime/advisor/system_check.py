@@ -28,7 +28,7 @@ def check_system(system: System) -> list[Finding]:
         },
     }
     judged = [replace(one, accepted=reasons.get(one.key)) for one in found]
-    return [*judged, *outlived(reasons, found)]
+    return [*judged, *outdated_reasons(reasons, found)]
 
 
 def open_findings(system: System) -> list[Finding]:
@@ -36,7 +36,7 @@ def open_findings(system: System) -> list[Finding]:
     return [one for one in check_system(system) if one.accepted is None]
 
 
-def outlived(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Finding]:
+def outdated_reasons(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Finding]:
     keys = {one.key for one in found}
     for key in reasons:
         if key not in keys:

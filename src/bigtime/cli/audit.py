@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bigtime.cli.tables import StoreSetting, opened
+from bigtime.cli.tables import StoreSetting, open_database
 
 audit = typer.Typer(
     name="audit", help="The portal's audit log: prove that nobody changed it.", no_args_is_help=True
@@ -21,12 +21,16 @@ def about() -> None:
 @audit.command()
 def verify(store: StoreSetting = None) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
-    from bigtime.cli.failures import told
+    from bigtime.cli.failures import failures_as_sentences
     from bigtime.systems.portal import Place, verify_chains
 
     screen = Console(highlight=False, markup=False)
     items = faults = 0
-    with opened(store) as database, told("portal", store), progress(screen) as bar:
+    with (
+        open_database(store) as database,
+        failures_as_sentences("portal", store),
+        progress(screen) as bar,
+    ):
         task = bar.add_task("", items=0)
         place: Place | None = Place()
         while place is not None:

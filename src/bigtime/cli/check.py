@@ -32,13 +32,13 @@ def check(
     is_wrong = False
     for one in chosen:
         findings = check_system(one)
-        show(one, findings)
+        show_findings(one, findings)
         is_wrong = is_wrong or any(finding.accepted is None for finding in findings)
     if is_wrong:
         raise typer.Exit(1)
 
 
-def show(system: System, findings: list[Finding]) -> None:
+def show_findings(system: System, findings: list[Finding]) -> None:
     screen = Console(highlight=False)
     accepted = sum(finding.accepted is not None for finding in findings)
     screen.print(
@@ -47,10 +47,10 @@ def show(system: System, findings: list[Finding]) -> None:
         soft_wrap=True,
     )
     for finding in sorted(findings, key=lambda one: one.accepted is not None):
-        screen.print(line_of(finding), soft_wrap=True)
+        screen.print(finding_line(finding), soft_wrap=True)
 
 
-def line_of(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
     key = escape(finding.key)
     if finding.accepted is not None:
         return f"[green]accepted[/green]  {key}: {escape(finding.accepted)}"

@@ -35,22 +35,22 @@ def explain(
     """
     from bigtime.advisor import UnknownPrice, sample_arguments
     from bigtime.advisor import explain as explained
-    from bigtime.cli.failures import told
-    from bigtime.cli.parameters import typed_arguments
+    from bigtime.cli.failures import failures_as_sentences
+    from bigtime.cli.parameters import parse_arguments
     from bigtime.model import DesignError
 
     system, meant = pattern_named(pattern)
-    with told(system_of(pattern)):
-        typed = typed_arguments(meant, context.args)
+    with failures_as_sentences(system_of(pattern)):
+        typed = parse_arguments(meant, context.args)
         try:
             steps = meant(**{**sample_arguments(meant), **typed})
             explanation = explained(steps, tables=system.all_tables, region=region)
         except (DesignError, UnknownPrice) as error:
             refuse(str(error), code=2)
-    show(explanation, with_requests=requests)
+    show_explanation(explanation, with_requests=requests)
 
 
-def show(explanation: Explanation[Any], *, with_requests: bool) -> None:
+def show_explanation(explanation: Explanation[Any], *, with_requests: bool) -> None:
     from bigtime.advisor import price, units
 
     screen = Console(highlight=False)

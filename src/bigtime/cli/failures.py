@@ -13,14 +13,14 @@ from bigtime.wire import ResourceNotFoundException
 
 
 @contextmanager
-def told(system: str, store: str | None = None) -> Iterator[None]:
+def failures_as_sentences(system: str, store: str | None = None) -> Iterator[None]:
     """Ends the program with a sentence; `system` and `store` are as they were typed."""
     try:
         yield
     except DomainError as error:
         refuse(f"{sentence(str(error))} ({error.code})")
     except ValidationError as error:
-        refuse(f"{error.title} cannot be so: {faults(error)}. (value-refused)")
+        refuse(f"{error.title} cannot be so: {fault_text(error)}. (value-refused)")
     except ValueRefused as error:
         refuse(f"{sentence(str(error))} (value-refused)")
     except ItemMismatch as error:
@@ -41,7 +41,7 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def faults(error: ValidationError) -> str:
+def fault_text(error: ValidationError) -> str:
     """What is wrong with a value, and where in it."""
     found = error.errors()
     places = (".".join(map(str, one["loc"])) for one in found)

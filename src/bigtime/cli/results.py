@@ -108,31 +108,31 @@ def show(value: Any, *, after: str) -> None:
     """Prints a result; `after` is the option that takes a page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
-    for one in shown(value, after):
+    for one in result_parts(value, after):
         if one or before:  # an empty line stands only between others
             screen.print(one, soft_wrap=isinstance(one, str))
         before = one
 
 
-def shown(value: Any, after: str) -> Iterator[Table | str]:
+def result_parts(value: Any, after: str) -> Iterator[Table | str]:
     record = fields_of(value)
     if record is not None:
-        yield from shown_record(record, after)
+        yield from record_parts(record, after)
     elif isinstance(value, Page):
-        yield from shown_list(value.items)
+        yield from list_parts(value.items)
         if value.position is not None:
             yield f"There is more: {after} {cursors().write(value.position)}"
     elif isinstance(value, tuple) and not all(map(is_record, value)):
         for one in value:
             yield ""
-            yield from shown(one, after)
+            yield from result_parts(one, after)
     elif isinstance(value, (list, tuple, AbstractSet)):
-        yield from shown_list(value)
+        yield from list_parts(value)
     else:
         yield cell(value) or "nothing"
 
 
-def shown_record(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
+def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
     cells = {name: cell(value) for name, value in record.items() if fits_a_cell(value)}
     if cells:
         table = Table(box=None, show_header=False, pad_edge=False)
@@ -142,10 +142,10 @@ def shown_record(record: Mapping[str, Any], after: str) -> Iterator[Table | str]
     for name in [name for name in record if name not in cells]:
         yield ""
         yield f"{name}:"
-        yield from shown(record[name], after)
+        yield from result_parts(record[name], after)
 
 
-def shown_list(values: Iterable[Any]) -> Iterator[Table | str]:
+def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
     """A table for each kind of record, and a line for each other value."""
     kinds: dict[type, list[Any]] = {}
     for value in values:

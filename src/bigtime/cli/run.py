@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from bigtime.cli.systems import PatternName, pattern_named, system_of
-from bigtime.cli.tables import StoreSetting, opened
+from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
     from bigtime.model import Pattern
@@ -26,15 +26,15 @@ def run(
     ] = False,
 ) -> None:
     """Run an access pattern and print its result; its parameters are typed as options."""
-    from bigtime.cli.failures import told
-    from bigtime.cli.parameters import check_complete, cursor_option, typed_arguments
+    from bigtime.cli.failures import failures_as_sentences
+    from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
     from bigtime.cli.results import show, show_json
 
     _, meant = pattern_named(pattern)
-    with told(system_of(pattern)):
-        arguments = typed_arguments(meant, context.args)
+    with failures_as_sentences(system_of(pattern)):
+        arguments = parse_arguments(meant, context.args)
         check_complete(meant, arguments)
-    with opened(store) as database, told(system_of(pattern), store):
+    with open_database(store) as database, failures_as_sentences(system_of(pattern), store):
         result = database.run(meant(**arguments))
     if as_json:
         show_json(result)

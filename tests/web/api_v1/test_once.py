@@ -163,7 +163,7 @@ def test_who_is_slow_and_was_overtaken_has_the_answer_of_the_other(
     wanted = {"dealId": post_deal().deal_id, "count": 2}
     has_begun, is_overtaken = Event(), Event()
 
-    repeat = once.repeating
+    repeat = once.replaying_store
 
     class Slow:
         """A store that waits before it carries a request out."""

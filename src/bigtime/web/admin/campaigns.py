@@ -14,7 +14,7 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin, check_choice, refuse_choice
-from bigtime.web.admin.history import shown_entries
+from bigtime.web.admin.history import entry_rows
 from bigtime.web.admin.products import Lines
 from bigtime.web.http import see_other, status_in_form, status_of
 from bigtime.web.pages import (
@@ -129,7 +129,7 @@ async def show_campaigns(request: Request, admin: Admin, after: str | None = Non
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
-        products=await choices(request),
+        products=await product_choices(request),
         offers=found.items,
         after=context.cursors.write(found.position),
     )
@@ -143,7 +143,7 @@ def check_of_one(form: SubmittedForm[Filters]) -> None:
         refuse_choice(form, "which", "Of one product, choose active ones, running ones, or all.")
 
 
-async def choices(request: Request) -> list[tuple[str, str]]:
+async def product_choices(request: Request) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
     found = await context_of(request).store.run(portal.list_product_names(limit=MOST_PRODUCTS))
     return [(one.id, one.name if one.active else f"{one.name} (archived)") for one in found]
@@ -154,30 +154,30 @@ async def choices(request: Request) -> list[tuple[str, str]]:
 
 @campaigns.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin, product: str = "") -> Response:
-    return await new_shown(request, empty_form(product_id=product))
+    return await new_page(request, empty_form(product_id=product))
 
 
 @campaigns.post(f"{HERE}/new")
-async def make(request: Request, admin: Admin) -> Response:
+async def create(request: Request, admin: Admin) -> Response:
     context = context_of(request)
     form = await read_form(request, context, NewCampaign)
     if form.value is None:
-        return await new_shown(request, form, status=422)
+        return await new_page(request, form, status=422)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
         made = await context.store.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
-        return await new_shown(request, form, status=status_in_form(error))
+        return await new_page(request, form, status=status_in_form(error))
     return see_other(f"{HERE}/{made.code}?done=made")
 
 
-async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
     return await context_of(request).form_page(
         request,
         "admin/new_campaign.html",
         form=form,
-        products=await choices(request),
+        products=await product_choices(request),
         status=status,
     )
 
@@ -187,7 +187,7 @@ async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int =
 
 @campaigns.get(f"{HERE}/{{code}}")
 async def show_campaign(request: Request, admin: Admin, code: str, done: str = "") -> Response:
-    return await shown_campaign(request, code, done=done)
+    return await campaign_page(request, code, done=done)
 
 
 @campaigns.post(f"{HERE}/{{code}}")
@@ -196,7 +196,7 @@ async def change(request: Request, admin: Admin, code: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await shown_campaign(request, code, form=form, status=422)
+        return await campaign_page(request, code, form=form, status=422)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_campaign(code, changes, by=admin.login, seen=form.value.seen)
@@ -208,7 +208,7 @@ async def change(request: Request, admin: Admin, code: str) -> Response:
         portal.CampaignDeleted,
     ) as error:
         form.refuse(error, FIELDS.get(type(error)))
-        return await shown_campaign(request, code, form=form, status=status_of(error))
+        return await campaign_page(request, code, form=form, status=status_of(error))
     return done_with(request, changed, "changed")
 
 
@@ -236,10 +236,10 @@ def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
     """A campaign with its prices, and its newest history."""
     offer = yield from portal.get_campaign(code, include_inactive=True, zone=zone)
     log = yield from portal.audit_log(portal.Audited.CAMPAIGNS, offer.campaign.id, limit=NEWEST)
-    return {"offer": offer, "campaign": offer.campaign, "entries": shown_entries(log)}
+    return {"offer": offer, "campaign": offer.campaign, "entries": entry_rows(log)}
 
 
-async def shown_campaign(
+async def campaign_page(
     request: Request,
     code: str,
     *,

@@ -16,7 +16,7 @@ from bigtime.web.admin.admin import Admin
 from bigtime.web.http import NoSuchPage
 from bigtime.web.pages import context_of
 
-PAGE = 25
+HISTORY_PAGE = 25
 
 history = APIRouter(include_in_schema=False)
 
@@ -27,21 +27,23 @@ async def show_history(
 ) -> Response:
     """Everything that was done to a record, newest first."""
     context = context_of(request)
-    audited = audited_named(table)
-    steps = portal.audit_log(audited, record_id, limit=PAGE, after=context.cursors.read(after))
+    audited = audited_table(table)
+    steps = portal.audit_log(
+        audited, record_id, limit=HISTORY_PAGE, after=context.cursors.read(after)
+    )
     found = await context.store.run(steps)
     page = context.templates.page(
         "admin/history.html",
         table=audited,
         record_id=record_id,
-        entries=shown_entries(found),
+        entries=entry_rows(found),
         after=context.cursors.write(found.position),
         is_first=after is None,
     )
     return await context.answer(request, page)
 
 
-def audited_named(table: str) -> portal.Audited:
+def audited_table(table: str) -> portal.Audited:
     try:
         return portal.Audited(table)
     except ValueError:
@@ -55,7 +57,7 @@ def audited_named(table: str) -> portal.Audited:
 STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "id"})
 
 
-WORDS: Final = {
+ACTION_WORDS: Final = {
     portal.Action.CREATED: "made it",
     portal.Action.UPDATED: "changed it",
     portal.Action.DELETED: "archived it",
@@ -77,7 +79,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownEntry:
+class EntryRow:
     """An entry, what was done in words, and the fields that it changed."""
 
     entry: portal.AuditEntry
@@ -85,8 +87,8 @@ class ShownEntry:
     changes: list[FieldChange]
 
 
-def shown_entries(entries: Iterable[portal.AuditEntry]) -> list[ShownEntry]:
-    return [ShownEntry(entry, WORDS[entry.action], changes_in(entry)) for entry in entries]
+def entry_rows(entries: Iterable[portal.AuditEntry]) -> list[EntryRow]:
+    return [EntryRow(entry, ACTION_WORDS[entry.action], changes_in(entry)) for entry in entries]
 
 
 def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
@@ -96,20 +98,20 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
     before, after = entry.before or {}, entry.after or {}
     names = sorted((before.keys() | after.keys()) - STAMPS)
     return [
-        FieldChange(name, in_words(before.get(name)), in_words(after.get(name)))
+        FieldChange(name, value_text(before.get(name)), value_text(after.get(name)))
         for name in names
         if before.get(name) != after.get(name)
     ]
 
 
-def in_words(value: Any) -> str:
+def value_text(value: Any) -> str:
     match value:
         case None:
             return ""
         case Decimal():
             return f"{value:f}"
         case list():
-            return ", ".join(map(in_words, value))
+            return ", ".join(map(value_text, value))
         case dict():
-            return ", ".join(f"{name} {in_words(one)}" for name, one in value.items())
+            return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
     return str(value)

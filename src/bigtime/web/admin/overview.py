@@ -42,7 +42,7 @@ class Overview:
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
     context = context_of(request)
-    seen = await context.store.run(looked_over(await next_and_last_campaigns(context)))
+    seen = await context.store.run(read_overview(await next_and_last_campaigns(context)))
     page = context.templates.page("admin/overview.html", seen=seen)
     return await context.answer(request, page)
 
@@ -58,7 +58,7 @@ async def next_and_last_campaigns(context: AppContext) -> Campaigns:
     )
 
 
-def looked_over(campaigns: Campaigns) -> Steps[Overview]:
+def read_overview(campaigns: Campaigns) -> Steps[Overview]:
     upcoming, expired = campaigns
     return Overview(
         by_status=(yield from portal.count_tenants_by_status()),

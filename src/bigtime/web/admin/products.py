@@ -18,7 +18,7 @@ from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.history import shown_entries
+from bigtime.web.admin.history import entry_rows
 from bigtime.web.http import TypedPrice, see_other, status_of
 from bigtime.web.pages import (
     SubmittedForm,
@@ -40,7 +40,7 @@ CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.
 Which = Literal["active", "all", "archived"]
 
 
-def by_line(text: Any) -> Any:
+def split_lines(text: Any) -> Any:
     """A feature to a line; empty lines do not count."""
     if not isinstance(text, str):
         return text
@@ -63,7 +63,7 @@ class ProductForm(BaseModel):
     description: Lines
     price: RandPrice
     billing_cycle: portal.Billing
-    features: Annotated[portal.Features, BeforeValidator(by_line)] = []
+    features: Annotated[portal.Features, BeforeValidator(split_lines)] = []
 
 
 class Changes(ProductForm):
@@ -77,7 +77,7 @@ class Changes(ProductForm):
         return self.model_dump(exclude={"seen", "confirmed"})
 
 
-def listing(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
+def list_steps(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
     if which == "archived":
         return portal.list_deleted_products(limit=PAGE, after=after)
     return portal.list_products(include_inactive=which == "all", limit=PAGE, after=after)
@@ -89,7 +89,7 @@ async def show_products(
 ) -> Response:
     """Products, and how many there are."""
     context = context_of(request)
-    found = await context.store.run(listing(which, context.cursors.read(after)))
+    found = await context.store.run(list_steps(which, context.cursors.read(after)))
     counts = await context.store.run(portal.count_products())
     page = context.templates.page(
         "admin/products.html",
@@ -106,20 +106,20 @@ async def show_products(
 
 @products.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin) -> Response:
-    return await new_shown(request, empty_form())
+    return await new_page(request, empty_form())
 
 
 @products.post(f"{HERE}/new")
-async def make(request: Request, admin: Admin) -> Response:
+async def create(request: Request, admin: Admin) -> Response:
     context = context_of(request)
     form = await read_form(request, context, ProductForm)
     if form.value is None:
-        return await new_shown(request, form, status=422)
+        return await new_page(request, form, status=422)
     made = await context.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
     return see_other(f"{HERE}/{made.id}?done=made")
 
 
-async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
     return await context_of(request).form_page(
         request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
     )
@@ -130,7 +130,7 @@ async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int =
 
 @products.get(f"{HERE}/{{product_id}}")
 async def show_product(request: Request, admin: Admin, product_id: str, done: str = "") -> Response:
-    return await shown_product(request, product_id, done=done)
+    return await product_page(request, product_id, done=done)
 
 
 @products.post(f"{HERE}/{{product_id}}")
@@ -139,17 +139,17 @@ async def change(request: Request, admin: Admin, product_id: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await shown_product(request, product_id, form=form, status=422)
+        return await product_page(request, product_id, form=form, status=422)
     product = await context.store.run(portal.get_product(product_id, include_inactive=True))
     told = form.value
     if told.price != product.price and told.confirmed != change_of(product.price, told.price):
-        return await price_asked(request, product, told)
+        return await price_page(request, product, told)
     try:
         steps = portal.update_product(product_id, told.changes, by=admin.login, seen=told.seen)
         await context.store.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
         form.refuse(error)
-        return await shown_product(request, product_id, form=form, status=status_of(error))
+        return await product_page(request, product_id, form=form, status=status_of(error))
     return see_other(f"{HERE}/{product_id}?done=changed")
 
 
@@ -157,7 +157,7 @@ def change_of(before: Decimal, after: Decimal) -> str:
     return f"{before} to {after}"
 
 
-async def price_asked(request: Request, product: portal.Product, told: Changes) -> Response:
+async def price_page(request: Request, product: portal.Product, told: Changes) -> Response:
     """The page that says what a new price means."""
     context = context_of(request)
     zone = ordering_of(context).zone
@@ -193,10 +193,10 @@ def whole_product(product_id: str) -> Steps[dict[str, Any]]:
     """A product, and its newest history."""
     product = yield from portal.get_product(product_id, include_inactive=True)
     log = yield from portal.audit_log(portal.Audited.PRODUCTS, product.id, limit=NEWEST)
-    return {"product": product, "entries": shown_entries(log)}
+    return {"product": product, "entries": entry_rows(log)}
 
 
-async def shown_product(
+async def product_page(
     request: Request,
     product_id: str,
     *,

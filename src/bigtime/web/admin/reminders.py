@@ -15,23 +15,23 @@ from bigtime.web.admin.admin import Admin
 from bigtime.web.http import see_other
 from bigtime.web.pages import context_of, read_form
 
-HERE: Final = "/admin/reminders"
-MOST: Final = 50
+REMINDERS: Final = "/admin/reminders"
+MOST_REMINDED: Final = 50
 
 reminders = APIRouter(include_in_schema=False)
 
 
-def split(text: Any) -> Any:
+def split_words(text: Any) -> Any:
     return text.split() if isinstance(text, str) else text
 
 
-class Reminding(BaseModel):
+class ReminderForm(BaseModel):
     """Whom to remind: one, or all of a page."""
 
-    tenant_ids: Annotated[list[str], Field(max_length=MOST), BeforeValidator(split)]
+    tenant_ids: Annotated[list[str], Field(max_length=MOST_REMINDED), BeforeValidator(split_words)]
 
 
-@reminders.get(HERE)
+@reminders.get(REMINDERS)
 async def show_reminders(
     request: Request, admin: Admin, after: str | None = None, sent: int | None = None
 ) -> Response:
@@ -51,14 +51,14 @@ async def show_reminders(
     )
 
 
-@reminders.post(HERE)
+@reminders.post(REMINDERS)
 async def send_reminders(request: Request, admin: Admin) -> Response:
     """Reminds those who were not reminded today."""
     context = context_of(request)
-    form = await read_form(request, context, Reminding)
+    form = await read_form(request, context, ReminderForm)
     if form.value is None:
         raise Malformed("Say whom to remind; at most 50 at once.")
     steps = remind_tenants(
         form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
     )
-    return see_other(f"{HERE}?sent={await context.store.run(steps)}")
+    return see_other(f"{REMINDERS}?sent={await context.store.run(steps)}")

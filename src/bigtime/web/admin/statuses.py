@@ -19,7 +19,7 @@ from bigtime.systems.portal import (
     update_tenant_status,
 )
 from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.tenants import HERE, shown_tenant
+from bigtime.web.admin.tenants import HERE, tenant_page
 from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import SubmittedForm, context_of, read_form
 from bigtime.wire import Steps
@@ -45,11 +45,11 @@ async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to what its lifecycle allows."""
     form = await read_form(request, context_of(request), Move)
     if form.value is None:
-        return await shown_tenant(request, tenant_id, moving=form, status=422)
+        return await tenant_page(request, tenant_id, moving=form, status=422)
     steps = update_tenant_status(
         tenant_id, form.value.status, by=admin.login, expected=form.value.expected
     )
-    return await moved(request, tenant_id, form, steps)
+    return await run_move(request, tenant_id, form, steps)
 
 
 @statuses.post(f"{HERE}/{{tenant_id}}/override")
@@ -57,15 +57,15 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to any status, and notes the reason."""
     form = await read_form(request, context_of(request), Override)
     if form.value is None:
-        return await shown_tenant(request, tenant_id, moving=form, status=422)
+        return await tenant_page(request, tenant_id, moving=form, status=422)
     told = form.value
     steps = override_tenant_status(
         tenant_id, told.status, told.reason, by=admin.login, expected=told.expected
     )
-    return await moved(request, tenant_id, form, steps)
+    return await run_move(request, tenant_id, form, steps)
 
 
-async def moved(
+async def run_move(
     request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[Any]
 ) -> Response:
     try:
@@ -73,5 +73,5 @@ async def moved(
     except (MoveRefused, StatusMoved, TenantDeleted) as error:
         form.refuse(error)
         status = status_of(error)
-        return await shown_tenant(request, tenant_id, moving=form, status=status)
+        return await tenant_page(request, tenant_id, moving=form, status=status)
     return see_other(f"{HERE}/{tenant_id}?done=moved")

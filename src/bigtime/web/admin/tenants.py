@@ -14,7 +14,7 @@ from bigtime.model import DomainError, Page, Position
 from bigtime.site import form_values
 from bigtime.systems import portal
 from bigtime.web.admin.admin import Admin, check_choice
-from bigtime.web.admin.history import shown_entries
+from bigtime.web.admin.history import entry_rows
 from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import (
     SubmittedForm,
@@ -132,7 +132,7 @@ async def show_new(request: Request, admin: Admin) -> Response:
 
 
 @tenants.post(f"{HERE}/new")
-async def make(request: Request, admin: Admin) -> Response:
+async def create(request: Request, admin: Admin) -> Response:
     """Makes a tenant; an address that somebody has is refused."""
     context = context_of(request)
     form = await read_form(request, context, NewTenant)
@@ -154,7 +154,7 @@ async def make(request: Request, admin: Admin) -> Response:
 
 @tenants.get(f"{HERE}/{{tenant_id}}")
 async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str = "") -> Response:
-    return await shown_tenant(request, tenant_id, done=done)
+    return await tenant_page(request, tenant_id, done=done)
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}")
@@ -163,14 +163,14 @@ async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await shown_tenant(request, tenant_id, form=form, status=422)
+        return await tenant_page(request, tenant_id, form=form, status=422)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
         await context.store.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
         form.refuse(error)
-        return await shown_tenant(request, tenant_id, form=form, status=status_of(error))
+        return await tenant_page(request, tenant_id, form=form, status=status_of(error))
     return see_other(f"{HERE}/{tenant_id}?done=changed")
 
 
@@ -195,10 +195,10 @@ def whole_tenant(tenant_id: str) -> Steps[dict[str, Any]]:
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     orders = yield from portal.list_orders(tenant.id, limit=NEWEST)
     log = yield from portal.audit_log(portal.Audited.TENANTS, tenant.id, limit=NEWEST)
-    return {"tenant": tenant, "orders": orders, "entries": shown_entries(log)}
+    return {"tenant": tenant, "orders": orders, "entries": entry_rows(log)}
 
 
-async def shown_tenant(
+async def tenant_page(
     request: Request,
     tenant_id: str,
     *,

@@ -19,7 +19,7 @@ from bigtime.model import NotSignedIn
 from bigtime.site import Visitor
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
-from bigtime.web.api.errors import documented
+from bigtime.web.api.errors import error_responses
 from bigtime.web.http import SESSION, NotAllowed
 from bigtime.web.pages import AppContext, context_of
 
@@ -160,6 +160,6 @@ async def count_like(context: CurrentContext, caller: SignedIn) -> None:
 
 LIKE_LIMITED: Final[dict[str, Any]] = {
     "dependencies": [Depends(count_like)],
-    "responses": documented(400, 401, 403, 404, 409, 429),
+    "responses": error_responses(400, 401, 403, 404, 409, 429),
 }
 """Arguments of a route that likes or watches something."""

@@ -222,7 +222,7 @@ async def set_front_page_deals(
     context: CurrentContext, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
-    return await run_change(context, choose(caller, FRONT_SLOT, body.deal_ids))
+    return await run_change(context, choose_deals(caller, FRONT_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
@@ -230,7 +230,7 @@ async def set_editors_choice_deals(
     context: CurrentContext, caller: Editor, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
-    return await run_change(context, choose(caller, CHOICE_SLOT, body.deal_ids))
+    return await run_change(context, choose_deals(caller, CHOICE_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
@@ -238,7 +238,9 @@ async def set_category_deals(
     context: CurrentContext, caller: Editor, category_name: CategoryName, body: FeaturedChoice
 ) -> Featuring:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
-    return await run_change(context, choose(caller, category_slot(category_name), body.deal_ids))
+    return await run_change(
+        context, choose_deals(caller, category_slot(category_name), body.deal_ids)
+    )
 
 
 @deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
@@ -276,7 +278,7 @@ async def refresh_deals_cache(store: CurrentStore, _: Editor) -> DealsShown:
     return show_deals(await store.run(deals.refresh_deals_cache()))
 
 
-def choose(caller: Visitor, slot: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
+def choose_deals(caller: Visitor, slot: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
     before = yield from fetch_featuring(slot)
     ids = [deals.deal_id_of(deal_id) for deal_id in deal_ids]
     yield from feature_deals(caller.username, slot, ids, before)
@@ -286,7 +288,7 @@ def choose(caller: Visitor, slot: FeaturedSlot, deal_ids: Sequence[str]) -> Step
 def refresh(caller: Visitor, slot: FeaturedSlot) -> Steps[Featuring]:
     before = yield from fetch_featuring(slot)
     deal_ids = [deal.deal_id for deal in before.featured_deals]
-    return (yield from choose(caller, slot, deal_ids)) if deal_ids else before
+    return (yield from choose_deals(caller, slot, deal_ids)) if deal_ids else before
 
 
 def category_slot(name: str) -> FeaturedSlot:

@@ -69,23 +69,23 @@ HEADERS: Final[dict[int, dict[str, Any]]] = {
 }
 
 
-def documented(*statuses: int) -> Documented:
+def error_responses(*statuses: int) -> Documented:
     """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
-    return {status: documented_as(status) for status in sorted({*statuses, 422})}
+    return {status: error_response(status) for status in sorted({*statuses, 422})}
 
 
-def documented_as(status: int) -> dict[str, Any]:
+def error_response(status: int) -> dict[str, Any]:
     response: dict[str, Any] = {"model": Problem, "description": MEANINGS[status]}
     return response | {"headers": HEADERS[status]} if status in HEADERS else response
 
 
-PUBLIC: Final = documented(400, 404)
+PUBLIC: Final = error_responses(400, 404)
 """The `responses` of a route of `/api/v1` that reads, and is open to everybody."""
-OWN: Final = documented(400, 401, 404)
+OWN: Final = error_responses(400, 401, 404)
 """Of one that reads what is the caller's own."""
-STAFF: Final = documented(400, 401, 403, 404)
+STAFF: Final = error_responses(400, 401, 403, 404)
 """Of one that reads for editors or admins."""
-WRITE: Final = documented(400, 401, 403, 404, 409)
+WRITE: Final = error_responses(400, 401, 403, 404, 409)
 """Of one that writes."""
 
 

@@ -140,13 +140,13 @@ async def read_body(request: Request) -> bytes:
 
 def object_in(content: bytes) -> dict[str, Any]:
     """The object that a body is. A model would look for its fields in anything, even a decimal."""
-    value = parsed(content)
+    value = parse_json(content)
     if not isinstance(value, dict):
         raise Malformed("The body is no JSON object; send one, such as {}.")
     return value
 
 
-def parsed(content: bytes) -> Any:
+def parse_json(content: bytes) -> Any:
     try:
         orjson.loads(content)
         return json.loads(content, parse_float=Decimal)

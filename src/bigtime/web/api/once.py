@@ -175,7 +175,7 @@ async def fingerprint(request: Request) -> str:
 
 async def carry_out(context: AppContext, claim: Claim, make: Making) -> Answer:
     try:
-        return await make(Turn(repeating(context.store, claim.record), claim.record))
+        return await make(Turn(replaying_store(context.store, claim.record), claim.record))
     except AnsweredAlready:
         raise
     except DomainError:
@@ -186,7 +186,7 @@ async def carry_out(context: AppContext, claim: Claim, make: Making) -> Answer:
         raise MayBeDoneAlready from None
 
 
-def repeating(store: AsyncStore, noted: IdempotencyRecord) -> AsyncStore:
+def replaying_store(store: AsyncStore, noted: IdempotencyRecord) -> AsyncStore:
     """The store, at the moment and with the randomness that a request began with."""
     repeated = copy(store)
     repeated.clock = lambda: noted.begun_at

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from bigtime.systems import portal
 from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentContext, is_admin
 from bigtime.web.api.bodies import OPTIONAL, Amount, FieldErrors, Immutable, RequestBody, example
-from bigtime.web.api.errors import documented
+from bigtime.web.api.errors import error_responses
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Idempotent
 from bigtime.web.api.paging import Items, Listed, PagesOf50
@@ -122,7 +122,7 @@ class CampaignChanged(RecordChanged):
     status_code=201,
     response_model=CampaignShown,
     summary=portal.create_campaign.title,
-    responses=documented(400, 401, 403, 409),
+    responses=error_responses(400, 401, 403, 409),
 )
 async def create(
     context: CurrentContext, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
@@ -152,7 +152,7 @@ def read_campaign(context: AppContext, code: str, *, include_inactive: bool) -> 
     "",
     response_model=Listed[CampaignShown],
     summary=portal.list_campaigns.title,
-    responses=documented(400, 401, 403),
+    responses=error_responses(400, 401, 403),
 )
 async def list_all(
     context: CurrentContext,
@@ -184,7 +184,7 @@ async def list_all(
     "/{code}",
     response_model=CampaignShown,
     summary=portal.get_campaign.title,
-    responses=documented(400, 401, 404),
+    responses=error_responses(400, 401, 404),
     openapi_extra=OPEN,
 )
 async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:
@@ -198,7 +198,7 @@ async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> Camp
     "/{code}",
     response_model=CampaignShown,
     summary=portal.update_campaign.title,
-    responses=documented(400, 401, 403, 404, 409),
+    responses=error_responses(400, 401, 403, 404, 409),
 )
 async def change(
     context: CurrentContext, caller: Admin, code: str, wanted: CampaignChanged

@@ -26,7 +26,7 @@ from bigtime.site import (
 from bigtime.systems import portal
 from bigtime.web.api.access import OPEN, CheckoutCaller, CurrentContext
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
-from bigtime.web.api.errors import documented
+from bigtime.web.api.errors import error_responses
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
 from bigtime.web.api.portal_tenants import OrderShown
@@ -108,7 +108,7 @@ class CheckoutAsked(RequestBody):
     status_code=202,
     response_model=CodeSent,
     summary="Ask for a Code",
-    responses=documented(400, 422, 429),
+    responses=error_responses(400, 422, 429),
 )
 async def ask_for_code(
     request: Request, context: CurrentContext, tasks: BackgroundTasks, wanted: CodeAsked
@@ -128,7 +128,7 @@ async def ask_for_code(
     status_code=201,
     response_model=OrderShown,
     summary=portal.place_order.title,
-    responses=documented(400, 401, 403, 409, 422, 429),
+    responses=error_responses(400, 401, 403, 409, 422, 429),
     openapi_extra=OPEN,
 )
 async def check_out(

@@ -18,7 +18,7 @@ from bigtime.web.api.access import (
     is_admin,
 )
 from bigtime.web.api.bodies import OPTIONAL, Amount, RequestBody, example
-from bigtime.web.api.errors import documented
+from bigtime.web.api.errors import error_responses
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Idempotent
 from bigtime.web.api.paging import Items, Listed, PagesOf50
@@ -104,7 +104,7 @@ class ProductChanged(RecordChanged):
     status_code=201,
     response_model=ProductShown,
     summary=portal.create_product.title,
-    responses=documented(400, 401, 403, 409),
+    responses=error_responses(400, 401, 403, 409),
 )
 async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> Response:
     """Creates a product. Admins only."""
@@ -118,7 +118,7 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> R
     "",
     response_model=Listed[ProductShown],
     summary=portal.list_products.title,
-    responses=documented(400, 401, 403),
+    responses=error_responses(400, 401, 403),
     openapi_extra=OPEN,
 )
 async def list_all(
@@ -140,7 +140,7 @@ async def list_all(
     "/{productId}",
     response_model=ProductShown,
     summary=portal.get_product.title,
-    responses=documented(400, 401, 404),
+    responses=error_responses(400, 401, 404),
     openapi_extra=OPEN,
 )
 async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId) -> ProductShown:
@@ -154,7 +154,7 @@ async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId)
     "/{productId}",
     response_model=ProductShown,
     summary=portal.update_product.title,
-    responses=documented(400, 401, 403, 404, 409),
+    responses=error_responses(400, 401, 403, 404, 409),
 )
 async def change(
     context: CurrentContext, caller: Admin, product_id: ProductId, wanted: ProductChanged

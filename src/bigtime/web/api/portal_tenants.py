@@ -23,7 +23,7 @@ from bigtime.web.api.bodies import (
     WrittenMoment,
     example,
 )
-from bigtime.web.api.errors import documented
+from bigtime.web.api.errors import error_responses
 from bigtime.web.api.json_route import portal_router
 from bigtime.web.api.once import Idempotent
 from bigtime.web.api.paging import Items, Listed, PagesOf50
@@ -177,7 +177,7 @@ class OrderShown(RecordShown):
     status_code=201,
     response_model=TenantShown,
     summary=portal.create_tenant.title,
-    responses=documented(400, 401, 403, 409),
+    responses=error_responses(400, 401, 403, 409),
 )
 async def create(caller: Admin, idempotent: Idempotent, wanted: NewTenant) -> Response:
     """Creates a customer. An e-mail address that is a customer's already is 409. Admins only."""
@@ -191,7 +191,7 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewTenant) -> Re
     "",
     response_model=Listed[TenantShown],
     summary=portal.list_tenants.title,
-    responses=documented(400, 401, 403),
+    responses=error_responses(400, 401, 403),
 )
 async def list_all(
     store: CurrentStore,
@@ -219,7 +219,7 @@ async def list_all(
     "/{tenantId}",
     response_model=TenantShown,
     summary=portal.get_tenant.title,
-    responses=documented(400, 401, 403, 404),
+    responses=error_responses(400, 401, 403, 404),
 )
 async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) -> TenantShown:
     """Returns a customer, to admins and to that customer."""
@@ -232,7 +232,7 @@ async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) ->
     "/{tenantId}",
     response_model=TenantShown,
     summary=portal.update_tenant.title,
-    responses=documented(400, 401, 403, 404, 409),
+    responses=error_responses(400, 401, 403, 404, 409),
 )
 async def change(
     store: CurrentStore, caller: SignedIn, tenant_id: TenantId, wanted: TenantChanged
@@ -283,7 +283,7 @@ def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
     "/{tenantId}/orders",
     response_model=Listed[OrderShown],
     summary=portal.list_orders.title,
-    responses=documented(400, 401, 403, 404),
+    responses=error_responses(400, 401, 403, 404),
 )
 async def list_its_orders(
     store: CurrentStore, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
@@ -299,7 +299,7 @@ async def list_its_orders(
     "/{tenantId}/orders/{orderId}",
     response_model=OrderShown,
     summary=portal.get_order.title,
-    responses=documented(400, 401, 403, 404),
+    responses=error_responses(400, 401, 403, 404),
 )
 async def get_its_order(
     store: CurrentStore,

@@ -18,7 +18,7 @@ from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
 from bigtime.web.api.access import CurrentContext, CurrentStore, SignedIn
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example
-from bigtime.web.api.errors import OWN, documented
+from bigtime.web.api.errors import OWN, error_responses
 from bigtime.web.api.json_route import V1Router
 from bigtime.web.api.paging import Items, Listed, PagesOf25
 from bigtime.web.pages import begin_session, count_log_in
@@ -105,7 +105,7 @@ def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     "/sessions",
     status_code=201,
     response_model=BegunShown,
-    responses=documented(400, 401, 404, 409, 429),
+    responses=error_responses(400, 401, 404, 409, 429),
 )
 async def create_session(
     request: Request, context: CurrentContext, body: Credentials

@@ -31,13 +31,13 @@ from bigtime.web.pages import (
     typed_fields,
     with_retry_after,
 )
-from bigtime.web.portal.confirm import begin
+from bigtime.web.portal.confirm import begin_confirmation
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
 from bigtime.wire import Steps
 
 checkout = APIRouter(include_in_schema=False)
 
-HERE: Final = "/portal/checkout"
+CHECKOUT: Final = "/portal/checkout"
 OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)
 OF_PRODUCT: Final = (portal.UnknownProduct, portal.ProductUnavailable)
 OF_ORDER: Final = (portal.TotalMoved, portal.TenantSuspended, portal.TenantDeleted)
@@ -63,10 +63,10 @@ class Choice(BaseModel):
     @property
     def address(self) -> str:
         told = {"product": self.product, "quantity": self.quantity, "campaign": self.campaign}
-        return f"{HERE}?{urlencode({name: one for name, one in told.items() if one})}"
+        return f"{CHECKOUT}?{urlencode({name: one for name, one in told.items() if one})}"
 
 
-class Ordered(Choice):
+class OrderForm(Choice):
     """The form that orders."""
 
     order_id: portal.OrderId
@@ -79,47 +79,49 @@ class Buyer(BaseModel):
     email: portal.Email
 
 
-@checkout.get(HERE)
+@checkout.get(CHECKOUT)
 async def show_checkout(request: Request) -> Response:
     """What is chosen, and what it costs now."""
     visitor = await context_of(request).visitor(request)
     usual = {"quantity": "1", "email": visitor.login if visitor else ""}
     typed = {**usual, **request.query_params}
     if "product" not in typed:
-        return await shown(request, SubmittedForm(typed))
+        return await checkout_page(request, SubmittedForm(typed))
     form = check_form(Choice, typed)
-    return await shown(request, form, status=200 if form.value else 422)
+    return await checkout_page(request, form, status=200 if form.value else 422)
 
 
-@checkout.post(f"{HERE}/email")
+@checkout.post(f"{CHECKOUT}/email")
 async def give_address(request: Request) -> Response:
     """Makes a tenant of an address, if it is none, and mails it a code."""
     typed = typed_fields(await read_fields(request, context_of(request)))
     form, buyer = check_form(Choice, typed), check_form(Buyer, typed)
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
-        return await shown(request, form, status=422)
+        return await checkout_page(request, form, status=422)
     try:
-        return await begin(request, buyer.value.email, form.value.address, ordering=True)
+        return await begin_confirmation(
+            request, buyer.value.email, form.value.address, ordering=True
+        )
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await shown(request, form, status=429), error)
+        return with_retry_after(await checkout_page(request, form, status=429), error)
 
 
-@checkout.post(f"{HERE}/order")
+@checkout.post(f"{CHECKOUT}/order")
 async def place_order(request: Request) -> Response:
     """Orders; the same form sent again shows the same order."""
     context = context_of(request)
     typed = typed_fields(await read_fields(request, context))
-    form = check_form(Ordered, typed)
+    form = check_form(OrderForm, typed)
     customer = await customer_of(request)
     if form.value is None or customer is None:
-        return await shown(request, form, status=422)
+        return await checkout_page(request, form, status=422)
     try:
         context.count_try("plan checkout", request)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await shown(request, form, status=429), error)
+        return with_retry_after(await checkout_page(request, form, status=429), error)
     sent = form.value
     steps = order_plan(
         ordering_of(context), customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
@@ -127,7 +129,7 @@ async def place_order(request: Request) -> Response:
     try:
         order = await context.store.run(steps)
     except (*OF_CAMPAIGN, *OF_PRODUCT, *OF_ORDER) as error:
-        return await shown(request, form, refused=error)
+        return await checkout_page(request, form, refused=error)
     return see_other(f"/portal/orders/{order.id}?placed=yes")
 
 
@@ -135,7 +137,7 @@ async def place_order(request: Request) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CheckoutView:
     """What there is to choose from, and what is chosen, with a new id for its order."""
 
     products: list[portal.Product]
@@ -144,24 +146,24 @@ class Shown:
     refused: DomainError | None
 
 
-def to_show(choice: Choice | None, ordering: PlanShop) -> Steps[Shown]:
+def read_checkout(choice: Choice | None, ordering: PlanShop) -> Steps[CheckoutView]:
     products = yield from portal.list_products(limit=MOST_ON_OFFER)
     order_id = yield from portal.make_order_id()
     quote, refused = None, None
     if choice is not None:
         try:
-            quote = yield from quoted(choice, ordering)
+            quote = yield from quote_choice(choice, ordering)
         except (*OF_CAMPAIGN, *OF_PRODUCT) as error:
             refused = error
-    return Shown(products.items, quote, order_id, refused)
+    return CheckoutView(products.items, quote, order_id, refused)
 
 
-def quoted(choice: Choice, ordering: PlanShop) -> Steps[portal.Quote]:
+def quote_choice(choice: Choice, ordering: PlanShop) -> Steps[portal.Quote]:
     wanted = choice.wanted()
     return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 
 
-async def shown(
+async def checkout_page(
     request: Request,
     form: SubmittedForm[Any],
     *,
@@ -171,7 +173,7 @@ async def shown(
     """The page; what is wrong with the choice stands beside it, and then there is no button."""
     context = context_of(request)
     choice = check_form(Choice, form.typed).value
-    found = await context.store.run(to_show(choice, ordering_of(context)))
+    found = await context.store.run(read_checkout(choice, ordering_of(context)))
     wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
@@ -184,7 +186,7 @@ async def shown(
         status=status,
         form=form,
         shown=found,
-        plans=[(product.id, named(product)) for product in found.products],
+        plans=[(product.id, plan_label(product)) for product in found.products],
         choice=choice,
         tenant=tenant,
         has_account=customer is not None and customer.has_account,
@@ -201,7 +203,7 @@ def is_closed(tenant: portal.Tenant) -> bool:
     return False
 
 
-def named(product: portal.Product) -> str:
+def plan_label(product: portal.Product) -> str:
     cycle = "a month" if product.billing_cycle == portal.BillingCycle.MONTHLY else "a year"
     return f"{product.name}, {money(product.price, RAND)} {cycle}"
 

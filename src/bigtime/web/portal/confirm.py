@@ -69,35 +69,37 @@ async def show_address(request: Request, next: str | None = None) -> Response:
     if await customer_of(request):
         return see_other(then)
     visitor = await context_of(request).visitor(request)
-    return await address_asked(
+    return await address_page(
         request, empty_form(next=then, email=visitor.login if visitor else "")
     )
 
 
 @confirm.post("/portal/confirm")
-async def send(request: Request) -> Response:
+async def send_first(request: Request) -> Response:
     """Mails a code, if the address is a customer's; the answer is the same if it is not."""
     context = context_of(request)
     form = await read_form(request, context, Address)
     if form.value is None:
-        return await address_asked(request, form, status=422)
+        return await address_page(request, form, status=422)
     then = local_path(form.value.next, default=HOME)
     try:
-        return await begin(request, form.value.email, then)
+        return await begin_confirmation(request, form.value.email, then)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await address_asked(request, form, status=429), error)
+        return with_retry_after(await address_page(request, form, status=429), error)
 
 
-async def begin(request: Request, email: str, then: str, *, ordering: bool = False) -> Response:
+async def begin_confirmation(
+    request: Request, email: str, then: str, *, ordering: bool = False
+) -> Response:
     """To the page that asks for a code; the code is sent when that is answered."""
     context = context_of(request)
     count_code(request, email)
     pending = await context.store.run(begin_check(email, then))
-    return sending(request, pending, ordering=ordering)
+    return redirect_and_send(request, pending, ordering=ordering)
 
 
-def sending(
+def redirect_and_send(
     request: Request, pending: PendingCheck, *, ordering: bool = False, told: str = ""
 ) -> Response:
     context = context_of(request)
@@ -111,7 +113,7 @@ def sending(
 async def show_code(request: Request, check_id: str, code: str = "") -> Response:
     """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
     pending = await context_of(request).store.run(fetch_check(check_id))
-    return await code_asked(request, pending, empty_form(code=code[:20]))
+    return await code_page(request, pending, empty_form(code=code[:20]))
 
 
 @confirm.post("/portal/confirm/{check_id}")
@@ -121,7 +123,7 @@ async def check(request: Request, check_id: str) -> Response:
     form = await read_form(request, context, Code)
     pending = await context.store.run(fetch_check(check_id))
     if form.value is None:
-        return await code_asked(request, pending, form, status=422)
+        return await code_page(request, pending, form, status=422)
     try:
         context.count_try("try code", request)
         tenant_id = await context.store.run(
@@ -129,16 +131,16 @@ async def check(request: Request, check_id: str) -> Response:
         )
     except TooManyTries as error:
         form.refuse(error, "code")
-        return with_retry_after(await code_asked(request, pending, form, status=429), error)
+        return with_retry_after(await code_page(request, pending, form, status=429), error)
     except REFUSED as error:
         form.refuse(error, "code")
         status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
-        return await code_asked(request, pending, form, status=status)
-    return await shown_to_be(request, tenant_id, pending.next)
+        return await code_page(request, pending, form, status=status)
+    return await continue_as_tenant(request, tenant_id, pending.next)
 
 
 @confirm.post("/portal/confirm/{check_id}/again")
-async def again(request: Request, check_id: str) -> Response:
+async def send_again(request: Request, check_id: str) -> Response:
     """Mails another code."""
     context = context_of(request)
     await read_fields(request, context)
@@ -148,15 +150,15 @@ async def again(request: Request, check_id: str) -> Response:
     except TooManyTries as error:
         form = empty_form()
         form.refuse(error)
-        return with_retry_after(await code_asked(request, pending, form, status=429), error)
+        return with_retry_after(await code_page(request, pending, form, status=429), error)
     pending = await context.store.run(restart_check(check_id))
-    return sending(request, pending, told="?sent=again")
+    return redirect_and_send(request, pending, told="?sent=again")
 
 
 # How
 
 
-async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
+async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Response:
     """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
     context = context_of(request)
     response = see_other(then)
@@ -171,7 +173,7 @@ async def shown_to_be(request: Request, tenant_id: str, then: str) -> Response:
     return response
 
 
-async def address_asked(
+async def address_page(
     request: Request, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     return await context_of(request).form_page(
@@ -179,7 +181,7 @@ async def address_asked(
     )
 
 
-async def code_asked(
+async def code_page(
     request: Request, pending: PendingCheck, form: SubmittedForm[Any], *, status: int = 200
 ) -> Response:
     return await context_of(request).form_page(

@@ -57,7 +57,7 @@ async def tenant_of_customer(request: Request, customer: Customer) -> portal.Ten
     return await context_of(request).store.run(steps)
 
 
-def to_confirm(request: Request) -> Response:
+def redirect_to_confirm(request: Request) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
     asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     then = quote(asked if request.method == "GET" else HOME)

@@ -12,8 +12,14 @@ from bigtime.site import forget_mailbox, form_values
 from bigtime.systems import portal
 from bigtime.web.http import VISIT, see_other, status_of
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
-from bigtime.web.portal.customer import HOME, Customer, customer_of, proof_holder, to_confirm
-from bigtime.web.portal.register import Connecting
+from bigtime.web.portal.customer import (
+    HOME,
+    Customer,
+    customer_of,
+    proof_holder,
+    redirect_to_confirm,
+)
+from bigtime.web.portal.register import ConnectForm
 from bigtime.wire import Steps
 
 NEWEST = 3
@@ -21,7 +27,7 @@ NEWEST = 3
 home = APIRouter(include_in_schema=False)
 
 
-class Told(Connecting):
+class DetailsForm(ConnectForm):
     """What a customer tells of itself, and the mark of what was told before."""
 
     seen: str = ""
@@ -31,26 +37,26 @@ class Told(Connecting):
 async def show_home(request: Request, welcome: str = "", changed: str = "") -> Response:
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     told = "welcome" if welcome else "changed" if changed else ""
-    return await shown(request, customer, None, told=told)
+    return await home_page(request, customer, None, told=told)
 
 
 @home.post(f"{HOME}/details")
-async def tell(request: Request) -> Response:
+async def save_details(request: Request) -> Response:
     """Changes what a customer tells of itself."""
     context = context_of(request)
-    form = await read_form(request, context, Told)
+    form = await read_form(request, context, DetailsForm)
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     if form.value is None:
-        return await shown(request, customer, form, status=422)
+        return await home_page(request, customer, form, status=422)
     try:
-        await context.store.run(telling(customer.tenant_id, form.value))
+        await context.store.run(change_details(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
         form.refuse(error)
-        return await shown(request, customer, form, status=status_of(error))
+        return await home_page(request, customer, form, status=status_of(error))
     return see_other(f"{HOME}?changed=yes")
 
 
@@ -67,7 +73,7 @@ async def leave(request: Request) -> Response:
     return response
 
 
-def telling(tenant_id: str, told: Told) -> Steps[portal.Tenant]:
+def change_details(tenant_id: str, told: DetailsForm) -> Steps[portal.Tenant]:
     portal.orderly((yield from portal.get_tenant(tenant_id, include_inactive=True)))
     changes = {
         "organization_name": told.organization_name,
@@ -76,13 +82,13 @@ def telling(tenant_id: str, told: Told) -> Steps[portal.Tenant]:
     return (yield from portal.update_tenant(tenant_id, changes, by=tenant_id, seen=told.seen))
 
 
-def tenant_and_orders(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]:
+def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]:
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     newest = yield from portal.list_orders(tenant_id, limit=NEWEST)
     return tenant, newest.items
 
 
-async def shown(
+async def home_page(
     request: Request,
     customer: Customer,
     form: SubmittedForm[Any] | None,
@@ -91,7 +97,7 @@ async def shown(
     told: str = "",
 ) -> Response:
     context = context_of(request)
-    tenant, newest = await context.store.run(tenant_and_orders(customer.tenant_id))
+    tenant, newest = await context.store.run(read_home(customer.tenant_id))
     return await context.form_page(
         request,
         "portal/home.html",
@@ -120,7 +126,7 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
     context = context_of(request)
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=context.cursors.read(after))
     found = await context.store.run(steps)
     page = context.templates.page(
@@ -138,7 +144,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
     context = context_of(request)
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
     page = context.templates.page(
         "portal/order.html",

@@ -36,18 +36,18 @@ async def show_outbox(request: Request, after: str | None = None) -> Response:
     found = await context.store.run(view_outbox(after=context.cursors.read(after)))
     page = context.templates.page(
         "portal/outbox.html",
-        letters=[shown(context, one) for one in found],
+        letters=[show_mail(context, one) for one in found],
         after=context.cursors.write(found.position),
         sent=bool(context.settings.smtp),
     )
     return await context.answer(request, page)
 
 
-def shown(context: AppContext, mail: Mail) -> ShownMail:
-    return ShownMail(mail, in_parts(mail_text(mail, context.pepper), context.settings.base_url))
+def show_mail(context: AppContext, mail: Mail) -> ShownMail:
+    return ShownMail(mail, text_parts(mail_text(mail, context.pepper), context.settings.base_url))
 
 
-def in_parts(text: str, base_url: str) -> list[str]:
+def text_parts(text: str, base_url: str) -> list[str]:
     """Links to this site lead to the page on this host, wherever it is called from."""
     parts = LINK.split(text)
     here = f"{base_url}/"

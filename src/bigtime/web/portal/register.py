@@ -21,7 +21,13 @@ from bigtime.web.pages import (
     sign_in,
     with_retry_after,
 )
-from bigtime.web.portal.customer import HOME, Customer, customer_of, tenant_of_customer, to_confirm
+from bigtime.web.portal.customer import (
+    HOME,
+    Customer,
+    customer_of,
+    redirect_to_confirm,
+    tenant_of_customer,
+)
 from bigtime.wire import Steps
 
 register = APIRouter(include_in_schema=False)
@@ -39,7 +45,7 @@ REFUSED = (
 )
 
 
-class Connecting(BaseModel):
+class ConnectForm(BaseModel):
     """The form of somebody who has an account."""
 
     organization_name: portal.Name | None = None
@@ -50,13 +56,13 @@ class Connecting(BaseModel):
         return Details(self.organization_name, self.destination_email)
 
 
-class Regaining(Connecting):
+class NewPasswordForm(ConnectForm):
     """The form of somebody who has one, and not its password."""
 
     password: Annotated[SecretStr, AfterValidator(a_new_password)]
 
 
-class Registering(Regaining):
+class RegisterForm(NewPasswordForm):
     """The form of somebody who has none."""
 
     username: deals.Username
@@ -66,27 +72,27 @@ class Registering(Regaining):
 async def show_register(request: Request) -> Response:
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     if customer.has_account:
         return see_other(HOME)
-    return await asked(request, customer, None)
+    return await register_page(request, customer, None)
 
 
 @register.post("/portal/register")
-async def open_one(request: Request) -> Response:
+async def register_customer(request: Request) -> Response:
     """Makes an account for whoever has shown the mailbox, and signs them in."""
     context = context_of(request)
-    form = await read_form(request, context, Registering)
+    form = await read_form(request, context, RegisterForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     try:
         context.count_try("sign up", request)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await asked(request, customer, form, status=429), error)
+        return with_retry_after(await register_page(request, customer, form, status=429), error)
     told, name = form.value, form.typed["username"].strip()
     password = told.password.get_secret_value()
     steps = open_account(customer.tenant_id, told.username, password, told.details, name=name)
@@ -94,23 +100,23 @@ async def open_one(request: Request) -> Response:
         identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     except REFUSED as error:
         form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
+        return await register_page(request, customer, form, status=status_of(error))
     return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/new-password")
-async def regain(request: Request) -> Response:
+async def set_new_password(request: Request) -> Response:
     """Sets a new password for the account that has the address that was shown."""
     context = context_of(request)
-    form = await read_form(request, context, Regaining)
+    form = await read_form(request, context, NewPasswordForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
@@ -118,10 +124,10 @@ async def regain(request: Request) -> Response:
         identity = await context.cpu_pool.run(steps)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await asked(request, customer, form, status=429), error)
+        return with_retry_after(await register_page(request, customer, form, status=429), error)
     except REFUSED as error:
         form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
+        return await register_page(request, customer, form, status=status_of(error))
     context.visitors.forget_all()
     await context.store.run(sessions.delete_sessions(identity.login))
     return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
@@ -131,20 +137,20 @@ async def regain(request: Request) -> Response:
 async def connect(request: Request) -> Response:
     """Connects the account that is signed in, if its login is the address that was shown."""
     context = context_of(request)
-    form = await read_form(request, context, Connecting)
+    form = await read_form(request, context, ConnectForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     tenant = await tenant_of_customer(request, customer)
     visitor = await own_visitor(request, tenant)
     if form.value is None or visitor is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
         await context.store.run(steps)
     except REFUSED as error:
         form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
+        return await register_page(request, customer, form, status=status_of(error))
     context.visitors.forget_all()
     return see_other(f"{HOME}?welcome=yes")
 
@@ -164,7 +170,7 @@ def is_login(address: str) -> Steps[bool]:
     return True
 
 
-async def asked(
+async def register_page(
     request: Request, customer: Customer, form: SubmittedForm[Any] | None, *, status: int = 200
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
