@@ -24,9 +24,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, TypedDict, Unpack
 
-from bigtime.advisor.expressions import always_true, select_params
 from bigtime.advisor.matching_items import matching_items
-from bigtime.advisor.request_actions import Action, actions_of, replace_actions, tables_in
+from bigtime.advisor.request_actions import (
+    Action,
+    actions_of,
+    always_true,
+    replace_actions,
+    select_params,
+    tables_in,
+)
 from bigtime.advisor.sample import entity_of, sample_item
 from bigtime.engine import Engine, Update, read_expressions
 from bigtime.model import MAIN, Entity, Table, create_table_request

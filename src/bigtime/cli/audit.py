@@ -13,15 +13,10 @@ audit = typer.Typer(
 )
 
 
-@audit.callback()
-def about() -> None:
-    """The portal's audit log: prove that nobody changed it."""
-
-
 @audit.command()
 def verify(store: StoreSetting = None) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
-    from bigtime.cli.failures import failures_as_sentences
+    from bigtime.cli.results import failures_as_sentences
     from bigtime.systems.portal import Place, verify_chains
 
     screen = Console(highlight=False, markup=False)

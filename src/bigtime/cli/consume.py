@@ -38,7 +38,7 @@ def consume(
     ] = None,
 ) -> None:
     """Run a system's reactions to the changes of its tables, until Ctrl+C or SIGTERM."""
-    from bigtime.cli.failures import failures_as_sentences
+    from bigtime.cli.results import failures_as_sentences
 
     wanted = system_named(system)
     reactions = chosen_reactions(wanted, only or [])
@@ -130,7 +130,7 @@ def stop_signals() -> Iterator[threading.Event]:
 
 @contextmanager
 def missing_stream_as_sentence(system: str, store: str | None) -> Iterator[None]:
-    from bigtime.cli.failures import remedy
+    from bigtime.cli.results import remedy
     from bigtime.store import NoStream
 
     try:

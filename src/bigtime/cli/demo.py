@@ -41,11 +41,6 @@ Size: TypeAlias = Literal["small", "medium", "large"]
 demo = typer.Typer(name="demo", help="Demo data, the same each time.", no_args_is_help=True)
 
 
-@demo.callback()
-def about() -> None:
-    """Demo data, the same each time."""
-
-
 @demo.command()
 def load(
     scale: Annotated[
@@ -74,7 +69,7 @@ def load(
     store: StoreSetting = None,
 ) -> None:
     """Make the tables that are missing and fill them with demo data."""
-    from bigtime.cli.failures import failures_as_sentences
+    from bigtime.cli.results import failures_as_sentences
 
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = systems_with_demo(system)

@@ -23,8 +23,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from bigtime.advisor import CannotSample, sample_value
 from bigtime.cli.engine import refuse
-from bigtime.cli.failures import fault_text
-from bigtime.cli.results import cursors, plain
+from bigtime.cli.results import cursors, fault_text, plain
 from bigtime.model import Pattern, Position, unwrap
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -146,14 +145,13 @@ def without_computed(annotation: Any, text: str) -> str:
     if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
         return text
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except ValueError:
         return text  # pydantic tells what is wrong with it
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         return text
-    return json.dumps(
-        {name: one for name, one in told.items() if name not in kind.model_computed_fields}
-    )
+    computed = kind.model_computed_fields
+    return json.dumps({name: value for name, value in record.items() if name not in computed})
 
 
 def zone_named(option: str, text: str) -> tzinfo:

@@ -31,11 +31,6 @@ StoreSetting = Annotated[
 ]
 
 
-@tables.callback()
-def about() -> None:
-    """The tables of a system: make them, compare them."""
-
-
 @tables.command()
 def create(system: SystemName, store: StoreSetting = None) -> None:
     """Make the tables, global indexes, streams and times to live that are missing."""

@@ -19,8 +19,7 @@ from bigtime.web.api import (
 )
 from bigtime.web.api.bodies import RequestBody, ResponseBody
 from bigtime.web.api.docs import Documentation
-from bigtime.web.api.errors import Problem
-from bigtime.web.api.json_route import parse_json
+from bigtime.web.api.routing import Problem, parse_json
 from tests.web.api.portal_client import openapi
 from tests.web.browsing import Browser, Reader, Web, words
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
-from bigtime.web.api.json_route import parse_json
+from bigtime.web.api.routing import parse_json
 from tests.web.api_v1.routes import ROUTES, body_of
 from tests.web.browsing import make_web
 

@@ -20,8 +20,7 @@ from starlette.responses import Response
 from bigtime.model import Conflict, create, now, random_bytes, transact
 from bigtime.site import EditorAction, EditorChange, Visitor, new_change
 from bigtime.systems import catalog
-from bigtime.web.api.access import CurrentStore, Editor
-from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
+from bigtime.web.api.bodies import OPTIONAL, Items, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.catalog import (
     CREATED,
     DEAL_ID,
@@ -36,10 +35,9 @@ from bigtime.web.api.catalog import (
     of_known_brand,
     read_trending,
 )
-from bigtime.web.api.errors import STAFF
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent, Noting
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25
+from bigtime.web.api.idempotency import Idempotent, Noting
+from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
 
 catalog_editing = V1Router(catalog.SYSTEM, reads=STAFF)
@@ -379,27 +377,24 @@ async def stop_trending(
 @catalog_editing.get(
     "/catalog/brands/{brandId:path}/watchers", response_model=Listed[BrandWatcherShown]
 )
-async def get_brand_watchers(
-    store: CurrentStore, _: Editor, paging: PagesOf25, brand_id: BrandId
-) -> Items[Any]:
+async def get_brand_watchers(_: Editor, paging: PagesOf25, brand_id: BrandId) -> Items[Any]:
     """Lists that somebody watches a brand, not who. Editors only."""
     steps = catalog.get_brand_watchers(brand_id, **paging.query)
-    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+    return await paging.run(of_known_brand(brand_id, steps))
 
 
 @catalog_editing.get(
     "/catalog/categories/{categoryId:path}/watchers", response_model=Listed[CategoryWatcherShown]
 )
 async def get_category_watchers(
-    store: CurrentStore, _: Editor, paging: PagesOf25, category_id: CategoryId
+    _: Editor, paging: PagesOf25, category_id: CategoryId
 ) -> Items[Any]:
     """Lists that somebody watches a category, not who. Editors only."""
-    return paging.items(await store.run(catalog.get_category_watchers(category_id, **paging.query)))
+    return await paging.run(catalog.get_category_watchers(category_id, **paging.query))
 
 
 @catalog_editing.get("/catalog/watches", response_model=Listed[WatchOfTypeShown])
 async def get_watches_by_type(
-    store: CurrentStore,
     _: Editor,
     paging: PagesOf25,
     watch_type: Annotated[catalog.WatchType, Query(alias="watchType")],
@@ -407,4 +402,4 @@ async def get_watches_by_type(
 ) -> Items[Any]:
     """Lists that somebody watches something of a type, not who. Editors only."""
     steps = catalog.get_watches_by_type(watch_type, ascending=ascending, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)

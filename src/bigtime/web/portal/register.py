@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, SecretStr
+from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import Details, Visitor, connect_account, open_account, regain_account
+from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
-from bigtime.systems.accounts import a_new_password
+from bigtime.web import pages
 from bigtime.web.http import TooManyTries, see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    context_of,
-    empty_form,
-    read_form,
-    sign_in,
-    with_retry_after,
-)
 from bigtime.web.portal.customer import (
     HOME,
+    ConnectForm,
     Customer,
     customer_of,
     redirect_to_confirm,
@@ -45,25 +38,14 @@ REFUSED = (
 )
 
 
-class ConnectForm(BaseModel):
-    """The form of somebody who has an account."""
-
-    organization_name: portal.Name | None = None
-    destination_email: portal.Email | None = None
-
-    @property
-    def details(self) -> Details:
-        return Details(self.organization_name, self.destination_email)
-
-
 class NewPasswordForm(ConnectForm):
-    """The form of somebody who has one, and not its password."""
+    """The form of a customer who has an account and not its password."""
 
-    password: Annotated[SecretStr, AfterValidator(a_new_password)]
+    password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
 
 
 class RegisterForm(NewPasswordForm):
-    """The form of somebody who has none."""
+    """The form of a customer who has no account."""
 
     username: deals.Username
 
@@ -80,9 +62,9 @@ async def show_register(request: Request) -> Response:
 
 @register.post("/portal/register")
 async def register_customer(request: Request) -> Response:
-    """Makes an account for whoever has shown the mailbox, and signs them in."""
-    context = context_of(request)
-    form = await read_form(request, context, RegisterForm)
+    """Opens an account for the tenant whose mailbox was confirmed, and signs them in."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, RegisterForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -92,10 +74,12 @@ async def register_customer(request: Request) -> Response:
         context.count_try("sign up", request)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await register_page(request, customer, form, status=429), error)
-    told, name = form.value, form.typed["username"].strip()
-    password = told.password.get_secret_value()
-    steps = open_account(customer.tenant_id, told.username, password, told.details, name=name)
+        return pages.with_retry_after(
+            await register_page(request, customer, form, status=429), error
+        )
+    sent, name = form.value, form.typed["username"].strip()
+    password = sent.password.get_secret_value()
+    steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
     try:
         identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
@@ -104,14 +88,14 @@ async def register_customer(request: Request) -> Response:
     except REFUSED as error:
         form.refuse(error)
         return await register_page(request, customer, form, status=status_of(error))
-    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/new-password")
 async def set_new_password(request: Request) -> Response:
     """Sets a new password for the account that has the address that was shown."""
-    context = context_of(request)
-    form = await read_form(request, context, NewPasswordForm)
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, NewPasswordForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -124,20 +108,22 @@ async def set_new_password(request: Request) -> Response:
         identity = await context.cpu_pool.run(steps)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await register_page(request, customer, form, status=429), error)
+        return pages.with_retry_after(
+            await register_page(request, customer, form, status=429), error
+        )
     except REFUSED as error:
         form.refuse(error)
         return await register_page(request, customer, form, status=status_of(error))
     context.visitors.forget_all()
     await context.store.run(sessions.delete_sessions(identity.login))
-    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/connect")
 async def connect(request: Request) -> Response:
     """Connects the account that is signed in, if its login is the address that was shown."""
-    context = context_of(request)
-    form = await read_form(request, context, ConnectForm)
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, ConnectForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -157,7 +143,7 @@ async def connect(request: Request) -> Response:
 
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
     """Who is signed in, if their login is the tenant's address."""
-    visitor = await context_of(request).visitor(request)
+    visitor = await pages.context_of(request).visitor(request)
     return visitor if visitor and visitor.login == tenant.email else None
 
 
@@ -171,16 +157,20 @@ def is_login(address: str) -> Steps[bool]:
 
 
 async def register_page(
-    request: Request, customer: Customer, form: SubmittedForm[Any] | None, *, status: int = 200
+    request: Request,
+    customer: Customer,
+    form: pages.SubmittedForm[Any] | None,
+    *,
+    status: int = 200,
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
     suggested = tenant.email.partition("@")[0]
-    return await context_of(request).form_page(
+    return await pages.context_of(request).form_page(
         request,
         "portal/register.html",
         status=status,
         tenant=tenant,
         visitor=await own_visitor(request, tenant),
-        is_taken=await context_of(request).store.run(is_login(tenant.email)),
-        form=form or empty_form(username=suggested),
+        is_taken=await pages.context_of(request).store.run(is_login(tenant.email)),
+        form=form or pages.empty_form(username=suggested),
     )

@@ -1,14 +1,16 @@
-"""Ordering a plan: what it costs, who orders it, and the button that does.
+"""Plans: the pricing page, the page of each campaign, and the checkout.
 
-One page does it all. What is chosen stands in its address, so that it can be changed, sent to
-somebody, or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
+The checkout is one page. What is chosen stands in its address, so that it can be changed, shared,
+or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
 the button. The form has the order's id, so that one that is sent twice orders once, and the total
 that was shown: if it is another by then, nothing is ordered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -18,30 +20,79 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import DomainError
-from bigtime.site import RAND, PlanChoice, PlanShop, money, order_plan
 from bigtime.systems import portal
-from bigtime.web.http import TooManyTries, see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    check_form,
-    context_of,
-    ordering_of,
-    read_fields,
-    typed_fields,
-    with_retry_after,
-)
-from bigtime.web.portal.confirm import begin_confirmation
+from bigtime.web import pages
+from bigtime.web.http import TooManyTries, redirect_to_canonical, see_other, status_of
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
+from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
 
-checkout = APIRouter(include_in_schema=False)
+plans = APIRouter(include_in_schema=False)
 
 CHECKOUT: Final = "/portal/checkout"
 OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)
 OF_PRODUCT: Final = (portal.UnknownProduct, portal.ProductUnavailable)
 OF_ORDER: Final = (portal.TotalMoved, portal.TenantSuspended, portal.TenantDeleted)
 MOST_ON_OFFER: Final = 100
+
+
+# What is on offer
+
+
+@plans.get("/pricing")
+async def show_pricing(request: Request, after: str | None = None) -> Response:
+    """The products that can be ordered."""
+    context = pages.context_of(request)
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        found = await context.store.run(portal.list_products(after=context.cursors.read(after)))
+        page = context.templates.page(
+            "portal/pricing.html",
+            products=found.items,
+            after=context.cursors.write(found.position),
+            is_first=after is None,
+        )
+        return page, (site.PRICING,)
+
+    return await context.cached(request, make, after=after)
+
+
+@plans.get("/campaigns/{code}")
+async def show_campaign(request: Request, code: str) -> Response:
+    """A campaign, and what its product costs with it; or that it is over, or still to come.
+
+    One that was archived is like one that never was: it cannot be had.
+    """
+    context = pages.context_of(request)
+    zone = pages.ordering_of(context).zone
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        offer = await context.store.run(portal.get_campaign(code, zone=zone))
+        is_to_come = context.store.clock().astimezone(zone).date() < offer.campaign.from_date
+        page = context.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
+        return page, (site.campaign_tag(code), site.product_tag(offer.campaign.product_id))
+
+    try:
+        key = portal.asked_campaign_code(code)
+        if key != code:
+            return redirect_to_canonical("/campaigns/", key)
+        return await context.cached(request, make, seconds=seconds_of_today(context, zone))
+    except portal.UnknownCampaign:
+        page = context.templates.page("portal/campaign.html", status=404, offer=None)
+        return await context.answer(request, page)
+
+
+def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
+    """How long a page may be kept that is another tomorrow, and no longer than any."""
+    now = context.store.clock().astimezone(zone)
+    midnight = datetime.combine(now.date() + timedelta(days=1), time(), zone)
+    left = (midnight - now).total_seconds()
+    return left if context.cache.seconds is None else min(left, context.cache.seconds)
+
+
+# Checkout
 
 
 def whole_number(text: Any) -> Any:
@@ -51,19 +102,19 @@ def whole_number(text: Any) -> Any:
 
 
 class Choice(BaseModel):
-    """What somebody wants to order."""
+    """What is to be ordered."""
 
     product: str
     quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
-    def wanted(self, total: Decimal | None = None) -> PlanChoice:
-        return PlanChoice({self.product: self.quantity}, self.campaign, total)
+    def wanted(self, total: Decimal | None = None) -> site.PlanChoice:
+        return site.PlanChoice({self.product: self.quantity}, self.campaign, total)
 
     @property
     def address(self) -> str:
-        told = {"product": self.product, "quantity": self.quantity, "campaign": self.campaign}
-        return f"{CHECKOUT}?{urlencode({name: one for name, one in told.items() if one})}"
+        query = {"product": self.product, "quantity": self.quantity, "campaign": self.campaign}
+        return f"{CHECKOUT}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 class OrderForm(Choice):
@@ -74,28 +125,28 @@ class OrderForm(Choice):
 
 
 class Buyer(BaseModel):
-    """The form of somebody who is not known yet."""
+    """The form of a buyer who is not known yet."""
 
     email: portal.Email
 
 
-@checkout.get(CHECKOUT)
+@plans.get(CHECKOUT)
 async def show_checkout(request: Request) -> Response:
     """What is chosen, and what it costs now."""
-    visitor = await context_of(request).visitor(request)
+    visitor = await pages.context_of(request).visitor(request)
     usual = {"quantity": "1", "email": visitor.login if visitor else ""}
     typed = {**usual, **request.query_params}
     if "product" not in typed:
-        return await checkout_page(request, SubmittedForm(typed))
-    form = check_form(Choice, typed)
+        return await checkout_page(request, pages.SubmittedForm(typed))
+    form = pages.check_form(Choice, typed)
     return await checkout_page(request, form, status=200 if form.value else 422)
 
 
-@checkout.post(f"{CHECKOUT}/email")
+@plans.post(f"{CHECKOUT}/email")
 async def give_address(request: Request) -> Response:
     """Makes a tenant of an address, if it is none, and mails it a code."""
-    typed = typed_fields(await read_fields(request, context_of(request)))
-    form, buyer = check_form(Choice, typed), check_form(Buyer, typed)
+    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    form, buyer = pages.check_form(Choice, typed), pages.check_form(Buyer, typed)
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
         return await checkout_page(request, form, status=422)
@@ -105,15 +156,15 @@ async def give_address(request: Request) -> Response:
         )
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await checkout_page(request, form, status=429), error)
+        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
 
 
-@checkout.post(f"{CHECKOUT}/order")
+@plans.post(f"{CHECKOUT}/order")
 async def place_order(request: Request) -> Response:
     """Orders; the same form sent again shows the same order."""
-    context = context_of(request)
-    typed = typed_fields(await read_fields(request, context))
-    form = check_form(OrderForm, typed)
+    context = pages.context_of(request)
+    typed = pages.typed_fields(await pages.read_fields(request, context))
+    form = pages.check_form(OrderForm, typed)
     customer = await customer_of(request)
     if form.value is None or customer is None:
         return await checkout_page(request, form, status=422)
@@ -121,10 +172,13 @@ async def place_order(request: Request) -> Response:
         context.count_try("plan checkout", request)
     except TooManyTries as error:
         form.refuse(error)
-        return with_retry_after(await checkout_page(request, form, status=429), error)
+        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
     sent = form.value
-    steps = order_plan(
-        ordering_of(context), customer.tenant_id, sent.wanted(sent.total), order_id=sent.order_id
+    steps = site.order_plan(
+        pages.ordering_of(context),
+        customer.tenant_id,
+        sent.wanted(sent.total),
+        order_id=sent.order_id,
     )
     try:
         order = await context.store.run(steps)
@@ -146,7 +200,7 @@ class CheckoutView:
     refused: DomainError | None
 
 
-def read_checkout(choice: Choice | None, ordering: PlanShop) -> Steps[CheckoutView]:
+def read_checkout(choice: Choice | None, ordering: site.PlanShop) -> Steps[CheckoutView]:
     products = yield from portal.list_products(limit=MOST_ON_OFFER)
     order_id = yield from portal.make_order_id()
     quote, refused = None, None
@@ -158,22 +212,22 @@ def read_checkout(choice: Choice | None, ordering: PlanShop) -> Steps[CheckoutVi
     return CheckoutView(products.items, quote, order_id, refused)
 
 
-def quote_choice(choice: Choice, ordering: PlanShop) -> Steps[portal.Quote]:
+def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]:
     wanted = choice.wanted()
     return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 
 
 async def checkout_page(
     request: Request,
-    form: SubmittedForm[Any],
+    form: pages.SubmittedForm[Any],
     *,
     status: int = 200,
     refused: DomainError | None = None,
 ) -> Response:
     """The page; what is wrong with the choice stands beside it, and then there is no button."""
-    context = context_of(request)
-    choice = check_form(Choice, form.typed).value
-    found = await context.store.run(read_checkout(choice, ordering_of(context)))
+    context = pages.context_of(request)
+    choice = pages.check_form(Choice, form.typed).value
+    found = await context.store.run(read_checkout(choice, pages.ordering_of(context)))
     wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
@@ -205,7 +259,7 @@ def is_closed(tenant: portal.Tenant) -> bool:
 
 def plan_label(product: portal.Product) -> str:
     cycle = "a month" if product.billing_cycle == portal.BillingCycle.MONTHLY else "a year"
-    return f"{product.name}, {money(product.price, RAND)} {cycle}"
+    return f"{product.name}, {site.money(product.price, site.RAND)} {cycle}"
 
 
 def field_of(error: DomainError) -> str | None:
