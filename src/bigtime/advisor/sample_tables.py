@@ -62,10 +62,7 @@ class SampleTables:
     """Tables in an engine, for as long as the context lasts; `table_named` finds their designs."""
 
     def __init__(
-        self,
-        engine: Engine,
-        table_named: Callable[[str], Table],
-        **assumed: Unpack[Assumed],
+        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumed]
     ) -> None:
         holding = assumed.get("holding")
         self.engine = engine

@@ -18,12 +18,10 @@ from bigtime.cli.tables import tables
 
 def serve(
     host: Annotated[
-        str | None,
-        typer.Option("--host", help="The address to listen on.  \\[default: 127.0.0.1]"),
+        str | None, typer.Option("--host", help="The address to listen on.  \\[default: 127.0.0.1]")
     ] = None,
     port: Annotated[
-        int | None,
-        typer.Option("--port", min=0, max=65535, help="The port.  \\[default: 8080]"),
+        int | None, typer.Option("--port", min=0, max=65535, help="The port.  \\[default: 8080]")
     ] = None,
     store: Annotated[
         str | None,

@@ -10,14 +10,8 @@ from typing import Any
 
 import pytest
 
-from bigtime.web.api import (
-    portal_campaigns,
-    portal_checkout,
-    portal_products,
-    portal_records,
-    portal_tenants,
-)
-from bigtime.web.api.bodies import RequestBody, ResponseBody
+from bigtime.web.api import portal_campaigns, portal_checkout, portal_products, portal_tenants
+from bigtime.web.api.bodies import RecordChanged, RecordShown, RequestBody, ResponseBody
 from bigtime.web.api.docs import Documentation
 from bigtime.web.api.routing import Problem, parse_json
 from tests.web.api.portal_client import openapi
@@ -39,10 +33,9 @@ MODULES = (
     portal_campaigns,
     portal_checkout,
     portal_products,
-    portal_records,
     portal_tenants,
 )
-SHAPES = [
+SHAPES = [RecordChanged, RecordShown] + [
     var
     for module in MODULES
     for var in vars(module).values()

@@ -188,7 +188,11 @@ async def new_page(
 # A campaign
 
 add_archiving(
-    campaigns, HERE, portal.soft_delete_campaign, portal.restore_campaign, attrgetter("code")
+    campaigns,
+    f"{HERE}/{{code}}",
+    portal.soft_delete_campaign,
+    portal.restore_campaign,
+    attrgetter("code"),
 )
 
 

@@ -115,7 +115,13 @@ async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 
 
 # A product
 
-add_archiving(products, HERE, portal.soft_delete_product, portal.restore_product, attrgetter("id"))
+add_archiving(
+    products,
+    f"{HERE}/{{product_id}}",
+    portal.soft_delete_product,
+    portal.restore_product,
+    attrgetter("id"),
+)
 
 
 @products.get(f"{HERE}/{{product_id}}")

@@ -17,7 +17,6 @@ from bigtime.site import Visitor
 from bigtime.systems import accounts, portal
 from bigtime.web.http import NoSuchPage, see_other
 from bigtime.web.pages import SubmittedForm, context_of, read_fields
-from bigtime.wire import Steps
 
 T = TypeVar("T")
 
@@ -63,26 +62,27 @@ def refuse_choice(form: SubmittedForm[Any], name: str, why: str) -> None:
 
 def add_archiving(
     router: APIRouter,
-    here: str,
+    path: str,
     archive: Pattern[..., T],
     restore: Pattern[..., T],
     key_of: Callable[[T], str],
 ) -> None:
-    """Adds the routes that archive and restore a record."""
+    """Adds the routes that archive and restore a record; `path` is its page's, with its key."""
 
-    async def run(request: Request, steps: Steps[T], done: str) -> Response:
+    async def run(request: Request, admin: Visitor, change: Pattern[..., T], done: str) -> Response:
         context = context_of(request)
         await read_fields(request, context)
-        record = await context.store.run(steps)
-        return see_other(f"{here}/{key_of(record)}?done={done}")
+        (key,) = request.path_params.values()
+        record = await context.store.run(change(key, by=admin.login))
+        return see_other(f"{path.rpartition('/')[0]}/{key_of(record)}?done={done}")
 
-    @router.post(f"{here}/{{key}}/archive")
-    async def archive_record(request: Request, admin: Admin, key: str) -> Response:
-        return await run(request, archive(key, by=admin.login), "archived")
+    @router.post(f"{path}/archive")
+    async def archive_record(request: Request, admin: Admin) -> Response:
+        return await run(request, admin, archive, "archived")
 
-    @router.post(f"{here}/{{key}}/restore")
-    async def restore_record(request: Request, admin: Admin, key: str) -> Response:
-        return await run(request, restore(key, by=admin.login), "restored")
+    @router.post(f"{path}/restore")
+    async def restore_record(request: Request, admin: Admin) -> Response:
+        return await run(request, admin, restore, "restored")
 
 
 # History

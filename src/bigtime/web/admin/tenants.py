@@ -143,7 +143,13 @@ async def create(request: Request, admin: Admin) -> Response:
 
 # A tenant
 
-add_archiving(tenants, HERE, portal.soft_delete_tenant, portal.restore_tenant, attrgetter("id"))
+add_archiving(
+    tenants,
+    f"{HERE}/{{tenant_id}}",
+    portal.soft_delete_tenant,
+    portal.restore_tenant,
+    attrgetter("id"),
+)
 
 
 @tenants.get(f"{HERE}/{{tenant_id}}")

@@ -195,10 +195,7 @@ async def set_price(store: CurrentStore, caller: SignedIn, item_sku: ItemSku) ->
     "/me/cart/lines", response_model=bodies.Listed[CartLineShown], summary=cart.view_products.title
 )
 async def view_lines(
-    caller: SignedIn,
-    paging: PagesOf25,
-    status: CartStatus,
-    consistent: bool = True,
+    caller: SignedIn, paging: PagesOf25, status: CartStatus, consistent: bool = True
 ) -> bodies.Items[cart.CartLine]:
     """Lists the lines of your cart that have a status."""
     steps = cart.view_products(caller.username, status, consistent=consistent, **paging.query)
@@ -271,5 +268,4 @@ async def view_carts_of_day(
     day: Annotated[date, bodies.WrittenDay, Query()],
 ) -> bodies.Items[cart.CartLine]:
     """Lists the carts that a product was put in on a day, not whose they are. Admins only."""
-    steps = cart.view_carts_of_day(item_sku, status, day, **paging.query)
-    return await paging.run(steps)
+    return await paging.run(cart.view_carts_of_day(item_sku, status, day, **paging.query))

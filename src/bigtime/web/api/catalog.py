@@ -118,11 +118,7 @@ class CatalogBrandShown(ResponseBody):
     """Someone whose things are on offer."""
 
     model_config = example(
-        brandId="brand-sony",
-        brandName="Sony",
-        createdAt=CREATED,
-        description=None,
-        logoUrl=None,
+        brandId="brand-sony", brandName="Sony", createdAt=CREATED, description=None, logoUrl=None
     )
 
     brand_id: str
@@ -225,10 +221,7 @@ async def get_deals_by_category(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    paging: PagesOf25,
-    category_id: CategoryId,
-    ascending: bool = False,
-    consistent: bool = False,
+    paging: PagesOf25, category_id: CategoryId, ascending: bool = False, consistent: bool = False
 ) -> Items[catalog.TrendingDeal]:
     """Lists the trending deals of a category, highest score first."""
     steps = catalog.get_trending_by_category(

@@ -276,10 +276,7 @@ async def record_activity(caller: SignedIn, idempotent: Idempotent, body: NewAct
 
 @catalog_own.get("/me/catalog/activities", response_model=bodies.Listed[ActivityShown])
 async def get_user_activities(
-    caller: SignedIn,
-    paging: PagesOf25,
-    ascending: bool = False,
-    consistent: bool = False,
+    caller: SignedIn, paging: PagesOf25, ascending: bool = False, consistent: bool = False
 ) -> bodies.Items[catalog.UserActivity]:
     """Lists what you did, newest first."""
     steps = catalog.get_user_activities(

@@ -93,11 +93,7 @@ class MessageShown(bodies.ResponseBody):
     """News for the caller."""
 
     model_config = bodies.example(
-        messageId=MESSAGE_ID,
-        kind="hot",
-        dealId=DEAL_ID,
-        subject="Hot: A brass lamp",
-        unread=True,
+        messageId=MESSAGE_ID, kind="hot", dealId=DEAL_ID, subject="Hot: A brass lamp", unread=True
     )
 
     message_id: str = Field(description="Newer messages have greater ids.")
@@ -277,8 +273,7 @@ async def view_messages(caller: SignedIn, paging: FixedPages) -> bodies.Items[de
 @deals_own.get("/me/messages/unread", response_model=bodies.Listed[MessageShown])
 async def view_unread_messages(caller: SignedIn, paging: FixedPages) -> bodies.Items[deals.Message]:
     """Lists the messages that you have not read, newest first."""
-    steps = deals.view_unread_messages(caller.username, after=paging.after)
-    return await paging.run(steps)
+    return await paging.run(deals.view_unread_messages(caller.username, after=paging.after))
 
 
 @deals_own.get("/me/messages/unread/count", response_model=CountShown)

@@ -120,12 +120,10 @@ class Idempotency:
 
     request: Request
     key: str | None
-    caller: site.Visitor
+    caller: site.Visitor | None
 
     async def run(
-        self,
-        steps: Callable[[], Steps[T]],
-        show: Callable[[T], ResponseBody],
+        self, steps: Callable[[], Steps[T]], show: Callable[[T], ResponseBody]
     ) -> Response:
         """Runs steps once, and answers 201."""
         return await self.run_noting(lambda noting: steps(), show)
@@ -162,8 +160,8 @@ async def fingerprint(request: Request) -> str:
     """What makes a request the same: its address and its body, however that is spaced."""
     content = await request.body()
     spelled = orjson.dumps(orjson.loads(content), option=orjson.OPT_SORT_KEYS) if content else b""
-    told = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
-    return sha256(told + spelled).hexdigest()
+    address = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
+    return sha256(address + spelled).hexdigest()
 
 
 async def carry_out(context: AppContext, claim: site.Claim, make: Making) -> Answer:

@@ -1,4 +1,4 @@
-"""`/v1.0/checkout`: ordering, for whoever has the code from their mailbox or is signed in.
+"""`/v1.0/checkout`: ordering, with a code from one's mailbox or while signed in.
 
 Whether an address is a customer's is told to nobody: asking for a code is answered in the same
 words for each, and so is a code that is wrong.
@@ -19,7 +19,7 @@ from bigtime.model import NotSignedIn
 from bigtime.systems import portal
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
 from bigtime.web.api.dependencies import OPEN, CheckoutCaller, CurrentContext
-from bigtime.web.api.idempotency import Answer, IdempotencyKey, Turn, once
+from bigtime.web.api.idempotency import Idempotency, IdempotencyKey
 from bigtime.web.api.portal_tenants import OrderShown
 from bigtime.web.api.routing import PortalRouter, error_responses
 from bigtime.web.http import NotAllowed
@@ -142,11 +142,10 @@ async def check_out(
     else:
         context.limits.take("try code to", wanted.email)
         steps = with_code(context, wanted.email, wanted.code or "", asked)
-
-    async def make(turn: Turn) -> Answer:
-        return Answer.of(OrderShown.of(await turn.store.run(as_rules(steps)), to_admin=False))
-
-    return await once(request, key, caller if wanted.email is None else None, make)
+    idempotent = Idempotency(request, key, caller if wanted.email is None else None)
+    return await idempotent.run(
+        lambda: as_rules(steps), lambda order: OrderShown.of(order, to_admin=False)
+    )
 
 
 def with_code(

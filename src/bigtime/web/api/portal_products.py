@@ -99,9 +99,7 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> R
     openapi_extra=OPEN,
 )
 async def list_all(
-    caller: AnyCaller,
-    paging: PagesOf50,
-    include_inactive: bodies.IncludeInactive = False,
+    caller: AnyCaller, paging: PagesOf50, include_inactive: bodies.IncludeInactive = False
 ) -> bodies.Items[ProductShown]:
     """Lists the products that can be ordered, oldest first."""
     if include_inactive:

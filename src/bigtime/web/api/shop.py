@@ -107,12 +107,7 @@ class ShopOrderShown(ResponseBody):
     """What was ordered at once, without its items."""
 
     model_config = example(
-        orderId=ORDER_ID,
-        createdAt=CREATED,
-        status="PLACED",
-        itemCount=2,
-        total=59.97,
-        shipTo=HOME,
+        orderId=ORDER_ID, createdAt=CREATED, status="PLACED", itemCount=2, total=59.97, shipTo=HOME
     )
 
     order_id: str

@@ -199,9 +199,6 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         return redirect_to_confirm(request)
     order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
     page = context.templates.page(
-        "portal/order.html",
-        order=order,
-        is_new=placed == "yes",
-        has_account=customer.has_account,
+        "portal/order.html", order=order, is_new=placed == "yes", has_account=customer.has_account
     )
     return await context.answer(request, page)

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.model import DomainError
 from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
@@ -25,7 +26,8 @@ from bigtime.wire import Steps
 
 register = APIRouter(include_in_schema=False)
 
-REFUSED = (
+REFUSED: tuple[type[DomainError], ...] = (
+    TooManyTries,
     accounts.LoginTaken,
     shop.EmailTaken,
     accounts.MailboxNotEnough,
@@ -70,24 +72,17 @@ async def register_customer(request: Request) -> Response:
         return see_other(HOME)
     if form.value is None:
         return await register_page(request, customer, form, status=422)
-    try:
-        context.count_try("sign up", request)
-    except TooManyTries as error:
-        form.refuse(error)
-        return pages.with_retry_after(
-            await register_page(request, customer, form, status=429), error
-        )
     sent, name = form.value, form.typed["username"].strip()
     password = sent.password.get_secret_value()
     steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
     try:
+        context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
         return await register_page(request, customer, form, status=422)
     except REFUSED as error:
-        form.refuse(error)
-        return await register_page(request, customer, form, status=status_of(error))
+        return await refused_page(request, customer, form, error)
     return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
@@ -106,14 +101,8 @@ async def set_new_password(request: Request) -> Response:
     try:
         context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
-    except TooManyTries as error:
-        form.refuse(error)
-        return pages.with_retry_after(
-            await register_page(request, customer, form, status=429), error
-        )
     except REFUSED as error:
-        form.refuse(error)
-        return await register_page(request, customer, form, status=status_of(error))
+        return await refused_page(request, customer, form, error)
     context.visitors.forget_all()
     await context.store.run(sessions.delete_sessions(identity.login))
     return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
@@ -135,10 +124,17 @@ async def connect(request: Request) -> Response:
     try:
         await context.store.run(steps)
     except REFUSED as error:
-        form.refuse(error)
-        return await register_page(request, customer, form, status=status_of(error))
+        return await refused_page(request, customer, form, error)
     context.visitors.forget_all()
     return see_other(f"{HOME}?welcome=yes")
+
+
+async def refused_page(
+    request: Request, customer: Customer, form: pages.SubmittedForm[Any], error: DomainError
+) -> Response:
+    form.refuse(error)
+    response = await register_page(request, customer, form, status=status_of(error))
+    return pages.with_retry_after(response, error) if isinstance(error, TooManyTries) else response
 
 
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
