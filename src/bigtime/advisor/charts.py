@@ -77,14 +77,14 @@ def pattern_chart(patterns: Iterable[bt.Pattern[..., Any]]) -> str:
 
 
 def parameters_text(pattern: bt.Pattern[..., Any]) -> str:
-    """What it is asked with; keyword-only parameters are how, and not in the chart."""
+    """Its positional parameters; keyword-only ones say how it reads, and are not in the chart."""
     if pattern.takes is not None:
         return pattern.takes
-    asked = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     names = [
         bt.pascal_case(parameter.name)
         for parameter in pattern.parameters
-        if parameter.kind in asked
+        if parameter.kind in positional
     ]
     return ", ".join(names) or NOT_APPLICABLE
 

@@ -55,13 +55,13 @@ def describe_live(table: Table) -> Steps[Live | None]:
         return None
     expiry = yield Request("DescribeTimeToLive", {"TableName": table.name})
     tags: dict[str, str] = {}
-    asked = {"ResourceArn": described["TableArn"]}
+    params = {"ResourceArn": described["TableArn"]}
     while True:
-        page = yield Request("ListTagsOfResource", asked)
+        page = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
         if not page.get("NextToken"):
             return Live(described, expiry_attribute(expiry["TimeToLiveDescription"]), tags)
-        asked = {**asked, "NextToken": page["NextToken"]}
+        params = {**params, "NextToken": page["NextToken"]}
 
 
 def expiry_attribute(description: Response) -> str | None:

@@ -77,12 +77,12 @@ def matching_items(
     `accepts` says whether the terms hold for an item, and whether it is a new one. `most_misses`
     is how many samples in a row may be refused before no more are made.
     """
-    asked = {term.attribute: term for term in terms}
+    by_attribute = {term.attribute: term for term in terms}
     keys = [(one, one.layout.keys[index.name]) for one in table.entities if is_in(one, index)]
     holders = [
         (entity, key, hints)
         for entity, key in keys
-        if (hints := field_hints(key, asked)) is not None
+        if (hints := field_hints(key, by_attribute)) is not None
     ]
     for entity, key, hints in holders:
         if issubclass(entity, bt.BucketEntry):  # a series has one bucket, the last asked for
@@ -131,18 +131,22 @@ def matching_item(
     return item if bounded and accepts(item) else None
 
 
-def field_hints(key: bt.EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, FieldHint] | None:
+def field_hints(
+    key: bt.EntityKey, by_attribute: Mapping[str, KeyTerm]
+) -> dict[str, FieldHint] | None:
     """What the terms say of an entity's fields; None when no such entity can be there."""
-    if not asked:
+    if not by_attribute:
         return {}
-    values = {term.attribute: term.operands[0] for term in asked.values() if term.operator == "="}
+    values = {
+        term.attribute: term.operands[0] for term in by_attribute.values() if term.operator == "="
+    }
     partition = bt.fields_in_key(key.hash, values)
     if partition is None:
         return None
     lossy = {name for part in key.hash for name in part.template.lossy}
     hints = {name: FieldHint(value, name in lossy) for name, value in partition.items()}
     for part in key.range:
-        term = asked.get(part.attribute.name)
+        term = by_attribute.get(part.attribute.name)
         if term is None:
             break
         exact = {name: hint.value for name, hint in hints.items() if hint.is_exact}

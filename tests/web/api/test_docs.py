@@ -35,7 +35,8 @@ MODULES = (
     portal_products,
     portal_tenants,
 )
-SHAPES = [RecordChanged, RecordShown] + [
+SHAPES: list[type[RequestBody | ResponseBody]] = [RecordChanged, RecordShown]
+SHAPES += [
     var
     for module in MODULES
     for var in vars(module).values()

@@ -142,7 +142,7 @@ class Dies:
 @pytest.fixture
 def forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever carries out the first request dies before its answer is noted."""
-    monkeypatch.setattr(idempotency.site, "record_answer", Dies(record_answer, after=False))
+    monkeypatch.setattr("bigtime.site.record_answer", Dies(record_answer, after=False))
 
 
 def test_who_dies_before_the_answer_is_noted_is_repeated_exactly(

@@ -136,12 +136,12 @@ async def check_out(
     signed in. The order keeps its prices and the campaign as they are now.
     """
     context.count_try("plan checkout", request)
-    asked = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
+    choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
-        steps = as_customer(context, tenant_of(caller), asked)
+        steps = as_customer(context, tenant_of(caller), choice)
     else:
         context.limits.take("try code to", wanted.email)
-        steps = with_code(context, wanted.email, wanted.code or "", asked)
+        steps = with_code(context, wanted.email, wanted.code or "", choice)
     idempotent = Idempotency(request, key, caller if wanted.email is None else None)
     return await idempotent.run(
         lambda: as_rules(steps), lambda order: OrderShown.of(order, to_admin=False)

@@ -69,8 +69,8 @@ async def tenant_of_customer(request: Request, customer: Customer) -> portal.Ten
 
 def redirect_to_confirm(request: Request) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
-    asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    then = quote(asked if request.method == "GET" else HOME)
+    here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    then = quote(here if request.method == "GET" else HOME)
     return RedirectResponse(f"/portal/confirm?next={then}", status_code=HTTPStatus.SEE_OTHER)
 
 
