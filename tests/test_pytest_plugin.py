@@ -8,7 +8,7 @@ from pathlib import Path
 
 DESIGN = """
 from bigtime.model import (Entity, Keys, Table, get)
-from bigtime.advisor.testing import Cost
+from bigtime.advisor.explanation import Cost
 
 
 class Note(Entity, table=Table("Notes", "id")):

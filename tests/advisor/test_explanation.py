@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.advisor.charges import Charge, Charged
+from bigtime.advisor.charges import Charge, Charged, measure
 from bigtime.advisor.dry_run import CannotExplain
 from bigtime.advisor.explanation import explain, explain_on
-from bigtime.advisor.measurement import measure
 from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
@@ -54,7 +53,7 @@ from tests.model.deals import SYSTEM, AlreadyLiked, Brand, BrandLike, Deal, Mess
 from tests.model.designs import Measurement, TrendingDeal
 
 if TYPE_CHECKING:
-    from bigtime.advisor.testing import Cost
+    from bigtime.advisor.explanation import Cost
 
 T = TypeVar("T")
 

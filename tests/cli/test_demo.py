@@ -175,7 +175,7 @@ def test_entities_are_made_only_as_fast_as_they_are_written() -> None:
             ahead = max(ahead, number - store.written)
             yield Order(customer="alex", number=number)
 
-    assert sum(demo.loading(store, orders())) == 10_000  # type: ignore[arg-type]
+    assert sum(demo.load_chunks(store, orders())) == 10_000  # type: ignore[arg-type]
     assert ahead <= (demo.WRITERS + 1) * demo.CHUNK
 
 
@@ -192,7 +192,7 @@ def test_what_goes_wrong_ends_the_loading() -> None:
             yield Order(customer="alex", number=made)
 
     with pytest.raises(OSError, match="full"):
-        list(demo.loading(Failing(), orders()))  # type: ignore[arg-type]
+        list(demo.load_chunks(Failing(), orders()))  # type: ignore[arg-type]
     assert made < 10 * demo.CHUNK
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.advisor.charges import measure
 from bigtime.advisor.explanation import explain
-from bigtime.advisor.measurement import measure
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.collection import collection, partition

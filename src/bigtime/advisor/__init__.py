@@ -2,27 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.advisor.charges import units
+from bigtime.advisor.charges import Measured, measure, units
 from bigtime.advisor.charts import chart
 from bigtime.advisor.difference import diff
 from bigtime.advisor.design_check import Finding
-from bigtime.advisor.measurement import Measured, measure
 from bigtime.advisor.prices import UnknownPrice
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
     from bigtime.advisor.dry_run import Explained
-    from bigtime.advisor.explanation import Explanation, explain, price
+    from bigtime.advisor.explanation import Cost, Explanation, cost_of, explain, price
     from bigtime.advisor.system_check import check_system, open_findings
-    from bigtime.advisor.testing import Cost, cost_of
 
 DRY = {
-    "Cost": "testing",
+    "Cost": "explanation",
     "Explained": "dry_run",
     "Explanation": "explanation",
     "check_system": "system_check",
-    "cost_of": "testing",
+    "cost_of": "explanation",
     "explain": "explanation",
     "open_findings": "system_check",
     "price": "explanation",

@@ -1,11 +1,27 @@
-"""Charges: the capacity units that requests consumed, by table and index."""
+"""Charges: the capacity units that requests consume, by table and index.
+
+`measure` reads them from the responses of steps that run:
+
+    measured = store.run(measure(like_brand("APPLE", "alex")))
+    measured.result, measured.write_units, measured.dollars("eu-west-1")
+
+A request that fails reports nothing, though DynamoDB charges it: a failed condition costs what the
+item that it met would.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
 
-from bigtime.wire import Response
+from bigtime.advisor.prices import DEFAULT_REGION, rate
+from bigtime.model import Runnable, steps_of
+from bigtime.wire import Request, Response, Step, Steps, Together
+
+T = TypeVar("T")
 
 READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
 WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
@@ -22,7 +38,7 @@ class Charge:
 
 
 class Charged:
-    """Whatever has charges: one request, or all of a pattern's."""
+    """What has charges: a request, or all those of a pattern."""
 
     __slots__ = ()
 
@@ -82,9 +98,6 @@ def charge(operation: str, table: str, index: str | None, units: Response) -> Ch
     return Charge(table, index, write_units=amount)
 
 
-# Words
-
-
 def units(charged: Charged | Charge) -> str:
     """Such as `0.5 read units and 2 write units`."""
     named = [
@@ -93,3 +106,68 @@ def units(charged: Charged | Charge) -> str:
         if amount
     ]
     return " and ".join(named) or "no units"
+
+
+# What steps consume as they run
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Charged, Generic[T]):
+    """What the steps came to, how many requests they made, and what those consumed."""
+
+    result: T
+    requests: int
+    consumed: tuple[Charge, ...]
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return self.consumed
+
+    def dollars(self, region: str = DEFAULT_REGION, *, on: date | None = None) -> Decimal:
+        return rate(region, on=on).dollars(self.read_units, self.write_units)
+
+
+def measure(steps: Runnable[T]) -> Steps[Measured[T]]:
+    """The same steps, with what they consumed beside their result."""
+    meter = Meter()
+    result = yield from meter.run(steps_of(steps))
+    return Measured(result, meter.requests, sum_charges(meter.charges))
+
+
+class Meter:
+    """Adds up what the responses to some steps report."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.charges: list[Charge] = []
+
+    def run(self, steps: Steps[T]) -> Steps[T]:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = yield self.with_capacity(step)
+                except Exception as error:
+                    step = steps.throw(error)
+                else:
+                    self.note(step, answer)
+                    step = steps.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        finally:
+            steps.close()
+
+    def with_capacity(self, step: Step) -> Step:
+        """The step, told to report its capacity by table and index."""
+        match step:
+            case Request(operation, params) if operation in READS | WRITES:
+                return Request(operation, {**params, "ReturnConsumedCapacity": "INDEXES"})
+            case Together(steps):
+                return Together(tuple(self.run(one) for one in steps))
+        return step
+
+    def note(self, step: Step, response: Any) -> None:
+        if isinstance(step, Request):
+            self.requests += 1
+            self.charges += consumed_charges(step.operation, response)

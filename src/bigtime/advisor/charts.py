@@ -10,27 +10,14 @@ from collections.abc import Iterable, Sequence
 from inspect import Parameter
 from typing import Any
 
-from bigtime.model import (
-    MAIN,
-    Attribute,
-    Entity,
-    EntityKey,
-    Field,
-    Index,
-    KeyPart,
-    Pattern,
-    System,
-    Table,
-    check_kind,
-    pascal_case,
-)
+from bigtime import model as bt
 
 NOT_APPLICABLE = "N/A"
 
 
-def chart(system: System) -> str:
+def chart(system: bt.System) -> str:
     """All charts of a system, each under its heading."""
-    check_kind(system, "chart")
+    bt.check_kind(system, "chart")
     parts = [f"# {system.name}"]
     for table in system.tables:
         parts += [f"## Entities in {table.name}", entity_chart(table)]
@@ -41,7 +28,7 @@ def chart(system: System) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def entity_chart(table: Table) -> str:
+def entity_chart(table: bt.Table) -> str:
     """Every entity of a table, and the keys it is found by."""
     return markdown(
         ["entity", *(attribute.name for attribute in table.main.attributes), "other keys"],
@@ -49,21 +36,21 @@ def entity_chart(table: Table) -> str:
     )
 
 
-def entity_row(entity: type[Entity]) -> list[str]:
+def entity_row(entity: type[bt.Entity]) -> list[str]:
     keys = entity.layout.keys
     others = "; ".join(
-        f"{while_text(key)}{name} {key_text(key)}" for name, key in keys.items() if name != MAIN
+        f"{while_text(key)}{name} {key_text(key)}" for name, key in keys.items() if name != bt.MAIN
     )
-    return [entity.__name__, *(f"`{part_text(part)}`" for part in keys[MAIN].parts), others]
+    return [entity.__name__, *(f"`{part_text(part)}`" for part in keys[bt.MAIN].parts), others]
 
 
-def index_title(index: Index) -> str:
+def index_title(index: bt.Index) -> str:
     kind = "global" if index.is_global else "local"
     held = index.projection if not index.include else f"INCLUDE {', '.join(index.include)}"
     return f"{index.name} ({kind}, {held})"
 
 
-def index_chart(table: Table, index: Index) -> str:
+def index_chart(table: bt.Table, index: bt.Index) -> str:
     """The entities that an index holds."""
     rows = [
         [
@@ -76,11 +63,11 @@ def index_chart(table: Table, index: Index) -> str:
     return markdown(["entity", *map(attribute_name, index.attributes)], rows)
 
 
-def attribute_name(attribute: Attribute) -> str:
+def attribute_name(attribute: bt.Attribute) -> str:
     return attribute.name
 
 
-def pattern_chart(patterns: Iterable[Pattern[..., Any]]) -> str:
+def pattern_chart(patterns: Iterable[bt.Pattern[..., Any]]) -> str:
     """Every access pattern, the indexes that answer it, and what it takes."""
     rows = [
         [pattern.title, pattern.index, parameters_text(pattern), pattern.notes]
@@ -89,13 +76,15 @@ def pattern_chart(patterns: Iterable[Pattern[..., Any]]) -> str:
     return markdown(["access pattern", "index", "parameters", "notes"], rows)
 
 
-def parameters_text(pattern: Pattern[..., Any]) -> str:
-    """What it is asked with; keyword-only parameters are how, and not in the chart."""
+def parameters_text(pattern: bt.Pattern[..., Any]) -> str:
+    """Its positional parameters; keyword-only ones say how it reads, and are not in the chart."""
     if pattern.takes is not None:
         return pattern.takes
-    asked = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     names = [
-        pascal_case(parameter.name) for parameter in pattern.parameters if parameter.kind in asked
+        bt.pascal_case(parameter.name)
+        for parameter in pattern.parameters
+        if parameter.kind in positional
     ]
     return ", ".join(names) or NOT_APPLICABLE
 
@@ -103,12 +92,12 @@ def parameters_text(pattern: Pattern[..., Any]) -> str:
 # Keys
 
 
-def key_text(key: EntityKey) -> str:
+def key_text(key: bt.EntityKey) -> str:
     halves = (" + ".join(f"`{part_text(one)}`" for one in half) for half in (key.hash, key.range))
     return " / ".join(half for half in halves if half)
 
 
-def while_text(key: EntityKey) -> str:
+def while_text(key: bt.EntityKey) -> str:
     """While what the index holds the entity, if not always."""
     if not key.only:
         return ""
@@ -122,15 +111,15 @@ def values_text(name: str, values: tuple[Any, ...]) -> str:
     return f"{spoken} is {' or '.join(str(getattr(value, 'value', value)) for value in values)}"
 
 
-def part_text(part: KeyPart) -> str:
+def part_text(part: bt.KeyPart) -> str:
     return "".join(
-        f"<{field_name(one)}>" if isinstance(one, Field) else one for one in part.template.parts
+        f"<{field_name(one)}>" if isinstance(one, bt.Field) else one for one in part.template.parts
     )
 
 
-def field_name(field: Field) -> str:
+def field_name(field: bt.Field) -> str:
     bucket = field.encoding.bucket
-    return pascal_case(bucket.name if bucket else field.name)
+    return bt.pascal_case(bucket.name if bucket else field.name)
 
 
 # Markdown

@@ -21,19 +21,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
+from bigtime import model as bt
 from bigtime.advisor.sample import constraints, limit
-from bigtime.model import (
-    MAIN,
-    Entity,
-    EntityKey,
-    Index,
-    Layout,
-    Sharding,
-    System,
-    Table,
-    field_annotation,
-    unwrap,
-)
 
 MAX_ITEM_BYTES = 409_600
 NEAR = MAX_ITEM_BYTES * 4 // 5
@@ -42,7 +31,7 @@ SCALAR_BYTES = 32
 COLLECTIONS = (list, tuple, set, frozenset, dict)
 
 
-def check_design(system: System) -> Iterator[Finding]:
+def check_design(system: bt.System) -> Iterator[Finding]:
     for table in system.tables:
         yield from duplicate_indexes(table)
         for entity in table.entities:
@@ -54,12 +43,12 @@ def check_design(system: System) -> Iterator[Finding]:
 # Partitions
 
 
-def hot_partitions(entity: type[Entity]) -> Iterator[Finding]:
+def hot_partitions(entity: type[bt.Entity]) -> Iterator[Finding]:
     for name, key in entity.layout.keys.items():
         partitions = partition_count(entity.layout, key)
         if partitions is None:
             continue
-        subject = entity.__name__ if name == MAIN else f"{entity.__name__}.{name}"
+        subject = entity.__name__ if name == bt.MAIN else f"{entity.__name__}.{name}"
         templates = ", ".join(repr(part.template.text) for part in key.hash)
         many = "one partition" if partitions == 1 else f"{partitions} partitions"
         yield Finding(
@@ -71,7 +60,7 @@ def hot_partitions(entity: type[Entity]) -> Iterator[Finding]:
         )
 
 
-def partition_count(layout: Layout, key: EntityKey) -> int | None:
+def partition_count(layout: bt.Layout, key: bt.EntityKey) -> int | None:
     """How many partitions there can be; None when nobody can tell, or when they are shards."""
     counts = []
     for part in key.hash:
@@ -83,11 +72,11 @@ def partition_count(layout: Layout, key: EntityKey) -> int | None:
     return prod(counts)
 
 
-def value_count(layout: Layout, field: str) -> int | None:
+def value_count(layout: bt.Layout, field: str) -> int | None:
     """How many values a field can have, where they are few."""
-    if isinstance(layout.entity.model_fields[field].default_factory, Sharding):
+    if isinstance(layout.entity.model_fields[field].default_factory, bt.Sharding):
         return None
-    kind, _ = unwrap(field_annotation(layout.entity, field))
+    kind, _ = bt.unwrap(bt.field_annotation(layout.entity, field))
     if get_origin(kind) is Literal:
         return len(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -98,11 +87,11 @@ def value_count(layout: Layout, field: str) -> int | None:
 # Indexes
 
 
-def duplicate_indexes(table: Table) -> Iterator[Finding]:
+def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
     for one, other in combinations((table.main, *table.indexes), 2):
         same = same_keys(table, one, other)
         if same:
-            first = "the table itself" if one.name == MAIN else one.name
+            first = "the table itself" if one.name == bt.MAIN else one.name
             yield Finding(
                 "duplicate-index",
                 f"{table.name}.{other.name}",
@@ -111,7 +100,7 @@ def duplicate_indexes(table: Table) -> Iterator[Finding]:
             )
 
 
-def same_keys(table: Table, one: Index, other: Index) -> str | None:
+def same_keys(table: bt.Table, one: bt.Index, other: bt.Index) -> str | None:
     """What two indexes have in common that makes one of them superfluous."""
     if (one.hash, one.range) == (other.hash, other.range):
         return "key attributes"
@@ -119,7 +108,7 @@ def same_keys(table: Table, one: Index, other: Index) -> str | None:
     return "entities under the same keys" if also and held.items() >= also.items() else None
 
 
-def key_templates(table: Table, index: Index) -> dict[str, tuple[str, ...]]:
+def key_templates(table: bt.Table, index: bt.Index) -> dict[str, tuple[str, ...]]:
     return {
         entity.__name__: tuple(part.template.text for part in entity.layout.keys[index.name].parts)
         for entity in table.entities
@@ -130,7 +119,7 @@ def key_templates(table: Table, index: Index) -> dict[str, tuple[str, ...]]:
 # Items
 
 
-def unbounded_collections(entity: type[Entity]) -> Iterator[Finding]:
+def unbounded_collections(entity: type[bt.Entity]) -> Iterator[Finding]:
     for path in unbounded_paths(entity):
         yield Finding(
             "unbounded-collection",
@@ -143,12 +132,12 @@ def unbounded_collections(entity: type[Entity]) -> Iterator[Finding]:
 def unbounded_paths(kind: type[BaseModel], above: tuple[type, ...] = ()) -> Iterator[str]:
     """The fields of a model, and of those inside it, that may grow without end."""
     for name in kind.model_fields:
-        for path in unbounded_in(field_annotation(kind, name), (*above, kind)):
+        for path in unbounded_in(bt.field_annotation(kind, name), (*above, kind)):
             yield f"{name}{path}"
 
 
 def unbounded_in(annotation: Any, above: tuple[type, ...]) -> Iterator[str]:
-    kind, marks = unwrap(annotation)
+    kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind
     if origin in (Union, UnionType):
         for choice in get_args(kind):
@@ -175,9 +164,10 @@ def is_fixed(kind: Any) -> bool:
     return get_origin(kind) is tuple and Ellipsis not in get_args(kind)
 
 
-def large_item(entity: type[Entity]) -> Iterator[Finding]:
+def large_item(entity: type[bt.Entity]) -> Iterator[Finding]:
     sizes = {
-        name: len(entity.layout.names[name]) + greatest(field_annotation(entity, name), (entity,))
+        name: len(entity.layout.names[name])
+        + greatest(bt.field_annotation(entity, name), (entity,))
         for name in entity.model_fields
     }
     total = sum(sizes.values())
@@ -195,14 +185,14 @@ def large_item(entity: type[Entity]) -> Iterator[Finding]:
 
 def greatest(annotation: Any, above: tuple[type, ...]) -> int:
     """The most bytes that a value takes, as far as that is declared; what is not counts little."""
-    kind, marks = unwrap(annotation)
+    kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind
     if not isinstance(origin, type) or origin in above:
         return SCALAR_BYTES
     most = limit(constraints(marks), "max_length")
     if issubclass(origin, BaseModel):
         return sum(
-            len(name) + greatest(field_annotation(origin, name), (*above, origin)) + 1
+            len(name) + greatest(bt.field_annotation(origin, name), (*above, origin)) + 1
             for name in origin.model_fields
         )
     if is_collection(origin):

@@ -44,27 +44,27 @@ def diff(system: System) -> Steps[list[Difference]]:
     check_kind(system, "diff")
     found: list[Difference] = []
     for table in system.tables:
-        found += differences(table, (yield from look(table)))
+        found += differences(table, (yield from describe_live(table)))
     return found
 
 
-def look(table: Table) -> Steps[Live | None]:
+def describe_live(table: Table) -> Steps[Live | None]:
     """The live table with its time to live and tags; None when there is none."""
     described = yield from describe(table)
     if described is None:
         return None
     expiry = yield Request("DescribeTimeToLive", {"TableName": table.name})
     tags: dict[str, str] = {}
-    asked = {"ResourceArn": described["TableArn"]}
+    params = {"ResourceArn": described["TableArn"]}
     while True:
-        page = yield Request("ListTagsOfResource", asked)
+        page = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
         if not page.get("NextToken"):
-            return Live(described, expiring(expiry["TimeToLiveDescription"]), tags)
-        asked = {**asked, "NextToken": page["NextToken"]}
+            return Live(described, expiry_attribute(expiry["TimeToLiveDescription"]), tags)
+        params = {**params, "NextToken": page["NextToken"]}
 
 
-def expiring(description: Response) -> str | None:
+def expiry_attribute(description: Response) -> str | None:
     """The attribute that items expire by."""
     is_on = description.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
     return description.get("AttributeName") if is_on else None
@@ -120,7 +120,7 @@ def index_differences(table: Table, live: Response) -> Iterator[Difference]:
     }
     for index in table.indexes:
         if index.name in there:
-            yield from one_index(table, index, *there[index.name])
+            yield from index_changes(table, index, *there[index.name])
         else:
             remedy = "create it" if index.is_global else f"it is local; {REBUILD}"
             yield missing(table, f"index {index.name} is not there; {remedy}")
@@ -128,7 +128,9 @@ def index_differences(table: Table, live: Response) -> Iterator[Difference]:
         yield extra(table, f"index {name} is there, and not declared; declare it, or delete it")
 
 
-def one_index(table: Table, index: Index, live: Response, is_global: bool) -> Iterator[Difference]:
+def index_changes(
+    table: Table, index: Index, live: Response, is_global: bool
+) -> Iterator[Difference]:
     where = f"index {index.name}"
     if is_global != index.is_global:
         kinds = {True: "global", False: "local"}

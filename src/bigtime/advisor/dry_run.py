@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from bigtime import wire
 from bigtime.advisor.charges import (
     READS,
     WRITES,
@@ -21,20 +22,6 @@ from bigtime.advisor.request_text import request_lines
 from bigtime.advisor.sample import MOMENT, entity_of
 from bigtime.advisor.sample_tables import PAGED, SampleTables
 from bigtime.model import MAIN, DesignError, Index, Table
-from bigtime.wire import (
-    Bytes,
-    Item,
-    Now,
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Step,
-    Steps,
-    Together,
-    item_size,
-)
 
 T = TypeVar("T")
 
@@ -52,7 +39,7 @@ class CannotExplain(DesignError):
 class Explained(Charged):
     """One request: what it is, the indexes it goes by, what it would cost, and why."""
 
-    request: Request
+    request: wire.Request
     used: UsedIndexes
     charged: tuple[Charge, ...]
     assumption: str
@@ -86,7 +73,7 @@ class DryRun:
         self.requests: list[Explained] = []
         self.drawn = 0
 
-    def run(self, steps: Steps[T]) -> T:
+    def run(self, steps: wire.Steps[T]) -> T:
         try:
             step = next(steps)
             while True:
@@ -100,24 +87,24 @@ class DryRun:
             value: T = end.value
             return value
 
-    def perform(self, step: Step) -> Any:
+    def perform(self, step: wire.Step) -> Any:
         match step:
-            case Request():
+            case wire.Request():
                 return self.answer(step)
-            case Together():
+            case wire.Together():
                 return [self.run(one) for one in step.steps]
-            case Now():
+            case wire.Now():
                 return MOMENT
-            case Bytes(count):
+            case wire.Bytes(count):
                 self.drawn += 1
                 return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
-            case Pause() | Remember():
+            case wire.Pause() | wire.Remember():
                 return None
-            case Recall():  # a usual write finds its buckets listed
+            case wire.Recall():  # a usual write finds its buckets listed
                 return ()
         raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: wire.Request) -> wire.Response:
         if len(self.requests) == MOST_REQUESTS:
             raise CannotExplain(
                 f"these steps make more than {MOST_REQUESTS:,} requests on sample answers; say what"
@@ -139,12 +126,12 @@ class DryRun:
         self.requests.append(Explained(request, self.used_indexes(request), used, assumption))
         return response
 
-    def used_indexes(self, request: Request) -> UsedIndexes:
+    def used_indexes(self, request: wire.Request) -> UsedIndexes:
         name = request.params.get("IndexName", MAIN)
         tables = [self.tables.table(one) for one in tables_in(request)]
         return tuple((table, table.index(name)) for table in tables)
 
-    def items_named(self, request: Request) -> list[Item | None]:
+    def items_named(self, request: wire.Request) -> list[wire.Item | None]:
         """The items that a request names by their keys, as they are now."""
         return [
             self.tables.item(self.tables.table(action.table), action.key)
@@ -153,7 +140,7 @@ class DryRun:
 
     # The assumptions, in words
 
-    def page_sentence(self, request: Request, response: Response) -> str:
+    def page_sentence(self, request: wire.Request, response: wire.Response) -> str:
         items = self.tables.items_on_page(request.params)
         table = self.tables.table(request.params["TableName"])
         share = "all" if response["Count"] == len(items) else f"{response['Count']}"
@@ -161,7 +148,10 @@ class DryRun:
         return found_sentence(table, items, share if filtered else None)
 
     def items_sentence(
-        self, request: Request, before: Sequence[Item | None], after: Sequence[Item | None]
+        self,
+        request: wire.Request,
+        before: Sequence[wire.Item | None],
+        after: Sequence[wire.Item | None],
     ) -> str:
         return tally(
             item_sentence(self.tables.table(action.table), action, old, new)
@@ -169,12 +159,14 @@ class DryRun:
         )
 
 
-def kind_of(table: Table, key: Item) -> str:
+def kind_of(table: Table, key: wire.Item) -> str:
     found = entity_of(table, key)
     return found[0].__name__ if found else f"item of {table.name}"
 
 
-def item_sentence(table: Table, action: Action, old: Item | None, new: Item | None) -> str:
+def item_sentence(
+    table: Table, action: Action, old: wire.Item | None, new: wire.Item | None
+) -> str:
     kind = kind_of(table, action.key)
     if old is None and new is None:
         is_read = action.kind == "Get"
@@ -182,23 +174,23 @@ def item_sentence(table: Table, action: Action, old: Item | None, new: Item | No
             f"there is no such {kind}" if is_read else "nothing is there, and nothing comes of it"
         )
     if old is None or new is None:
-        size = item_size(old or new or {})
+        size = wire.item_size(old or new or {})
         return f"a new {kind} of {size:,} bytes" if new else f"a {kind} of {size:,} bytes goes"
-    size = item_size(old)
+    size = wire.item_size(old)
     match action.kind:
         case "Get":
             return f"a {kind} of {size:,} bytes"
         case "ConditionCheck":
             return f"a {kind} of {size:,} bytes is looked at"
         case _:
-            return f"a {kind} of {size:,} bytes, then {item_size(new):,}"
+            return f"a {kind} of {size:,} bytes, then {wire.item_size(new):,}"
 
 
-def found_sentence(table: Table, items: Sequence[Item], share: str | None) -> str:
+def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) -> str:
     """`share` is how many of them a filter lets through, if there is one."""
     if not items:
         return "it finds nothing"
-    size = sum(map(item_size, items))
+    size = sum(map(wire.item_size, items))
     kinds = Counter(kind_of(table, item) for item in items)
     listed = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     passed = f", {share} of which pass the filter" if share else ""

@@ -15,20 +15,20 @@ have a table of one name, the one is meant that the module of the steps knows; e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Generic, TypeVar, Unpack, cast
+from typing import Any, Generic, Protocol, TypeGuard, TypeVar, Unpack, cast
 
 from bigtime.advisor.charges import Charge, Charged, sum_charges, units
-from bigtime.advisor.declared_tables import table_finder
 from bigtime.advisor.dry_run import DryRun, Explained
 from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate
 from bigtime.advisor.prices import rate as rate_of
 from bigtime.advisor.sample_tables import Assumed, SampleTables
 from bigtime.engine import Engine
-from bigtime.model import DomainError, Entity, Runnable, Table, steps_of
+from bigtime.model import DesignError, DomainError, Entity, Runnable, Table, steps_of
+from bigtime.wire import Steps
 
 T = TypeVar("T")
 
@@ -128,3 +128,70 @@ def requests_text(requests: int) -> str:
 
 def price(dollars: Decimal, rate: Rate) -> str:
     return f"${dollars * MILLION:,.2f} for a million runs ({rate})"
+
+
+# For tests of patterns
+
+
+class Cost(Protocol):
+    """The type of pytest's fixture `pattern_cost`, which takes what `explain` takes:
+
+    def test_fetching_a_deal_is_half_a_unit(pattern_cost: Cost) -> None:
+        assert pattern_cost(fetch_deal(deal_id)).read_units == 0.5
+    """
+
+    def __call__(self, steps: Runnable[T], **assumed: Any) -> Explanation[T]: ...
+
+
+def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
+    """The explanation of steps that end without an error; raises the error otherwise."""
+    explanation = explain(steps, **assumed)
+    if explanation.ended is not None:
+        raise explanation.ended
+    return explanation
+
+
+# Which table a request's TableName means
+
+
+def table_finder(steps: Steps[Any], given: Iterable[Table]) -> Callable[[str], Table]:
+    """Finds a table by its name: among those given, those in the module of the steps, or all."""
+    tables = list(given)
+    frame = getattr(steps, "gi_frame", None)
+    module = {} if frame is None else frame.f_globals
+
+    def find(name: str) -> Table:
+        for known in (tables, tables_in(module.values()), declared_tables(Entity)):
+            found = list(dict.fromkeys(table for table in known if table.name == name))
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise DesignError(
+                    f"{len(found)} designs have a table {name!r}; say which, as in explain(steps,"
+                    " tables=system.tables)"
+                )
+        raise DesignError(f"no entity is declared in a table {name!r}; import its design first")
+
+    return find
+
+
+def tables_in(values: Iterable[object]) -> Iterator[Table]:
+    """The tables among the values of a module, and those of the entities among them."""
+    for value in list(values):
+        if isinstance(value, Table):
+            yield value
+        elif isinstance(value, type) and is_stored(value):
+            yield value.layout.table
+
+
+def declared_tables(entity: type[Entity]) -> Iterator[Table]:
+    """The tables of all entities that are declared from one."""
+    for one in entity.__subclasses__():
+        if is_stored(one):
+            yield one.layout.table
+        yield from declared_tables(one)
+
+
+def is_stored(kind: type) -> TypeGuard[type[Entity]]:
+    """Whether it is an entity with a table of its own, not one that others are made from."""
+    return issubclass(kind, Entity) and "layout" in kind.__dict__

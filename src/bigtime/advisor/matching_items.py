@@ -15,19 +15,9 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
+from bigtime import model as bt
 from bigtime.advisor.sample import CannotSample, fields_in_prefix, sample_item
 from bigtime.engine import KeyTerm
-from bigtime.model import (
-    BucketEntry,
-    Entity,
-    EntityKey,
-    Index,
-    KeyPart,
-    Ksuid,
-    SortBounds,
-    Table,
-    fields_in_key,
-)
 from bigtime.wire import Item, comparable
 
 SECONDS_OF_AN_HOUR = 3600
@@ -50,7 +40,7 @@ class FieldHint:
     def value_for(self, number: int) -> Any:
         """The value; or a moment or day in the bucket; or what lies so far from the bound."""
         if self.step:
-            return stepped(self.value, self.step * number)
+            return step_value(self.value, self.step * number)
         if not self.is_bucket:
             return self.value
         if isinstance(self.value, datetime):
@@ -58,13 +48,13 @@ class FieldHint:
         return self.value + timedelta(days=number % DAYS_OF_ANY_MONTH)
 
 
-def stepped(value: Any, distance: int) -> Any:
+def step_value(value: Any, distance: int) -> Any:
     """A value that lies so far above or below another."""
     match value:
         case int() | Decimal():
             return value + distance
-        case Ksuid():
-            return Ksuid.make(value.at + timedelta(seconds=distance), value.payload)
+        case bt.Ksuid():
+            return bt.Ksuid.make(value.at + timedelta(seconds=distance), value.payload)
         case datetime():
             return value + timedelta(seconds=distance)
         case date():
@@ -75,8 +65,8 @@ def stepped(value: Any, distance: int) -> Any:
 
 
 def matching_items(
-    table: Table,
-    index: Index,
+    table: bt.Table,
+    index: bt.Index,
     terms: tuple[KeyTerm, ...],
     accepts: Callable[[Item], bool],
     *,
@@ -87,15 +77,15 @@ def matching_items(
     `accepts` says whether the terms hold for an item, and whether it is a new one. `most_misses`
     is how many samples in a row may be refused before no more are made.
     """
-    asked = {term.attribute: term for term in terms}
+    by_attribute = {term.attribute: term for term in terms}
     keys = [(one, one.layout.keys[index.name]) for one in table.entities if is_in(one, index)]
     holders = [
         (entity, key, hints)
         for entity, key in keys
-        if (hints := field_hints(key, asked)) is not None
+        if (hints := field_hints(key, by_attribute)) is not None
     ]
     for entity, key, hints in holders:
-        if issubclass(entity, BucketEntry):  # a series has one bucket, the last asked for
+        if issubclass(entity, bt.BucketEntry):  # a series has one bucket, the last asked for
             hints["bucket"] = FieldHint(last_bucket(key, terms))
     misses = 0
     for number in count():
@@ -108,19 +98,19 @@ def matching_items(
             return
 
 
-def last_bucket(key: EntityKey, terms: tuple[KeyTerm, ...]) -> str:
+def last_bucket(key: bt.EntityKey, terms: tuple[KeyTerm, ...]) -> str:
     bounds = {term.attribute: term.operands[-1] for term in terms}
-    fields = fields_in_key(key.range, bounds) or {}
+    fields = bt.fields_in_key(key.range, bounds) or {}
     return str(fields.get("bucket", "2026-01-01"))
 
 
-def is_in(entity: type[Entity], index: Index) -> bool:
+def is_in(entity: type[bt.Entity], index: bt.Index) -> bool:
     return index.name in entity.layout.keys
 
 
 def matching_item(
-    entity: type[Entity],
-    key: EntityKey,
+    entity: type[bt.Entity],
+    key: bt.EntityKey,
     hints: Mapping[str, FieldHint],
     number: int,
     accepts: Callable[[Item], bool],
@@ -141,18 +131,22 @@ def matching_item(
     return item if bounded and accepts(item) else None
 
 
-def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, FieldHint] | None:
+def field_hints(
+    key: bt.EntityKey, by_attribute: Mapping[str, KeyTerm]
+) -> dict[str, FieldHint] | None:
     """What the terms say of an entity's fields; None when no such entity can be there."""
-    if not asked:
+    if not by_attribute:
         return {}
-    values = {term.attribute: term.operands[0] for term in asked.values() if term.operator == "="}
-    partition = fields_in_key(key.hash, values)
+    values = {
+        term.attribute: term.operands[0] for term in by_attribute.values() if term.operator == "="
+    }
+    partition = bt.fields_in_key(key.hash, values)
     if partition is None:
         return None
     lossy = {name for part in key.hash for name in part.template.lossy}
     hints = {name: FieldHint(value, name in lossy) for name, value in partition.items()}
     for part in key.range:
-        term = asked.get(part.attribute.name)
+        term = by_attribute.get(part.attribute.name)
         if term is None:
             break
         exact = {name: hint.value for name, hint in hints.items() if hint.is_exact}
@@ -163,16 +157,16 @@ def field_hints(key: EntityKey, asked: Mapping[str, KeyTerm]) -> dict[str, Field
     return hints
 
 
-def is_one_item(key: EntityKey, hints: Mapping[str, FieldHint]) -> bool:
+def is_one_item(key: bt.EntityKey, hints: Mapping[str, FieldHint]) -> bool:
     """Whether every field of the index's key has one value, so that one item is meant."""
     exact = (name in hints and hints[name].is_exact for name in key.fields)
     return bool(key.range) and all(exact)
 
 
-def hints_of_term(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
+def hints_of_term(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
     """What a term on a sort key says of its fields; None when no sort key fulfils it."""
     if term.operator == "=":
-        fields = fields_in_key([part], {part.attribute.name: term.operands[0]})
+        fields = bt.fields_in_key([part], {part.attribute.name: term.operands[0]})
     elif part.form is None:
         fields = fields_in_prefix(part.template, common_beginning(term))
     else:
@@ -183,14 +177,14 @@ def hints_of_term(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
     return exact if term.operator == "=" else bound_hints(part, term) | exact
 
 
-def bound_hints(part: KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
+def bound_hints(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
     """The fields that are whole in the bound of a term; values of the last lie beyond it."""
     bound = comparable(term.operands[0])
     if part.form is not None:
         fields = {part.template.fields[0]: bound}
     else:
         bound = bound.rstrip("\0")
-        whole = fields_in_key([part], {part.attribute.name: {"S": bound}})
+        whole = bt.fields_in_key([part], {part.attribute.name: {"S": bound}})
         fields = whole or fields_in_prefix(part.template, bound) or {}
     if not fields or term.operator == "begins_with":
         return {}
@@ -209,7 +203,7 @@ def common_beginning(term: KeyTerm) -> str:
     return low
 
 
-def may_meet(span: SortBounds, term: KeyTerm) -> bool:
+def may_meet(span: bt.SortBounds, term: KeyTerm) -> bool:
     """Whether a term may hold for some of the texts in a span."""
     texts = [str(operand.get("S", "")) for operand in term.operands]
     below = term.operator in ("<", "<=", "BETWEEN") and (span.low or "") > texts[-1]

@@ -1,4 +1,4 @@
-"""The items that a request reads by their keys, or writes, and how each is written.
+"""What a request does to each item that it names by its key; and requests with other expressions.
 
 `GetItem`, a `Get` of a transaction and a key of a batch are one thing here, and so are `PutItem`,
 a `Put` and a `PutRequest`: an `Action`.
@@ -6,18 +6,14 @@ a `Put` and a `PutRequest`: an `Action`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bigtime.wire import Item, Params, Request
 
-SINGLE = {
-    "GetItem": "Get",
-    "PutItem": "Put",
-    "UpdateItem": "Update",
-    "DeleteItem": "Delete",
-}
+SINGLE = {"GetItem": "Get", "PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 BATCHED = {"PutRequest": "Put", "DeleteRequest": "Delete"}
 
 
@@ -79,3 +75,32 @@ def tables_in(request: Request) -> list[str]:
     if "TableName" in request.params:
         return [request.params["TableName"]]
     return list(dict.fromkeys(action.table for action in actions_of(request)))
+
+
+# Requests with fewer expressions than they had, or with conditions that hold
+
+PLACEHOLDER = re.compile(r"[#:]\w+")
+PLACEHOLDERS = ("ExpressionAttributeNames", "ExpressionAttributeValues")
+ALIAS = "#bigtime_any"
+ALWAYS = f"attribute_exists({ALIAS}) OR attribute_not_exists({ALIAS})"
+
+
+def select_params(params: Params, *names: str) -> dict[str, Any]:
+    """These parameters, and of the placeholders those that their expressions use."""
+    chosen = {name: params[name] for name in names if name in params}
+    texts = (text for name, text in chosen.items() if name.endswith("Expression"))
+    used = set(PLACEHOLDER.findall(" ".join(texts)))
+    for name in PLACEHOLDERS:
+        left = {mark: value for mark, value in params.get(name, {}).items() if mark in used}
+        if left:
+            chosen[name] = left
+    return chosen
+
+
+def always_true(params: Params, name: str) -> dict[str, Any]:
+    """The parameters with a condition that holds of every item, and still has to be right."""
+    if name not in params:
+        return dict(params)
+    names = {**(params.get("ExpressionAttributeNames") or {}), ALIAS: "bigtime:any"}
+    text = f"({params[name]}) OR {ALWAYS}"
+    return {**params, name: text, "ExpressionAttributeNames": names}

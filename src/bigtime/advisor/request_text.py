@@ -48,8 +48,8 @@ def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
         elif name == "TransactItems":
             yield from listed((action_lines(one, tables, indent) for one in value), value, indent)
         elif name == "RequestItems":
-            for table, asked in value.items():
-                yield from batch_lines(table, asked, tables, indent)
+            for table, given in value.items():
+                yield from batch_lines(table, given, tables, indent)
         elif name not in TOLD_BEFORE:
             yield f"{indent}{name}: {shown_value(value)}"
 
@@ -66,18 +66,18 @@ def action_lines(action: Params, tables: Tables, indent: str) -> Iterator[str]:
     yield from parameters(given, tables, indent + INDENT)
 
 
-def batch_lines(table: str, asked: Any, tables: Tables, indent: str) -> Iterator[str]:
+def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator[str]:
     """A list of writes, or the keys of reads and how they are read."""
     yield f"{indent}in {table}"
     inner = indent + INDENT
-    if isinstance(asked, Mapping):
-        keys = [{"Key": key} for key in asked["Keys"]]
-        rest = {name: value for name, value in asked.items() if name != "Keys"}
+    if isinstance(given, Mapping):
+        keys = [{"Key": key} for key in given["Keys"]]
+        rest = {name: value for name, value in given.items() if name != "Keys"}
         yield from parameters(rest, tables, inner)
     else:
-        keys = [given for one in asked for given in one.values()]
-    told = (parameters({"TableName": table, **one}, tables, inner) for one in keys)
-    yield from listed(told, keys, inner)
+        keys = [params for write in given for params in write.values()]
+    parts = (parameters({"TableName": table, **params}, tables, inner) for params in keys)
+    yield from listed(parts, keys, inner)
 
 
 def listed(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:

@@ -25,22 +25,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
-from bigtime.model import (
-    DELIMITER,
-    MAIN,
-    PAYLOAD_BYTES,
-    DesignError,
-    DomainError,
-    Entity,
-    Key,
-    Ksuid,
-    Pattern,
-    Table,
-    Template,
-    field_annotation,
-    fields_in_key,
-    unwrap,
-)
+from bigtime import model as bt
 from bigtime.wire import Item, check_item
 
 M = TypeVar("M", bound=BaseModel)
@@ -55,7 +40,7 @@ DIGIT_COUNTS = range(2, 14)
 """How many digits a text of digits alone may have to have."""
 
 
-class CannotSample(DesignError):
+class CannotSample(bt.DesignError):
     """No plausible value can be made: why not, and what to declare."""
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -78,7 +63,7 @@ def sample_value(
     for candidate in chain(candidates(annotation, name, number), variants(examples, number)):
         try:
             return check(candidate)
-        except (ValidationError, ValueError, DomainError):
+        except (ValidationError, ValueError, bt.DomainError):
             continue
     raise CannotSample(
         f"no sample of {name!r} can be made from its type {annotation!r}",
@@ -102,7 +87,7 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
         validate = None
 
     def check(value: Any) -> Any:
-        if isinstance(value, (BaseModel, Key)):
+        if isinstance(value, (BaseModel, bt.Key)):
             return value
         if validate is None:
             raise ValueError(f"pydantic does not know {annotation!r}")
@@ -112,7 +97,7 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
 
 
 def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
-    kind, marks = unwrap(annotation)
+    kind, marks = bt.unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         for one in get_args(kind):
             if one is not type(None):
@@ -151,7 +136,7 @@ def typed_candidates(kind: Any, marks: tuple[Any, ...], name: str, number: int) 
     origin = get_origin(kind)
     if origin is Literal:
         yield turn(get_args(kind), number)
-    elif origin is Key:
+    elif origin is bt.Key:
         yield sample_entity(get_args(kind)[0], number=number).own_key()
     elif origin is not None:
         yield from containers(kind, origin, marks, name, number)
@@ -172,9 +157,9 @@ def turn(choices: Sequence[Any], number: int) -> Any:
 
 
 def scalars(kind: type, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
-    if issubclass(kind, Ksuid):
+    if issubclass(kind, bt.Ksuid):
         at = MOMENT - timedelta(seconds=number)
-        yield kind.make(at, number.to_bytes(PAYLOAD_BYTES))
+        yield kind.make(at, number.to_bytes(bt.PAYLOAD_BYTES))
     elif issubclass(kind, bool):
         yield from (False, True)
     elif issubclass(kind, (int, Decimal)):
@@ -262,7 +247,7 @@ def sample_model(
             fields[name] = sample_field(kind, name, number)
     try:
         return kind.model_validate(fields)
-    except (ValidationError, DomainError) as error:
+    except (ValidationError, bt.DomainError) as error:
         if lacking := kind.model_fields.keys() - fields.keys() - {*present}:
             return sample_model(kind, given, number=number, present={*present, *lacking})
         raise CannotSample(
@@ -271,8 +256,8 @@ def sample_model(
         ) from None
 
 
-def faults_in(error: ValidationError | DomainError) -> str:
-    if isinstance(error, DomainError):
+def faults_in(error: ValidationError | bt.DomainError) -> str:
+    if isinstance(error, bt.DomainError):
         return str(error)
     return "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
@@ -283,7 +268,7 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]
-    annotation = field_annotation(kind, name)
+    annotation = bt.field_annotation(kind, name)
     try:
         return sample_value(annotation, name=name, number=number, examples=examples)
     except CannotSample as error:
@@ -303,7 +288,7 @@ def sample_entity(
 
 
 def sample_item(
-    entity: type[Entity],
+    entity: type[bt.Entity],
     given: Mapping[str, Any] | None = None,
     *,
     number: int = 0,
@@ -317,16 +302,16 @@ def sample_item(
 # Fields of keys
 
 
-def entity_of(table: Table, key: Item) -> tuple[type[Entity], dict[str, Any]] | None:
+def entity_of(table: bt.Table, key: Item) -> tuple[type[bt.Entity], dict[str, Any]] | None:
     """The entity that a main key belongs to, and the fields that are in the key."""
     for entity in table.entities:
-        fields = fields_in_key(entity.layout.keys[MAIN].parts, key)
+        fields = bt.fields_in_key(entity.layout.keys[bt.MAIN].parts, key)
         if fields is not None:
             return entity, fields
     return None
 
 
-def fields_in_prefix(template: Template, beginning: str) -> dict[str, Any] | None:
+def fields_in_prefix(template: bt.Template, beginning: str) -> dict[str, Any] | None:
     """The fields that are whole in the beginning of a key; None when no key begins so."""
     fields: dict[str, Any] = {}
     start = 0
@@ -337,7 +322,7 @@ def fields_in_prefix(template: Template, beginning: str) -> dict[str, Any] | Non
                 return None
             start += len(part)
             continue
-        end = start + part.width if part.width is not None else beginning.find(DELIMITER, start)
+        end = start + part.width if part.width is not None else beginning.find(bt.DELIMITER, start)
         if part.closing is None or not start <= end <= len(beginning):
             return fields
         try:
@@ -351,7 +336,7 @@ def fields_in_prefix(template: Template, beginning: str) -> dict[str, Any] | Non
 # Patterns
 
 
-def sample_arguments(pattern: Pattern[..., Any]) -> dict[str, Any]:
+def sample_arguments(pattern: bt.Pattern[..., Any]) -> dict[str, Any]:
     """Arguments to call a pattern with: its own samples, its defaults, or made from its types."""
     arguments = dict(pattern.sample)
     for parameter in pattern.parameters:

@@ -24,9 +24,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, TypedDict, Unpack
 
-from bigtime.advisor.expressions import always_true, only
 from bigtime.advisor.matching_items import matching_items
-from bigtime.advisor.request_actions import Action, actions_of, replace_actions, tables_in
+from bigtime.advisor.request_actions import (
+    Action,
+    actions_of,
+    always_true,
+    replace_actions,
+    select_params,
+    tables_in,
+)
 from bigtime.advisor.sample import entity_of, sample_item
 from bigtime.engine import Engine, Update, read_expressions
 from bigtime.model import MAIN, Entity, Table, create_table_request
@@ -56,10 +62,7 @@ class SampleTables:
     """Tables in an engine, for as long as the context lasts; `table_named` finds their designs."""
 
     def __init__(
-        self,
-        engine: Engine,
-        table_named: Callable[[str], Table],
-        **assumed: Unpack[Assumed],
+        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumed]
     ) -> None:
         holding = assumed.get("holding")
         self.engine = engine
@@ -122,7 +125,7 @@ class SampleTables:
     def items_on_page(self, params: Params) -> list[Item]:
         """All that a query or a scan looks at, as its index holds it, before its filter."""
         operation = "Query" if KEY_CONDITION in params else "Scan"
-        items: list[Item] = self.ask(operation, **only(params, *PAGE))["Items"]
+        items: list[Item] = self.ask(operation, **select_params(params, *PAGE))["Items"]
         return items
 
     def table(self, name: str) -> Table:
@@ -166,7 +169,7 @@ class SampleTables:
 
     def prepare_page(self, params: Params) -> None:
         """Puts what is missing of the items that a query or a scan expects, by rules 2 and 4."""
-        stretch = only(params, *STRETCH)
+        stretch = select_params(params, *STRETCH)
         if repr(stretch) in self.queried:
             return
         self.queried.add(repr(stretch))

@@ -1,4 +1,14 @@
-"""All that is found about a system, and what its authors have accepted.
+"""What is found about a system: its design, its patterns run dry, and what is accepted of that.
+
+Each pattern is run twice on sample arguments, on tables that hold whatever it asks for and on empty
+ones, so that both branches of a pattern that reads and then decides are seen. A domain error is a
+proper end of such a run.
+
+- dry-run: it cannot be run so; it lacks sample arguments, or a sample of an entity, or is broken.
+- scan: it scans, because no index answers it.
+- index: it goes by another index than its chart says, or never by one that the chart names.
+
+A chart names `Main table` (or the table's name), or indexes; `N/A` is for what only writes.
 
 Where a finding is as it should be, say so beside what it is about, with the reason: a pattern has
 `accepted={code: reason}`, a system has `accepted={"code subject": reason}` for its tables. What is
@@ -7,12 +17,19 @@ accepted and no longer found is a finding too, or old excuses would outlive what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any, TypeAlias, Unpack
 
 from bigtime.advisor.design_check import Finding, check_design
-from bigtime.advisor.pattern_check import check_patterns
-from bigtime.model import System, check_kind
+from bigtime.advisor.dry_run import MAIN_TABLE
+from bigtime.advisor.explanation import Explanation, explain_on
+from bigtime.advisor.prices import rate
+from bigtime.advisor.sample import CannotSample, sample_arguments
+from bigtime.advisor.sample_tables import Assumed
+from bigtime.engine import Engine
+from bigtime.model import MAIN, Pattern, System, check_kind, reads_bucket_list
 
 
 def check_system(system: System) -> list[Finding]:
@@ -28,7 +45,7 @@ def check_system(system: System) -> list[Finding]:
         },
     }
     judged = [replace(one, accepted=reasons.get(one.key)) for one in found]
-    return [*judged, *outlived(reasons, found)]
+    return [*judged, *outdated_reasons(reasons, found)]
 
 
 def open_findings(system: System) -> list[Finding]:
@@ -36,7 +53,7 @@ def open_findings(system: System) -> list[Finding]:
     return [one for one in check_system(system) if one.accepted is None]
 
 
-def outlived(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Finding]:
+def outdated_reasons(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Finding]:
     keys = {one.key for one in found}
     for key in reasons:
         if key not in keys:
@@ -46,3 +63,126 @@ def outlived(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Findi
                 "it is accepted, and not found any more",
                 "take it out of `accepted`",
             )
+
+
+# Patterns, run dry
+
+TableIndex: TypeAlias = tuple[str, str]
+"""A table and an index of it."""
+
+
+def check_patterns(system: System) -> Iterator[Finding]:
+    with Engine.memory(housekeeping=False) as engine:
+        for pattern in system.patterns.values():
+            yield from check_pattern(engine, system, pattern)
+
+
+def check_pattern(engine: Engine, system: System, pattern: Pattern[..., Any]) -> Iterator[Finding]:
+    runs: list[Explanation[Any]] = []
+    try:
+        runs.append(dry_run(engine, system, pattern))
+        runs.append(dry_run(engine, system, pattern, holding=()))
+    except Exception as error:  # whatever a pattern's own code may raise
+        yield dry_run_finding(pattern, error, "on empty tables" if runs else "on sample answers")
+    else:
+        yield from check_scans(pattern, runs)
+        yield from check_chart(system, pattern, runs)
+
+
+def dry_run(
+    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumed]
+) -> Explanation[Any]:
+    steps = pattern(**sample_arguments(pattern))
+    return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)
+
+
+def dry_run_finding(pattern: Pattern[..., Any], error: Exception, where: str) -> Finding:
+    if isinstance(error, CannotSample):
+        return Finding("dry-run", pattern.name, error.problem, error.remedy)
+    return Finding(
+        "dry-run",
+        pattern.name,
+        f"it cannot be run dry {where}: {type(error).__name__}: {error}",
+        "mend it, or give it arguments that go together, as in @pattern(..., sample={...})",
+    )
+
+
+def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Iterator[Finding]:
+    for place in scanned_indexes(runs):
+        yield Finding(
+            "scan",
+            pattern.name,
+            f"no index answers it: it scans {place_text(place)}, and costs as much as that holds",
+            "ask an index that has what it looks for in its key",
+        )
+
+
+def check_chart(
+    system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
+) -> Iterator[Finding]:
+    made = (request for run in runs for request in run.requests)
+    requests = [one for one in made if not reads_bucket_list(one.request)]
+    used = {(table.name, index.name) for request in requests for table, index in request.used}
+    said = charted_names(pattern.index)
+    unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]
+    stray = sorted(place_text(place) for place in used if not is_charted(said, place))
+    unused = [name for name in said if not any(is_meant(name, place) for place in used)]
+    if unknown or stray or unused:
+        yield Finding(
+            "index",
+            pattern.name,
+            f"its chart says {pattern.index!r}, but {difference_text(unknown, stray, unused)}",
+            f"correct the chart, or the pattern{early_ends(runs)}",
+        )
+
+
+def early_ends(runs: list[Explanation[Any]]) -> str:
+    """Why a dry run may not have come as far as it would."""
+    errors = dict.fromkeys(type(run.ended).__name__ for run in runs if run.ended is not None)
+    return f"; or give it a sample that does not end in {', '.join(errors)}" if errors else ""
+
+
+def scanned_indexes(runs: list[Explanation[Any]]) -> list[TableIndex]:
+    scans = (
+        request for run in runs for request in run.requests if request.request.operation == "Scan"
+    )
+    return list(
+        dict.fromkeys((table.name, index.name) for scan in scans for table, index in scan.used)
+    )
+
+
+def charted_names(text: str) -> list[str]:
+    """The names in the index column of a chart: `UserIndex, then Main table`."""
+    names = (name.strip().removeprefix("then ").strip() for name in re.split("[,;]", text))
+    return [name for name in names if name not in ("", "N/A")]
+
+
+def places(system: System) -> Iterator[TableIndex]:
+    for table in system.all_tables:
+        yield from ((table.name, index.name) for index in (table.main, *table.indexes))
+
+
+def is_meant(name: str, place: TableIndex) -> bool:
+    table, index = place
+    return name == chart_text(index) or (index == MAIN and name == table)
+
+
+def is_charted(said: list[str], place: TableIndex) -> bool:
+    if not said:
+        return place[1] == MAIN
+    return any(is_meant(name, place) for name in said)
+
+
+def chart_text(index: str) -> str:
+    return MAIN_TABLE if index == MAIN else index
+
+
+def place_text(place: TableIndex) -> str:
+    table, index = place
+    return f"the table {table}" if index == MAIN else f"{table}.{index}"
+
+
+def difference_text(unknown: list[str], stray: list[str], unused: list[str]) -> str:
+    idle = [name for name in unused if name not in unknown]
+    said = (("there is no", unknown), ("it goes by", stray), ("it never goes by", idle))
+    return " and ".join(f"{words} {', '.join(names)}" for words, names in said if names)

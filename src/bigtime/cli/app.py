@@ -1,24 +1,59 @@
-"""The program `bigtime`: its verbs, and what it says when it cannot do as asked."""
+"""The program `bigtime`: its verbs; and `bigtime serve`, the site and its worker."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import bigtime
 from bigtime.cli.audit import audit
-from bigtime.cli.chart import chart
-from bigtime.cli.check import check
 from bigtime.cli.consume import consume
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
-from bigtime.cli.engine import engine
-from bigtime.cli.explain import explain
-from bigtime.cli.patterns import patterns
-from bigtime.cli.run import TYPED, run
-from bigtime.cli.serve import serve
+from bigtime.cli.engine import engine, refuse
+from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
+
+
+def serve(
+    host: Annotated[
+        str | None, typer.Option("--host", help="The address to listen on.  \\[default: 127.0.0.1]")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="The port.  \\[default: 8080]")
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="Where the data is, as in BIGTIME_STORE.  \\[default: file:data/bigtime.db]",
+        ),
+    ] = None,
+) -> None:
+    """Start the site with its stream consumers; on first start, with tables and demo data."""
+    from pydantic import ValidationError
+
+    from bigtime import web
+    from bigtime.model import DomainError
+    from bigtime.store import SettingError, TransportError
+    from bigtime.wire import DynamoDBError
+
+    given: dict[str, Any] = {"host": host, "port": port, "store": store}
+    try:
+        settings = web.Settings(
+            **{name: value for name, value in given.items() if value is not None}
+        )
+        web.serve(settings, tell=typer.echo)
+    except ValidationError as error:
+        refuse("\n".join(web.setting_faults(error)), code=2)
+    except (SettingError, DomainError) as error:
+        refuse(str(error), code=2)
+    except (TransportError, DynamoDBError) as error:
+        refuse(f"The store does not answer: {error}")
+    except OSError as error:
+        refuse(f"{error.filename or 'The site'} cannot be used: {error.strerror}.")
+
 
 app = typer.Typer(
     name="bigtime",
@@ -40,8 +75,8 @@ app.command()(consume)
 app.add_typer(audit)
 
 
-def print_version(asked: bool) -> None:
-    if asked:
+def print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"bigtime {bigtime.__version__}")
         raise typer.Exit
 

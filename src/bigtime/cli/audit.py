@@ -6,27 +6,26 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bigtime.cli.tables import StoreSetting, opened
+from bigtime.cli.tables import StoreSetting, open_database
 
 audit = typer.Typer(
     name="audit", help="The portal's audit log: prove that nobody changed it.", no_args_is_help=True
 )
 
 
-@audit.callback()
-def about() -> None:
-    """The portal's audit log: prove that nobody changed it."""
-
-
 @audit.command()
 def verify(store: StoreSetting = None) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
-    from bigtime.cli.failures import told
+    from bigtime.cli.results import failures_as_sentences
     from bigtime.systems.portal import Place, verify_chains
 
     screen = Console(highlight=False, markup=False)
     items = faults = 0
-    with opened(store) as database, told("portal", store), progress(screen) as bar:
+    with (
+        open_database(store) as database,
+        failures_as_sentences("portal", store),
+        progress(screen) as bar,
+    ):
         task = bar.add_task("", items=0)
         place: Place | None = Place()
         while place is not None:

@@ -14,7 +14,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from bigtime.cli.engine import refuse
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, opened
+from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
     from bigtime.model import Reaction, System
@@ -38,22 +38,22 @@ def consume(
     ] = None,
 ) -> None:
     """Run a system's reactions to the changes of its tables, until Ctrl+C or SIGTERM."""
-    from bigtime.cli.failures import told
+    from bigtime.cli.results import failures_as_sentences
 
     wanted = system_named(system)
-    reactions = chosen(wanted, only or [])
+    reactions = chosen_reactions(wanted, only or [])
     with (
-        opened(store) as database,
-        told(system, store),
-        no_stream_told(system, store),
+        open_database(store) as database,
+        failures_as_sentences(system, store),
+        missing_stream_as_sentence(system, store),
         progress() as bar,
-        stopping() as stop,
+        stop_signals() as stop,
     ):
         running = [Running(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
 
 
-def chosen(system: System, only: Sequence[str]) -> list[Reaction]:
+def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
     known = system.reactions
     if not known:
         refuse(f"{system.name} has no reactions: there is nothing to run.", code=2)
@@ -116,7 +116,7 @@ def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: boo
 
 
 @contextmanager
-def stopping() -> Iterator[threading.Event]:
+def stop_signals() -> Iterator[threading.Event]:
     """Set by Ctrl+C or SIGTERM: the round that has begun is finished."""
     stop = threading.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
@@ -129,8 +129,8 @@ def stopping() -> Iterator[threading.Event]:
 
 
 @contextmanager
-def no_stream_told(system: str, store: str | None) -> Iterator[None]:
-    from bigtime.cli.failures import remedy
+def missing_stream_as_sentence(system: str, store: str | None) -> Iterator[None]:
+    from bigtime.cli.results import remedy
     from bigtime.store import NoStream
 
     try:

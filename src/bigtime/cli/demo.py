@@ -25,7 +25,7 @@ from rich.text import Text
 
 from bigtime.cli.engine import refuse
 from bigtime.cli.systems import all_systems, system_named
-from bigtime.cli.tables import StoreSetting, opened
+from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
     from bigtime.model import Entity, System, Table
@@ -39,11 +39,6 @@ WRITERS = 4
 Size: TypeAlias = Literal["small", "medium", "large"]
 
 demo = typer.Typer(name="demo", help="Demo data, the same each time.", no_args_is_help=True)
-
-
-@demo.callback()
-def about() -> None:
-    """Demo data, the same each time."""
 
 
 @demo.command()
@@ -74,12 +69,12 @@ def load(
     store: StoreSetting = None,
 ) -> None:
     """Make the tables that are missing and fill them with demo data."""
-    from bigtime.cli.failures import told
+    from bigtime.cli.results import failures_as_sentences
 
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
-    wanted = with_demo(system)
+    wanted = systems_with_demo(system)
     names = ", ".join(one.name for one in wanted)
-    with opened(store) as database, told(names, store):
+    with open_database(store) as database, failures_as_sentences(names, store):
         prepare(database, wanted)
         if not again:
             check_empty(database, wanted)
@@ -87,7 +82,7 @@ def load(
             fill(database, one, scale, seed, moment)
 
 
-def with_demo(names: list[str] | None) -> list[System]:
+def systems_with_demo(names: list[str] | None) -> list[System]:
     """The systems that are meant, all of which have demo data."""
     if not names:
         return [system for system in all_systems() if system.demo is not None]
@@ -138,7 +133,7 @@ def fill(database: Store, system: System, scale: str, seed: int, until: datetime
     try:
         with progress() as bar:
             task = bar.add_task(system.name, total=total)
-            for count in loading(database, system.demo.entities(size, Random(seed), until)):
+            for count in load_chunks(database, system.demo.entities(size, Random(seed), until)):
                 loaded += count
                 bar.update(task, completed=loaded)
     except KeyboardInterrupt:
@@ -152,7 +147,7 @@ def fill(database: Store, system: System, scale: str, seed: int, until: datetime
         typer.echo(note)
 
 
-def loading(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
+def load_chunks(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
     """Writes entities as they are made, a few chunks ahead; yields how many were written."""
     from bigtime.model import load_many
 
@@ -162,14 +157,14 @@ def loading(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
             while chunk := list(islice(entities, CHUNK)):
                 under_way[threads.submit(database.run, load_many(chunk))] = len(chunk)
                 if len(under_way) > WRITERS:
-                    yield written(under_way)
+                    yield wait_for_chunks(under_way)
             while under_way:
-                yield written(under_way)
+                yield wait_for_chunks(under_way)
         finally:
             threads.shutdown(cancel_futures=True)
 
 
-def written(under_way: dict[Future[None], int]) -> int:
+def wait_for_chunks(under_way: dict[Future[None], int]) -> int:
     """Waits for some of what is under way, and takes it out."""
     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
     for one in done:

@@ -23,17 +23,18 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from bigtime.advisor import CannotSample, sample_value
 from bigtime.cli.engine import refuse
-from bigtime.cli.failures import faults
-from bigtime.cli.results import cursors, plain
+from bigtime.cli.results import cursors, fault_text, plain
 from bigtime.model import Pattern, Position, unwrap
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
-def typed_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, Any]:
+def parse_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, Any]:
     """The arguments that were typed, each as its parameter wants it."""
     known = parameters_of(pattern)
-    return {name: parsed(known[name], texts) for name, texts in typed_texts(pattern, typed).items()}
+    return {
+        name: parse_texts(known[name], texts) for name, texts in typed_texts(pattern, typed).items()
+    }
 
 
 def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> None:
@@ -70,7 +71,7 @@ def typed_texts(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, l
     rest = list(typed)
     while rest:
         option, equals, text = rest.pop(0).partition("=")
-        name, is_no = parameter_meant(pattern, option)
+        name, is_no = find_parameter(pattern, option)
         if is_flag(known[name]) and not equals:
             text = "false" if is_no else "true"
         elif is_no:
@@ -81,7 +82,7 @@ def typed_texts(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, l
     return texts
 
 
-def parameter_meant(pattern: Pattern[..., Any], option: str) -> tuple[str, bool]:
+def find_parameter(pattern: Pattern[..., Any], option: str) -> tuple[str, bool]:
     """The parameter that an option means, and whether it says no to it."""
     if not option.startswith("--"):
         refuse(f"{option!r} is no option: say which parameter it is. {choices(pattern)}", code=2)
@@ -113,16 +114,16 @@ def option_of(name: str) -> str:
 # Values
 
 
-def parsed(parameter: Parameter, texts: list[str]) -> Any:
+def parse_texts(parameter: Parameter, texts: list[str]) -> Any:
     option, annotation = option_of(parameter.name), parameter.annotation
     if takes_cursor(parameter):
         return cursors().read(texts[-1])
-    if one_type(annotation) is tzinfo:
+    if single_type(annotation) is tzinfo:
         return zone_named(option, texts[-1])
     try:
         return value_of(TypeAdapter(annotation), annotation, texts)
     except ValidationError as error:
-        refuse(f"{option}: {faults(error)}.{json_hint(annotation)}", code=2)
+        refuse(f"{option}: {fault_text(error)}.{json_hint(annotation)}", code=2)
     except PydanticSchemaGenerationError:
         refuse(f"{option} cannot be typed: run the pattern from Python.", code=2)
 
@@ -140,18 +141,17 @@ def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> An
 
 def without_computed(annotation: Any, text: str) -> str:
     """A record's JSON without the fields that it makes of the others."""
-    kind = one_type(annotation)
+    kind = single_type(annotation)
     if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
         return text
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except ValueError:
         return text  # pydantic tells what is wrong with it
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         return text
-    return json.dumps(
-        {name: one for name, one in told.items() if name not in kind.model_computed_fields}
-    )
+    computed = kind.model_computed_fields
+    return json.dumps({name: value for name, value in record.items() if name not in computed})
 
 
 def zone_named(option: str, text: str) -> tzinfo:
@@ -164,20 +164,20 @@ def zone_named(option: str, text: str) -> tzinfo:
 
 
 def is_flag(parameter: Parameter) -> bool:
-    return one_type(parameter.annotation) is bool
+    return single_type(parameter.annotation) is bool
 
 
 def takes_cursor(parameter: Parameter) -> bool:
-    return one_type(parameter.annotation) is Position
+    return single_type(parameter.annotation) is Position
 
 
-def one_type(annotation: Any) -> Any:
+def single_type(annotation: Any) -> Any:
     """The type of an annotation, besides None; None when there are several."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) not in (Union, UnionType):
         return kind
     others = [arg for arg in get_args(kind) if arg is not type(None)]
-    return one_type(others[0]) if len(others) == 1 else None
+    return single_type(others[0]) if len(others) == 1 else None
 
 
 def is_text(annotation: Any) -> bool:
@@ -195,7 +195,7 @@ def is_text(annotation: Any) -> bool:
 
 def member_type(annotation: Any) -> Any:
     """The type of the members of a list or a set; None when it is neither."""
-    kind = one_type(annotation)
+    kind = single_type(annotation)
     origin = get_origin(kind)
     if not isinstance(origin, type) or issubclass(origin, Mapping):
         return None

@@ -1,4 +1,4 @@
-"""What a pattern returned, for a person and for a program.
+"""What came of a pattern: its result, for a person or a program, or a sentence that says why not.
 
 A record is a table of two columns, several are a table with a row each; what does not fit a cell,
 such as the deals on a page, follows under its name. A page that is not the last one ends with the
@@ -13,24 +13,27 @@ import sys
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bigtime.model import Cursors, Page
+from bigtime.cli.engine import refuse
+from bigtime.model import Cursors, DesignError, DomainError, ItemMismatch, Page, ValueRefused
+from bigtime.wire import ResourceNotFoundException
 
 WIDE = 2_000
 
 
 def cursors() -> Cursors:
-    """Whoever types can read the tables anyway: this secret only guards against slips."""
+    """Signed with a known secret: who runs the program can read the tables anyway."""
     return Cursors(["typed at the command line"])
 
 
@@ -54,31 +57,28 @@ def fields_of(value: Any) -> dict[str, Any] | None:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
+    if isinstance(value, Enum):
+        return plain(value.value)
     record = fields_of(value)
     match value if record is None else record:
         case Page() as page:
-            told: Any = {"items": plain(page.items), "after": cursors().write(page.position)}
-        case Enum() as member:
-            told = plain(member.value)
+            return {"items": plain(page.items), "after": cursors().write(page.position)}
         case Mapping() as mapping:
-            told = {str(plain(name)): plain(one) for name, one in mapping.items()}
-        case AbstractSet() as members:
-            told = sorted(map(plain, members), key=str)
-        case list() | tuple() as values:
-            told = [plain(one) for one in values]
+            return {str(plain(name)): plain(member) for name, member in mapping.items()}
+        case AbstractSet() | list() | tuple() as members:
+            values = [*map(plain, members)]
+            return sorted(values, key=str) if isinstance(members, AbstractSet) else values
         case bytes() as data:
-            told = b64encode(data).decode()
-        case other:
-            told = to_jsonable_python(other, fallback=str)
-    return told
+            return b64encode(data).decode()
+    return to_jsonable_python(value, fallback=str)
 
 
 def cell(value: Any) -> str:
     """A value in a cell of a table."""
-    told = plain(value)
-    if told is None:
+    simple = plain(value)
+    if simple is None:
         return ""
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    return simple if isinstance(simple, str) else json.dumps(simple, ensure_ascii=False)
 
 
 def is_record(value: Any) -> bool:
@@ -108,31 +108,31 @@ def show(value: Any, *, after: str) -> None:
     """Prints a result; `after` is the option that takes a page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
-    for one in shown(value, after):
+    for one in result_parts(value, after):
         if one or before:  # an empty line stands only between others
             screen.print(one, soft_wrap=isinstance(one, str))
         before = one
 
 
-def shown(value: Any, after: str) -> Iterator[Table | str]:
+def result_parts(value: Any, after: str) -> Iterator[Table | str]:
     record = fields_of(value)
     if record is not None:
-        yield from shown_record(record, after)
+        yield from record_parts(record, after)
     elif isinstance(value, Page):
-        yield from shown_list(value.items)
+        yield from list_parts(value.items)
         if value.position is not None:
             yield f"There is more: {after} {cursors().write(value.position)}"
     elif isinstance(value, tuple) and not all(map(is_record, value)):
         for one in value:
             yield ""
-            yield from shown(one, after)
+            yield from result_parts(one, after)
     elif isinstance(value, (list, tuple, AbstractSet)):
-        yield from shown_list(value)
+        yield from list_parts(value)
     else:
         yield cell(value) or "nothing"
 
 
-def shown_record(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
+def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
     cells = {name: cell(value) for name, value in record.items() if fits_a_cell(value)}
     if cells:
         table = Table(box=None, show_header=False, pad_edge=False)
@@ -142,10 +142,10 @@ def shown_record(record: Mapping[str, Any], after: str) -> Iterator[Table | str]
     for name in [name for name in record if name not in cells]:
         yield ""
         yield f"{name}:"
-        yield from shown(record[name], after)
+        yield from result_parts(record[name], after)
 
 
-def shown_list(values: Iterable[Any]) -> Iterator[Table | str]:
+def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
     """A table for each kind of record, and a line for each other value."""
     kinds: dict[type, list[Any]] = {}
     for value in values:
@@ -171,3 +171,45 @@ def rows_of(records: Sequence[Any]) -> Table:
     for row in rows:
         table.add_row(*(Text(row[name], overflow="fold") for name in names))
     return table
+
+
+# Failures
+
+
+@contextmanager
+def failures_as_sentences(system: str, store: str | None = None) -> Iterator[None]:
+    """Ends the program with a sentence; `system` and `store` are as they were typed."""
+    try:
+        yield
+    except DomainError as error:
+        refuse(f"{sentence(str(error))} ({error.code})")
+    except ValidationError as error:
+        refuse(f"{error.title} cannot be so: {fault_text(error)}. (value-refused)")
+    except ValueRefused as error:
+        refuse(f"{sentence(str(error))} (value-refused)")
+    except ItemMismatch as error:
+        refuse(f"{sentence(str(error))} (item-mismatch)")
+    except DesignError as error:
+        refuse(f"{sentence(str(error))} (design-error)")
+    except ResourceNotFoundException:
+        refuse(f"The store lacks tables of {system}: {remedy(system, store)}")
+
+
+def remedy(system: str, store: str | None) -> str:
+    place = "" if store is None else f" --store {store}"
+    return f"make what is missing with `bigtime tables create {system}{place}`."
+
+
+def sentence(text: str) -> str:
+    """Errors of the kit have no full stop, those of a domain may have one."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def fault_text(error: ValidationError) -> str:
+    """What is wrong with a value, and where in it."""
+    found = error.errors()
+    places = (".".join(map(str, one["loc"])) for one in found)
+    messages = (one["msg"].removeprefix("Value error, ") for one in found)
+    return "; ".join(
+        f"{where}: {what}" if where else what for where, what in zip(places, messages, strict=True)
+    )

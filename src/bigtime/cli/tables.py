@@ -31,22 +31,17 @@ StoreSetting = Annotated[
 ]
 
 
-@tables.callback()
-def about() -> None:
-    """The tables of a system: make them, compare them."""
-
-
 @tables.command()
 def create(system: SystemName, store: StoreSetting = None) -> None:
     """Make the tables, global indexes, streams and times to live that are missing."""
     from bigtime.model import NotReady, setup
 
     wanted = system_named(system)
-    with opened(store) as database:
+    with open_database(store) as database:
         first = database.run(setup(wanted, patience_seconds=0))
         tell(f"made {one}" for one in first.made)
         try:
-            rest = waited_for(database, wanted, first)
+            rest = wait_for_tables(database, wanted, first)
         except NotReady as error:
             tell(f"made {one}" for one in error.progress.made)
             refuse(str(error))
@@ -55,7 +50,7 @@ def create(system: SystemName, store: StoreSetting = None) -> None:
         tell(["nothing is missing"])
 
 
-def waited_for(database: Store, wanted: System, first: Progress) -> Progress:
+def wait_for_tables(database: Store, wanted: System, first: Progress) -> Progress:
     """What comes after the first round, in which nobody waited."""
     from bigtime.model import Progress, setup
 
@@ -77,7 +72,7 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
     from bigtime.advisor import diff as differences
 
     wanted = system_named(system)
-    with opened(store) as database:
+    with open_database(store) as database:
         found = database.run(differences(wanted))
     tell(f"{one.kind:8} {one}" for one in found)
     if found:
@@ -86,7 +81,7 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
 
 
 @contextmanager
-def opened(setting: str | None) -> Iterator[Store]:
+def open_database(setting: str | None) -> Iterator[Store]:
     """The store, with what may go wrong told in a sentence."""
     from bigtime.store import SettingError, open_store
     from bigtime.wire import DynamoDBError

@@ -15,7 +15,7 @@ from bigtime.systems.portal.campaigns import list_campaigns
 from bigtime.systems.portal.products import list_products, update_product
 from bigtime.systems.portal.tenants import list_tenants
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.web.api import once
+from bigtime.web.api import idempotency
 from bigtime.wire import Steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant
 from tests.web.api.portal_client import Program, is_problem, program_of
@@ -142,7 +142,7 @@ class Dies:
 @pytest.fixture
 def forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever carries out the first request dies before its answer is noted."""
-    monkeypatch.setattr(once, "record_answer", Dies(record_answer, after=False))
+    monkeypatch.setattr("bigtime.site.record_answer", Dies(record_answer, after=False))
 
 
 def test_who_dies_before_the_answer_is_noted_is_repeated_exactly(
@@ -150,7 +150,7 @@ def test_who_dies_before_the_answer_is_noted_is_repeated_exactly(
 ) -> None:
     assert ada.post(PRODUCTS, NEW, key="k1").status_code == 500
     (made,) = web.run(list_products())
-    monkeypatch.setattr(once, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(idempotency, "PATIENCE_SECONDS", 0.05)
     held = ada.post(PRODUCTS, NEW, key="k1")
     assert (held.status_code, held.json()["error"]) == (409, "key-in-use")
     later(web, seconds=31)

@@ -6,8 +6,8 @@ from typing import Any
 
 from fastapi.routing import APIRoute
 
+from bigtime.web.api import V1
 from bigtime.web.api.bodies import RequestBody
-from bigtime.web.api.routes import V1
 
 ROUTES = [route for router in V1 for route in router.routes if isinstance(route, APIRoute)]
 

@@ -12,7 +12,7 @@ from fastapi.dependencies.models import Dependant
 
 from bigtime.store import AsyncStore
 from bigtime.systems.deals.deals import fetch_brand_deals
-from bigtime.web.api import once
+from bigtime.web.api import idempotency
 from tests.web.api_v1.calling import Caller, again, problem
 from tests.web.api_v1.routes import ROUTES
 from tests.web.browsing import Web
@@ -132,7 +132,7 @@ def test_a_product_is_put_in_a_cart_once_though_somebody_dies(
     if before:
         sam.post("/me/cart/products", {**wanted, "count": before})
     with monkeypatch.context() as dying:
-        dying.setattr(once, "record_answer", die)
+        dying.setattr("bigtime.site.record_answer", die)
         assert sam.post("/me/cart/products", wanted, key="k-1").status_code == 500
     later(web, minutes=minutes)
     for _ in range(2):
@@ -163,7 +163,7 @@ def test_who_is_slow_and_was_overtaken_has_the_answer_of_the_other(
     wanted = {"dealId": post_deal().deal_id, "count": 2}
     has_begun, is_overtaken = Event(), Event()
 
-    repeat = once.repeating
+    repeat = idempotency.replaying_store
 
     class Slow:
         """A store that waits before it carries a request out."""
@@ -178,7 +178,7 @@ def test_who_is_slow_and_was_overtaken_has_the_answer_of_the_other(
                     await asyncio.sleep(0.01)
             return await self.store.run(steps)
 
-    monkeypatch.setattr(once, "repeating", lambda *told: Slow(repeat(*told)))
+    monkeypatch.setattr(idempotency, "replaying_store", lambda *told: Slow(repeat(*told)))
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(sam.post, "/me/cart/products", wanted, "k-1")
         has_begun.wait()
@@ -202,7 +202,7 @@ def test_engagement_counts_once_though_somebody_dies(
     path, seen = "/catalog/categories/c/trending/d-1/engagement", {"views": 3, "clicks": 1}
     noted = len(told(web))
     with monkeypatch.context() as dying:
-        dying.setattr(once, "record_answer", die)
+        dying.setattr("bigtime.site.record_answer", die)
         assert edith.post(path, seen, key="k-1").status_code == 500
     later(web, minutes=minutes)
     repeated = edith.post(path, seen, key="k-1")

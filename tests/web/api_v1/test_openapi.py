@@ -9,7 +9,7 @@ import orjson
 import pytest
 from starlette.testclient import TestClient
 
-from bigtime.web.api.json_route import parsed
+from bigtime.web.api.routing import parse_json
 from tests.web.api_v1.routes import ROUTES, body_of
 from tests.web.browsing import make_web, site_engine
 
@@ -60,7 +60,7 @@ def test_every_body_has_an_example_that_its_route_would_read(openapi: Told) -> N
     bodies = {body for route in ROUTES if (body := body_of(route))}
     for body in bodies:
         (example,) = body.model_json_schema()["examples"]
-        body.model_validate(parsed(orjson.dumps(example)))
+        body.model_validate(parse_json(orjson.dumps(example)))
     assert len(bodies) == 29
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bigtime.systems.accounts.design import Role
-from bigtime.web.api.routes import V1
+from bigtime.web.api import V1
 from tests.web.api_v1.calling import again, caller, nobody, problem
 from tests.web.browsing import Web
 

@@ -10,7 +10,7 @@ from fastapi.dependencies.models import Dependant
 from starlette.routing import Match
 
 from bigtime.site.systems import SYSTEMS
-from bigtime.web.api.routes import NOT_FOR_HTTP
+from bigtime.web.api import NOT_FOR_HTTP
 from bigtime.web.app import ROUTERS
 from tests.web.api_v1.routes import ROUTES, body_of, by_system
 

@@ -205,7 +205,7 @@ def test_the_answer_does_not_wait_for_the_letter(
         raise OSError("the table is gone")
         yield
 
-    monkeypatch.setattr("bigtime.web.portal.confirm.send_code", fails)
+    monkeypatch.setattr("bigtime.site.send_code", fails)
     sent = visitor.submit("/portal/confirm", "/portal/confirm", email=EMAIL)
     assert sent.status_code == 303
     assert "the table is gone" in caplog.text

@@ -6,11 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.admin import (campaigns, history, overview, products, reminders, statuses, tenants)
+from bigtime.web.admin import campaigns, overview, products, records, tenants
 
 ADMIN: Final[tuple[APIRouter, ...]] = (
-    overview.overview, tenants.tenants, statuses.statuses, products.products, campaigns.campaigns,
-    reminders.reminders, history.history,
+    overview.overview, tenants.tenants, products.products, campaigns.campaigns, records.history,
 )
 """The routers, in the order in which routes are tried."""
 

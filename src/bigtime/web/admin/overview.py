@@ -1,22 +1,27 @@
-"""What there is, in numbers: where an admin begins."""
+"""Where an admin begins: what there is, in numbers, and the tenants to remind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import CAMPAIGNS, PRICING
+from bigtime.model import Malformed
+from bigtime.site import CAMPAIGNS, PRICING, remind_tenants, view_tenants_to_remind
 from bigtime.systems import portal
-from bigtime.web.admin.admin import Admin
-from bigtime.web.pages import AppContext, context_of, ordering_of
+from bigtime.web.admin.records import Admin
+from bigtime.web.http import see_other
+from bigtime.web.pages import AppContext, context_of, ordering_of, read_form
 from bigtime.wire import Steps
 
 SHOWN: Final = 5
+REMINDERS: Final = "/admin/reminders"
+MOST_REMINDED: Final = 50
 Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer]]
 """The next ones, and the last ones."""
 
@@ -42,7 +47,7 @@ class Overview:
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
     context = context_of(request)
-    seen = await context.store.run(looked_over(await next_and_last_campaigns(context)))
+    seen = await context.store.run(read_overview(await next_and_last_campaigns(context)))
     page = context.templates.page("admin/overview.html", seen=seen)
     return await context.answer(request, page)
 
@@ -58,7 +63,7 @@ async def next_and_last_campaigns(context: AppContext) -> Campaigns:
     )
 
 
-def looked_over(campaigns: Campaigns) -> Steps[Overview]:
+def read_overview(campaigns: Campaigns) -> Steps[Overview]:
     upcoming, expired = campaigns
     return Overview(
         by_status=(yield from portal.count_tenants_by_status()),
@@ -68,3 +73,49 @@ def looked_over(campaigns: Campaigns) -> Steps[Overview]:
         expired=expired,
         to_remind=(yield from portal.count_tenants_to_remind()),
     )
+
+
+# Tenants who have not confirmed their address
+
+
+def split_words(text: Any) -> Any:
+    return text.split() if isinstance(text, str) else text
+
+
+class ReminderForm(BaseModel):
+    """Whom to remind: one, or all of a page."""
+
+    tenant_ids: Annotated[list[str], Field(max_length=MOST_REMINDED), BeforeValidator(split_words)]
+
+
+@overview.get(REMINDERS)
+async def show_reminders(
+    request: Request, admin: Admin, after: str | None = None, sent: int | None = None
+) -> Response:
+    """Unvalidated tenants of the last day, newest first."""
+    context = context_of(request)
+    listed, position = await context.store.run(
+        view_tenants_to_remind(after=context.cursors.read(after))
+    )
+    return await context.form_page(
+        request,
+        "admin/reminders.html",
+        listed=listed,
+        waiting=[row.tenant.id for row in listed if row.reminder is None],
+        after=context.cursors.write(position),
+        is_first=after is None,
+        sent=sent,
+    )
+
+
+@overview.post(REMINDERS)
+async def send_reminders(request: Request, admin: Admin) -> Response:
+    """Reminds those who were not reminded today."""
+    context = context_of(request)
+    form = await read_form(request, context, ReminderForm)
+    if form.value is None:
+        raise Malformed("Say whom to remind; at most 50 at once.")
+    steps = remind_tenants(
+        form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
+    )
+    return see_other(f"{REMINDERS}?sent={await context.store.run(steps)}")

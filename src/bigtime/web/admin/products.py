@@ -1,12 +1,13 @@
 """Products for an admin: made, changed, archived and restored.
 
-A new price holds for new orders at once. So whoever changes one is told so first, on a page of its
-own, and says yes to that very change: from the price that was shown to the one that was typed.
+A new price holds for new orders at once. So a change of price is first shown on a page
+of its own, and confirmed there: from the price that was shown to the one that was typed.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter
@@ -17,17 +18,9 @@ from starlette.responses import Response
 from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
-from bigtime.web.admin.admin import Admin
-from bigtime.web.admin.history import shown_entries
+from bigtime.web.admin.records import Admin, add_archiving, answer_list, entry_rows
 from bigtime.web.http import TypedPrice, see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    context_of,
-    empty_form,
-    ordering_of,
-    read_fields,
-    read_form,
-)
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, ordering_of, read_form
 from bigtime.wire import Steps
 
 products = APIRouter(include_in_schema=False)
@@ -40,7 +33,7 @@ CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.
 Which = Literal["active", "all", "archived"]
 
 
-def by_line(text: Any) -> Any:
+def split_lines(text: Any) -> Any:
     """A feature to a line; empty lines do not count."""
     if not isinstance(text, str):
         return text
@@ -63,7 +56,7 @@ class ProductForm(BaseModel):
     description: Lines
     price: RandPrice
     billing_cycle: portal.Billing
-    features: Annotated[portal.Features, BeforeValidator(by_line)] = []
+    features: Annotated[portal.Features, BeforeValidator(split_lines)] = []
 
 
 class Changes(ProductForm):
@@ -77,7 +70,7 @@ class Changes(ProductForm):
         return self.model_dump(exclude={"seen", "confirmed"})
 
 
-def listing(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
+def list_steps(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
     if which == "archived":
         return portal.list_deleted_products(limit=PAGE, after=after)
     return portal.list_products(include_inactive=which == "all", limit=PAGE, after=after)
@@ -89,48 +82,51 @@ async def show_products(
 ) -> Response:
     """Products, and how many there are."""
     context = context_of(request)
-    found = await context.store.run(listing(which, context.cursors.read(after)))
+    found = await context.store.run(list_steps(which, context.cursors.read(after)))
     counts = await context.store.run(portal.count_products())
-    page = context.templates.page(
-        "admin/products.html",
-        products=found.items,
-        counts=counts,
-        which=which,
-        after=context.cursors.write(found.position),
+    return await answer_list(
+        request, "admin/products.html", found, products=found.items, counts=counts, which=which
     )
-    return await context.answer(request, page)
 
 
-# Making one
+# New products
 
 
 @products.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin) -> Response:
-    return await new_shown(request, empty_form())
+    return await new_page(request, empty_form())
 
 
 @products.post(f"{HERE}/new")
-async def make(request: Request, admin: Admin) -> Response:
+async def create(request: Request, admin: Admin) -> Response:
     context = context_of(request)
     form = await read_form(request, context, ProductForm)
     if form.value is None:
-        return await new_shown(request, form, status=422)
+        return await new_page(request, form, status=422)
     made = await context.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
     return see_other(f"{HERE}/{made.id}?done=made")
 
 
-async def new_shown(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
     return await context_of(request).form_page(
         request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
     )
 
 
-# One of them
+# A product
+
+add_archiving(
+    products,
+    f"{HERE}/{{product_id}}",
+    portal.soft_delete_product,
+    portal.restore_product,
+    attrgetter("id"),
+)
 
 
 @products.get(f"{HERE}/{{product_id}}")
 async def show_product(request: Request, admin: Admin, product_id: str, done: str = "") -> Response:
-    return await shown_product(request, product_id, done=done)
+    return await product_page(request, product_id, done=done)
 
 
 @products.post(f"{HERE}/{{product_id}}")
@@ -139,17 +135,17 @@ async def change(request: Request, admin: Admin, product_id: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await shown_product(request, product_id, form=form, status=422)
+        return await product_page(request, product_id, form=form, status=422)
     product = await context.store.run(portal.get_product(product_id, include_inactive=True))
-    told = form.value
-    if told.price != product.price and told.confirmed != change_of(product.price, told.price):
-        return await price_asked(request, product, told)
+    sent = form.value
+    if sent.price != product.price and sent.confirmed != change_of(product.price, sent.price):
+        return await price_page(request, product, sent)
     try:
-        steps = portal.update_product(product_id, told.changes, by=admin.login, seen=told.seen)
+        steps = portal.update_product(product_id, sent.changes, by=admin.login, seen=sent.seen)
         await context.store.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
         form.refuse(error)
-        return await shown_product(request, product_id, form=form, status=status_of(error))
+        return await product_page(request, product_id, form=form, status=status_of(error))
     return see_other(f"{HERE}/{product_id}?done=changed")
 
 
@@ -157,7 +153,7 @@ def change_of(before: Decimal, after: Decimal) -> str:
     return f"{before} to {after}"
 
 
-async def price_asked(request: Request, product: portal.Product, told: Changes) -> Response:
+async def price_page(request: Request, product: portal.Product, sent: Changes) -> Response:
     """The page that says what a new price means."""
     context = context_of(request)
     zone = ordering_of(context).zone
@@ -167,36 +163,20 @@ async def price_asked(request: Request, product: portal.Product, told: Changes) 
         request,
         "admin/price.html",
         product=product,
-        told=told,
-        confirmed=change_of(product.price, told.price),
+        sent=sent,
+        confirmed=change_of(product.price, sent.price),
         running=running.items,
     )
-
-
-@products.post(f"{HERE}/{{product_id}}/archive")
-async def archive(request: Request, admin: Admin, product_id: str) -> Response:
-    context = context_of(request)
-    await read_fields(request, context)
-    await context.store.run(portal.soft_delete_product(product_id, by=admin.login))
-    return see_other(f"{HERE}/{product_id}?done=archived")
-
-
-@products.post(f"{HERE}/{{product_id}}/restore")
-async def restore(request: Request, admin: Admin, product_id: str) -> Response:
-    context = context_of(request)
-    await read_fields(request, context)
-    await context.store.run(portal.restore_product(product_id, by=admin.login))
-    return see_other(f"{HERE}/{product_id}?done=restored")
 
 
 def whole_product(product_id: str) -> Steps[dict[str, Any]]:
     """A product, and its newest history."""
     product = yield from portal.get_product(product_id, include_inactive=True)
     log = yield from portal.audit_log(portal.Audited.PRODUCTS, product.id, limit=NEWEST)
-    return {"product": product, "entries": shown_entries(log)}
+    return {"product": product, "entries": entry_rows(log)}
 
 
-async def shown_product(
+async def product_page(
     request: Request,
     product_id: str,
     *,

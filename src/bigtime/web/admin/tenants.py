@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time
+from operator import attrgetter
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -13,17 +14,9 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.site import form_values
 from bigtime.systems import portal
-from bigtime.web.admin.admin import Admin, check_choice
-from bigtime.web.admin.history import shown_entries
+from bigtime.web.admin.records import Admin, add_archiving, answer_list, check_choice, entry_rows
 from bigtime.web.http import see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    check_form,
-    context_of,
-    empty_form,
-    read_fields,
-    read_form,
-)
+from bigtime.web.pages import SubmittedForm, check_form, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 tenants = APIRouter(include_in_schema=False)
@@ -32,7 +25,7 @@ HERE: Final = "/admin/tenants"
 DELETED: Final = "deleted"
 WHICH: Final = (
     ("", "Active"),
-    *((one.value, one.value.capitalize()) for one in portal.Status),
+    *((status.value, status.value.capitalize()) for status in portal.Status),
     (DELETED, "Archived"),
 )
 PAGE: Final = 20
@@ -49,19 +42,19 @@ class Filters(BaseModel):
     until: portal.Day | None = None
     archived: str = ""
 
-    def listing(self, after: Position | None) -> Steps[Page[portal.Tenant]]:
-        asked: dict[str, Any] = {
+    def steps(self, after: Position | None) -> Steps[Page[portal.Tenant]]:
+        query: dict[str, Any] = {
             "created_from": self.since and datetime.combine(self.since, time(), UTC),
             "created_to": self.until and datetime.combine(self.until, END_OF_DAY, UTC),
             "limit": PAGE,
             "after": after,
         }
         if self.which == DELETED:
-            return portal.list_deleted_tenants(**asked)
-        asked["include_inactive"] = bool(self.archived)
+            return portal.list_deleted_tenants(**query)
+        query["include_inactive"] = bool(self.archived)
         if not self.which:
-            return portal.list_tenants(**asked)
-        return portal.list_tenants_by_status(portal.Status(self.which), **asked)
+            return portal.list_tenants(**query)
+        return portal.list_tenants_by_status(portal.Status(self.which), **query)
 
 
 class NewTenant(BaseModel):
@@ -92,20 +85,20 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
     found: Page[portal.Tenant] = Page([])
     if form.value is not None:
         try:
-            found = await context.store.run(form.value.listing(context.cursors.read(after)))
+            found = await context.store.run(form.value.steps(context.cursors.read(after)))
         except portal.RangeReversed as error:
             form.refuse(error, "until")
     counts = await context.store.run(portal.count_tenants_by_status())
-    page = context.templates.page(
+    return await answer_list(
+        request,
         "admin/tenants.html",
+        found,
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         counts=counts,
         tenants=found.items,
-        after=context.cursors.write(found.position),
     )
-    return await context.answer(request, page)
 
 
 @tenants.get(f"{HERE}/find")
@@ -113,8 +106,7 @@ async def find_tenant(request: Request, admin: Admin, email: str = "") -> Respon
     """The tenant of an address, whether it is archived or not."""
     context = context_of(request)
     try:
-        steps = portal.get_tenant_by_email(email, include_inactive=True)
-        found = await context.store.run(steps)
+        found = await context.store.run(portal.get_tenant_by_email(email, include_inactive=True))
     except DomainError as error:
         form = empty_form(email=email)
         form.refuse(error, "email")
@@ -123,7 +115,7 @@ async def find_tenant(request: Request, admin: Admin, email: str = "") -> Respon
     return see_other(f"{HERE}/{found.id}")
 
 
-# Making one
+# New tenants
 
 
 @tenants.get(f"{HERE}/new")
@@ -132,8 +124,8 @@ async def show_new(request: Request, admin: Admin) -> Response:
 
 
 @tenants.post(f"{HERE}/new")
-async def make(request: Request, admin: Admin) -> Response:
-    """Makes a tenant; an address that somebody has is refused."""
+async def create(request: Request, admin: Admin) -> Response:
+    """Makes a tenant; an address that is taken is refused."""
     context = context_of(request)
     form = await read_form(request, context, NewTenant)
     status = 422
@@ -149,12 +141,20 @@ async def make(request: Request, admin: Admin) -> Response:
     return await context.form_page(request, "admin/new_tenant.html", form=form, status=status)
 
 
-# One of them
+# A tenant
+
+add_archiving(
+    tenants,
+    f"{HERE}/{{tenant_id}}",
+    portal.soft_delete_tenant,
+    portal.restore_tenant,
+    attrgetter("id"),
+)
 
 
 @tenants.get(f"{HERE}/{{tenant_id}}")
 async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str = "") -> Response:
-    return await shown_tenant(request, tenant_id, done=done)
+    return await tenant_page(request, tenant_id, done=done)
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}")
@@ -163,31 +163,15 @@ async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await shown_tenant(request, tenant_id, form=form, status=422)
+        return await tenant_page(request, tenant_id, form=form, status=422)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
         await context.store.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
         form.refuse(error)
-        return await shown_tenant(request, tenant_id, form=form, status=status_of(error))
+        return await tenant_page(request, tenant_id, form=form, status=status_of(error))
     return see_other(f"{HERE}/{tenant_id}?done=changed")
-
-
-@tenants.post(f"{HERE}/{{tenant_id}}/archive")
-async def archive(request: Request, admin: Admin, tenant_id: str) -> Response:
-    context = context_of(request)
-    await read_fields(request, context)
-    await context.store.run(portal.soft_delete_tenant(tenant_id, by=admin.login))
-    return see_other(f"{HERE}/{tenant_id}?done=archived")
-
-
-@tenants.post(f"{HERE}/{{tenant_id}}/restore")
-async def restore(request: Request, admin: Admin, tenant_id: str) -> Response:
-    context = context_of(request)
-    await read_fields(request, context)
-    await context.store.run(portal.restore_tenant(tenant_id, by=admin.login))
-    return see_other(f"{HERE}/{tenant_id}?done=restored")
 
 
 def whole_tenant(tenant_id: str) -> Steps[dict[str, Any]]:
@@ -195,10 +179,10 @@ def whole_tenant(tenant_id: str) -> Steps[dict[str, Any]]:
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     orders = yield from portal.list_orders(tenant.id, limit=NEWEST)
     log = yield from portal.audit_log(portal.Audited.TENANTS, tenant.id, limit=NEWEST)
-    return {"tenant": tenant, "orders": orders, "entries": shown_entries(log)}
+    return {"tenant": tenant, "orders": orders, "entries": entry_rows(log)}
 
 
-async def shown_tenant(
+async def tenant_page(
     request: Request,
     tenant_id: str,
     *,
@@ -220,7 +204,7 @@ async def shown_tenant(
         moving=moving or empty_form(),
         seen=portal.mark_of(tenant),
         onward=portal.onward(tenant) if tenant.active else [],
-        others=[(one, one.capitalize()) for one in portal.Status if one != tenant.status],
+        others=[(other, other.capitalize()) for other in portal.Status if other != tenant.status],
         done=done,
     )
 
@@ -236,10 +220,57 @@ async def show_orders(
     tenant = await context.store.run(portal.get_tenant(tenant_id, include_inactive=True))
     steps = portal.list_orders(tenant.id, limit=ORDERS, after=context.cursors.read(after))
     found = await context.store.run(steps)
-    page = context.templates.page(
-        "admin/orders.html",
-        tenant=tenant,
-        orders=found.items,
-        after=context.cursors.write(found.position),
+    return await answer_list(request, "admin/orders.html", found, tenant=tenant, orders=found.items)
+
+
+# Its status
+
+
+class Move(BaseModel):
+    """A step along the lifecycle, from the status that was shown."""
+
+    status: portal.TenantStatus
+    expected: portal.TenantStatus
+
+
+class Override(Move):
+    """A step to any status, with the reason."""
+
+    reason: portal.Reason
+
+
+@tenants.post(f"{HERE}/{{tenant_id}}/status")
+async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
+    """Moves a tenant to what its lifecycle allows."""
+    form = await read_form(request, context_of(request), Move)
+    if form.value is None:
+        return await tenant_page(request, tenant_id, moving=form, status=422)
+    steps = portal.update_tenant_status(
+        tenant_id, form.value.status, by=admin.login, expected=form.value.expected
     )
-    return await context.answer(request, page)
+    return await run_move(request, tenant_id, form, steps)
+
+
+@tenants.post(f"{HERE}/{{tenant_id}}/override")
+async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
+    """Moves a tenant to any status, and notes the reason."""
+    form = await read_form(request, context_of(request), Override)
+    if form.value is None:
+        return await tenant_page(request, tenant_id, moving=form, status=422)
+    sent = form.value
+    steps = portal.override_tenant_status(
+        tenant_id, sent.status, sent.reason, by=admin.login, expected=sent.expected
+    )
+    return await run_move(request, tenant_id, form, steps)
+
+
+async def run_move(
+    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[Any]
+) -> Response:
+    try:
+        await context_of(request).store.run(steps)
+    except (portal.MoveRefused, portal.StatusMoved, portal.TenantDeleted) as error:
+        form.refuse(error)
+        status = status_of(error)
+        return await tenant_page(request, tenant_id, moving=form, status=status)
+    return see_other(f"{HERE}/{tenant_id}?done=moved")

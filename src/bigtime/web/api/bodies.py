@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar
 
+from fastapi import Query
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -33,6 +36,8 @@ from bigtime.model import DomainError
 from bigtime.web.http import status_in_form
 
 Schema = Mapping[str, Any]
+T = TypeVar("T")
+S = TypeVar("S", bound="ResponseBody")
 
 
 def example(**fields: Any) -> ConfigDict:
@@ -172,6 +177,29 @@ Amount = Annotated[
 """A number with two decimals. A float has room for all of them, in whatever is priced here."""
 
 
+# Lists
+
+
+class Listed(ResponseBody, Generic[S]):
+    """One page of a list."""
+
+    items: list[S]
+    start_at: str | None = Field(description="Where the next page begins; null after the last.")
+    more_available: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Generic[T]):
+    """What `Listed` is made of: the items, and a signed cursor."""
+
+    items: list[T]
+    start_at: str | None
+
+    @property
+    def more_available(self) -> bool:
+        return self.start_at is not None
+
+
 # Times, as people write them: pydantic would also take a number of seconds for one
 
 MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}")
@@ -192,3 +220,44 @@ def check_day(value: Any) -> Any:
 
 WrittenMoment: Final = BeforeValidator(check_moment)
 WrittenDay: Final = BeforeValidator(check_day)
+
+
+# Records of `/v1.0`. Who changed one last is for admins: nobody else learns who works here
+
+CREATED: Final = "2025-12-19T10:30:00Z"
+RECORD: Final[dict[str, Any]] = {
+    "active": True,
+    "dateCreated": CREATED,
+    "dateLastUpdated": CREATED,
+    "lastUpdatedBy": None,
+}
+"""The example of what every record has."""
+
+IncludeInactive: TypeAlias = Annotated[
+    bool,
+    Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
+]
+
+
+class RecordShown(ResponseBody):
+    """The fields that the portal fills."""
+
+    id: str
+    active: bool = Field(description="Whether it is there; false is what deleting means here.")
+    date_created: datetime
+    date_last_updated: datetime
+    last_updated_by: str | None = Field(description="For admins; null for everybody else.")
+
+
+class RecordChanged(RequestBody):
+    """What no request changes of a record."""
+
+    id: Immutable = OPTIONAL
+    date_created: Immutable = OPTIONAL
+    date_last_updated: Immutable = OPTIONAL
+    last_updated_by: Immutable = OPTIONAL
+
+
+def visible_fields(fields: dict[str, Any], to_admin: bool) -> dict[str, Any]:
+    """The fields of a record, as far as the caller may see them."""
+    return {**fields, "last_updated_by": fields["last_updated_by"] if to_admin else None}

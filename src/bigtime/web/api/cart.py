@@ -15,12 +15,10 @@ from starlette.responses import Response
 
 from bigtime.site import NoUndo, PricedCart, put_deal_in_cart, take_new_price, view_cart
 from bigtime.systems import cart
-from bigtime.web.api.access import Admin, CurrentContext, CurrentStore, SignedIn
-from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, WrittenDay, example
-from bigtime.web.api.errors import OWN, STAFF
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api import bodies
+from bigtime.web.api.dependencies import Admin, CurrentContext, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import OWN, STAFF, V1Router
 from bigtime.web.pages import line_in, undo_text
 
 cart_api = V1Router(cart.SYSTEM, reads=OWN)
@@ -37,10 +35,10 @@ CartStatus = Annotated[cart.Status, Query()]
 # Bodies
 
 
-class CartLineShown(ResponseBody):
+class CartLineShown(bodies.ResponseBody):
     """So many of a product, in a status since some time."""
 
-    model_config = example(
+    model_config = bodies.example(
         sk=SK,
         status="ACTIVE",
         enteredAt=ENTERED,
@@ -55,62 +53,64 @@ class CartLineShown(ResponseBody):
     status: cart.Status
     entered_at: datetime
     item_sku: str = Field(description="The id of the deal that the product is of.")
-    price: Amount
+    price: bodies.Amount
     count: int
     create_timestamp: datetime
     order_id: str | None
 
 
-class CartLinesShown(ResponseBody):
+class CartLinesShown(bodies.ResponseBody):
     """Lines, all that there are."""
 
     items: list[CartLineShown]
 
 
-class ReviewedLine(ResponseBody):
+class ReviewedLine(bodies.ResponseBody):
     """A line beside its deal."""
 
     line: CartLineShown
     title: str
-    amount: Amount = Field(description="Price times count.")
-    new_price: Amount | None = Field(
+    amount: bodies.Amount = Field(description="Price times count.")
+    new_price: bodies.Amount | None = Field(
         description="What the deal costs now, where that is something else."
     )
 
 
-class CartShown(ResponseBody):
+class CartShown(bodies.ResponseBody):
     """What would be ordered now."""
 
     lines: list[ReviewedLine]
-    total: Amount
+    total: bodies.Amount
     mark: str = Field(description="What an order has to bring, to show that this is what is meant.")
 
 
-class RemovedShown(ResponseBody):
+class RemovedShown(bodies.ResponseBody):
     """A line that was removed, and the text that puts it back within an hour."""
 
     line: CartLineShown
     undo: str
 
 
-class SkuCartShown(ResponseBody):
+class SkuCartShown(bodies.ResponseBody):
     """That a product is in somebody's cart."""
 
-    model_config = example(
+    model_config = bodies.example(
         status="ACTIVE", enteredAt=ENTERED, itemSku=DEAL_ID, price=19.99, count=2
     )
 
     status: cart.Status
     entered_at: datetime
     item_sku: str
-    price: Amount
+    price: bodies.Amount
     count: int
 
 
-class LastPurchase(ResponseBody):
+class LastPurchase(bodies.ResponseBody):
     """The caller's last purchase; nulls where there was none."""
 
-    model_config = example(orderId="3M8cT3vYiO0Op0N2BjBaiDdyiKm", begunAt=ENTERED, isOpen=False)
+    model_config = bodies.example(
+        orderId="3M8cT3vYiO0Op0N2BjBaiDdyiKm", begunAt=ENTERED, isOpen=False
+    )
 
     order_id: str | None
     begun_at: datetime | None
@@ -123,35 +123,35 @@ class LastPurchase(ResponseBody):
         return cls.model_validate(last)
 
 
-class ProductWanted(RequestBody):
+class ProductWanted(bodies.RequestBody):
     """Some of a deal's product; what it costs is the deal's to say."""
 
-    model_config = example(dealId=DEAL_ID, count=2)
+    model_config = bodies.example(dealId=DEAL_ID, count=2)
 
     deal_id: Annotated[str, Field(min_length=1, max_length=100)]
     count: cart.Count = 1
 
 
-class CountWanted(RequestBody):
+class CountWanted(bodies.RequestBody):
     """How many there are to be."""
 
-    model_config = example(count=3)
+    model_config = bodies.example(count=3)
 
     count: cart.Count
 
 
-class LineStatusWanted(RequestBody):
+class LineStatusWanted(bodies.RequestBody):
     """Where a line goes: SAVED for later, or ACTIVE again."""
 
-    model_config = example(status="SAVED")
+    model_config = bodies.example(status="SAVED")
 
     status: cart.Status
 
 
-class UndoWanted(RequestBody):
+class UndoWanted(bodies.RequestBody):
     """What the answer to a removal had."""
 
-    model_config = example(undo="AUr3...")
+    model_config = bodies.example(undo="AUr3...")
 
     undo: Annotated[str, Field(min_length=1, max_length=2_000)]
 
@@ -192,18 +192,14 @@ async def set_price(store: CurrentStore, caller: SignedIn, item_sku: ItemSku) ->
 
 
 @cart_api.get(
-    "/me/cart/lines", response_model=Listed[CartLineShown], summary=cart.view_products.title
+    "/me/cart/lines", response_model=bodies.Listed[CartLineShown], summary=cart.view_products.title
 )
 async def view_lines(
-    store: CurrentStore,
-    caller: SignedIn,
-    paging: PagesOf25,
-    status: CartStatus,
-    consistent: bool = True,
-) -> Items[cart.CartLine]:
+    caller: SignedIn, paging: PagesOf25, status: CartStatus, consistent: bool = True
+) -> bodies.Items[cart.CartLine]:
     """Lists the lines of your cart that have a status."""
     steps = cart.view_products(caller.username, status, consistent=consistent, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
 @cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
@@ -253,23 +249,23 @@ async def view_purchase(
 # Carts of a product
 
 
-@cart_api.get("/skus/{itemSku}/carts", response_model=Listed[SkuCartShown], responses=STAFF)
+@cart_api.get("/skus/{itemSku}/carts", response_model=bodies.Listed[SkuCartShown], responses=STAFF)
 async def view_carts(
-    store: CurrentStore, _: Admin, paging: PagesOf25, item_sku: ItemSku, status: CartStatus
-) -> Items[cart.CartLine]:
+    _: Admin, paging: PagesOf25, item_sku: ItemSku, status: CartStatus
+) -> bodies.Items[cart.CartLine]:
     """Lists the carts that a product is in, not whose they are. Admins only."""
-    return paging.items(await store.run(cart.view_carts(item_sku, status, **paging.query)))
+    return await paging.run(cart.view_carts(item_sku, status, **paging.query))
 
 
-@cart_api.get("/skus/{itemSku}/carts-of-day", response_model=Listed[SkuCartShown], responses=STAFF)
+@cart_api.get(
+    "/skus/{itemSku}/carts-of-day", response_model=bodies.Listed[SkuCartShown], responses=STAFF
+)
 async def view_carts_of_day(
-    store: CurrentStore,
     _: Admin,
     paging: PagesOf25,
     item_sku: ItemSku,
     status: CartStatus,
-    day: Annotated[date, WrittenDay, Query()],
-) -> Items[cart.CartLine]:
+    day: Annotated[date, bodies.WrittenDay, Query()],
+) -> bodies.Items[cart.CartLine]:
     """Lists the carts that a product was put in on a day, not whose they are. Admins only."""
-    steps = cart.view_carts_of_day(item_sku, status, day, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(cart.view_carts_of_day(item_sku, status, day, **paging.query))

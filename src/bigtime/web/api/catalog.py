@@ -15,11 +15,9 @@ from pydantic import AwareDatetime, Field, WithJsonSchema
 
 from bigtime.model import NotFound, Page
 from bigtime.systems import catalog
-from bigtime.web.api.access import CurrentStore
-from bigtime.web.api.bodies import Amount, ResponseBody, WrittenMoment, example
-from bigtime.web.api.errors import PUBLIC
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api.bodies import Amount, Items, Listed, ResponseBody, WrittenMoment, example
+from bigtime.web.api.dependencies import CurrentStore, PagesOf25
+from bigtime.web.api.routing import PUBLIC, V1Router
 from bigtime.wire import Steps
 
 catalog_api = V1Router(catalog.SYSTEM, reads=PUBLIC)
@@ -120,11 +118,7 @@ class CatalogBrandShown(ResponseBody):
     """Someone whose things are on offer."""
 
     model_config = example(
-        brandId="brand-sony",
-        brandName="Sony",
-        createdAt=CREATED,
-        description=None,
-        logoUrl=None,
+        brandId="brand-sony", brandName="Sony", createdAt=CREATED, description=None, logoUrl=None
     )
 
     brand_id: str
@@ -150,18 +144,17 @@ async def get_deal_by_id(
 
 @catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
 async def get_deals_by_brand(
-    store: CurrentStore, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
+    paging: PagesOf25, brand_id: BrandId, ascending: bool = False
 ) -> Items[catalog.Deal]:
     """Lists the deals of a brand, newest first. An unknown brand is 404."""
     steps = catalog.get_deals_by_brand(brand_id, ascending=ascending, **paging.query)
-    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+    return await paging.run(of_known_brand(brand_id, steps))
 
 
 @catalog_api.get(
     "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
 )
 async def get_recent_deals_by_brand(
-    store: CurrentStore,
     paging: PagesOf25,
     brand_id: BrandId,
     since_date: Annotated[Moment, Query(alias="sinceDate")],
@@ -171,14 +164,13 @@ async def get_recent_deals_by_brand(
     steps = catalog.get_recent_deals_by_brand(
         brand_id, since_date, ascending=ascending, **paging.query
     )
-    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+    return await paging.run(of_known_brand(brand_id, steps))
 
 
 @catalog_api.get(
     "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
 )
 async def get_high_discount_deals(
-    store: CurrentStore,
     paging: PagesOf25,
     brand_id: BrandId,
     min_discount: Annotated[
@@ -192,7 +184,7 @@ async def get_high_discount_deals(
     steps = catalog.get_high_discount_deals(
         brand_id, min_discount, ascending=ascending, **paging.query
     )
-    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+    return await paging.run(of_known_brand(brand_id, steps))
 
 
 @catalog_api.get("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
@@ -218,35 +210,30 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
     "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
 )
 async def get_deals_by_category(
-    store: CurrentStore, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
+    paging: PagesOf25, category_id: CategoryId, ascending: bool = False
 ) -> Items[Any]:
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    store: CurrentStore,
-    paging: PagesOf25,
-    category_id: CategoryId,
-    ascending: bool = False,
-    consistent: bool = False,
+    paging: PagesOf25, category_id: CategoryId, ascending: bool = False, consistent: bool = False
 ) -> Items[catalog.TrendingDeal]:
     """Lists the trending deals of a category, highest score first."""
     steps = catalog.get_trending_by_category(
         category_id, ascending=ascending, consistent=consistent, **paging.query
     )
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
 )
 async def get_highly_engaged_deals(
-    store: CurrentStore,
     paging: PagesOf25,
     category_id: CategoryId,
     min_score: Annotated[int, Query(alias="minScore", ge=0, lt=10**10)],
@@ -256,7 +243,7 @@ async def get_highly_engaged_deals(
     steps = catalog.get_highly_engaged_deals(
         category_id, min_score, ascending=ascending, **paging.query
     )
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
 @catalog_api.get(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
 from pydantic import Field
@@ -20,8 +20,7 @@ from starlette.responses import Response
 from bigtime.model import Conflict, create, now, random_bytes, transact
 from bigtime.site import EditorAction, EditorChange, Visitor, new_change
 from bigtime.systems import catalog
-from bigtime.web.api.access import CurrentStore, Editor
-from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
+from bigtime.web.api.bodies import OPTIONAL, Items, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.catalog import (
     CREATED,
     DEAL_ID,
@@ -36,10 +35,9 @@ from bigtime.web.api.catalog import (
     of_known_brand,
     read_trending,
 )
-from bigtime.web.api.errors import STAFF
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent, Noting
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25
+from bigtime.web.api.idempotency import Idempotent, Noting
+from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
 
 catalog_editing = V1Router(catalog.SYSTEM, reads=STAFF)
@@ -179,35 +177,28 @@ class WatchOfTypeShown(ResponseBody):
 # The list of editors' changes
 
 
-def change_of(caller: Visitor, action: EditorAction, what: str, path: str) -> Steps[EditorChange]:
+Written = TypeVar("Written", catalog.Deal, catalog.Brand, catalog.TrendingDeal)
+
+
+def change_of(
+    caller: Visitor, record: Written, action: EditorAction, words: str = ""
+) -> Steps[EditorChange]:
+    """The entry in the list of changes; `words` say what was done to a trending deal."""
+    if isinstance(record, catalog.Brand):
+        what, path = record.brand_name, f"brands/{record.brand_id}"
+    else:
+        what, path = f"{record.title}{words}", f"deals/{record.deal_id}"
     link = f"/api/v1/catalog/{path}"
     return (yield from new_change(caller.username, action, f"{what} (catalogue)", link))
 
 
-def change_of_place(
-    caller: Visitor, place: catalog.TrendingDeal, words: str
-) -> Steps[EditorChange]:
-    what, path = f"{place.title}: {words}", f"deals/{place.deal_id}"
-    return (yield from change_of(caller, EditorAction.CHANGED_DEAL, what, path))
-
-
-def note_deal(
-    caller: Visitor, write: Steps[catalog.Deal], action: EditorAction = EditorAction.CHANGED_DEAL
-) -> Steps[catalog.Deal]:
-    """Writes a deal, and notes it in the list of changes."""
-    deal = yield from write
-    yield from create((yield from change_of(caller, action, deal.title, f"deals/{deal.deal_id}")))
-    return deal
-
-
-def note_brand(
-    caller: Visitor, write: Steps[catalog.Brand], action: EditorAction = EditorAction.CHANGED_BRAND
-) -> Steps[catalog.Brand]:
-    """Writes a brand, and notes it in the list of changes."""
-    brand = yield from write
-    path = f"brands/{brand.brand_id}"
-    yield from create((yield from change_of(caller, action, brand.brand_name, path)))
-    return brand
+def note(
+    caller: Visitor, write: Steps[Written], action: EditorAction, words: str = ""
+) -> Steps[Written]:
+    """Writes a record, and notes it in the list of changes."""
+    record = yield from write
+    yield from create((yield from change_of(caller, record, action, words)))
+    return record
 
 
 # Deals
@@ -223,7 +214,7 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewCatalogDe
         return (yield from catalog.create_deal(deal))
 
     return await idempotent.run(
-        lambda: note_deal(caller, write(), EditorAction.CREATED_DEAL),
+        lambda: note(caller, write(), EditorAction.CREATED_DEAL),
         CatalogDealShown.model_validate,
     )
 
@@ -233,13 +224,15 @@ async def change_deal_status(
     store: CurrentStore, caller: Editor, deal_id: DealId, body: StatusChange
 ) -> catalog.Deal:
     """Changes the status of a deal. Editors only."""
-    return await store.run(note_deal(caller, catalog.change_deal_status(deal_id, **dict(body))))
+    return await store.run(
+        note(caller, catalog.change_deal_status(deal_id, **dict(body)), EditorAction.CHANGED_DEAL)
+    )
 
 
 @catalog_editing.post("/catalog/deals/{dealId:path}/expiry", response_model=CatalogDealShown)
 async def expire_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> catalog.Deal:
     """Expires a deal. Editors only."""
-    return await store.run(note_deal(caller, catalog.expire_deal(deal_id)))
+    return await store.run(note(caller, catalog.expire_deal(deal_id), EditorAction.CHANGED_DEAL))
 
 
 @catalog_editing.post(
@@ -251,9 +244,8 @@ async def start_trending(
     """Puts a deal among the trending ones of its category. Editors only."""
 
     def start() -> Steps[catalog.TrendingDeal]:
-        place = yield from catalog.start_trending(deal_id, **dict(body))
-        yield from create((yield from change_of_place(caller, place, "trending")))
-        return place
+        steps = catalog.start_trending(deal_id, **dict(body))
+        return note(caller, steps, EditorAction.CHANGED_DEAL, ": trending")
 
     return await idempotent.run(start, TrendingShown.model_validate)
 
@@ -272,7 +264,7 @@ async def put_deal(
         fields = {**dict(body), "posted_at": posted_at or (yield from now())}
         return (yield from catalog.put_deal(catalog.Deal(deal_id=deal_id, **fields)))
 
-    return await store.run(note_deal(caller, write()))
+    return await store.run(note(caller, write(), EditorAction.CHANGED_DEAL))
 
 
 @catalog_editing.patch("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
@@ -280,7 +272,9 @@ async def update_deal(
     store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealChange
 ) -> catalog.Deal:
     """Changes some fields of a deal. Editors only."""
-    return await store.run(note_deal(caller, catalog.update_deal(deal_id, **body.given())))
+    return await store.run(
+        note(caller, catalog.update_deal(deal_id, **body.given()), EditorAction.CHANGED_DEAL)
+    )
 
 
 # Brands
@@ -295,7 +289,7 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewCatalogB
         return (yield from catalog.create_brand(brand))
 
     return await idempotent.run(
-        lambda: note_brand(caller, write(), EditorAction.CREATED_BRAND),
+        lambda: note(caller, write(), EditorAction.CREATED_BRAND),
         CatalogBrandShown.model_validate,
     )
 
@@ -313,7 +307,7 @@ async def put_brand(
         brand = catalog.Brand(brand_id=brand_id, created_at=created_at, **dict(body))
         return (yield from catalog.put_brand(brand))
 
-    return await store.run(note_brand(caller, write()))
+    return await store.run(note(caller, write(), EditorAction.CHANGED_BRAND))
 
 
 @catalog_editing.patch("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
@@ -321,7 +315,9 @@ async def update_brand(
     store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandChange
 ) -> catalog.Brand:
     """Changes some fields of a brand. Editors only."""
-    return await store.run(note_brand(caller, catalog.update_brand(brand_id, **body.given())))
+    return await store.run(
+        note(caller, catalog.update_brand(brand_id, **body.given()), EditorAction.CHANGED_BRAND)
+    )
 
 
 # Trending deals
@@ -347,7 +343,7 @@ async def record_engagement(
             after = catalog.with_engagement(
                 seen, views=seen.views + body.views, clicks=seen.clicks + body.clicks
             )
-            change = yield from change_of_place(caller, after, "engagement")
+            change = yield from change_of(caller, after, EditorAction.CHANGED_DEAL, ": engagement")
             noted = noting(after) if noting else ()
             token = None if noting else (yield from random_bytes(16)).hex()
             writes = (*catalog.rank_writes(seen, after), create(change), *noted)
@@ -368,7 +364,8 @@ async def stop_trending(
     def stop() -> Steps[None]:
         place = yield from read_trending(category_id, deal_id)
         yield from catalog.stop_trending(category_id, deal_id)
-        yield from create((yield from change_of_place(caller, place, "no longer trending")))
+        words = ": no longer trending"
+        yield from create((yield from change_of(caller, place, EditorAction.CHANGED_DEAL, words)))
 
     await store.run(stop())
 
@@ -379,27 +376,24 @@ async def stop_trending(
 @catalog_editing.get(
     "/catalog/brands/{brandId:path}/watchers", response_model=Listed[BrandWatcherShown]
 )
-async def get_brand_watchers(
-    store: CurrentStore, _: Editor, paging: PagesOf25, brand_id: BrandId
-) -> Items[Any]:
+async def get_brand_watchers(_: Editor, paging: PagesOf25, brand_id: BrandId) -> Items[Any]:
     """Lists that somebody watches a brand, not who. Editors only."""
     steps = catalog.get_brand_watchers(brand_id, **paging.query)
-    return paging.items(await store.run(of_known_brand(brand_id, steps)))
+    return await paging.run(of_known_brand(brand_id, steps))
 
 
 @catalog_editing.get(
     "/catalog/categories/{categoryId:path}/watchers", response_model=Listed[CategoryWatcherShown]
 )
 async def get_category_watchers(
-    store: CurrentStore, _: Editor, paging: PagesOf25, category_id: CategoryId
+    _: Editor, paging: PagesOf25, category_id: CategoryId
 ) -> Items[Any]:
     """Lists that somebody watches a category, not who. Editors only."""
-    return paging.items(await store.run(catalog.get_category_watchers(category_id, **paging.query)))
+    return await paging.run(catalog.get_category_watchers(category_id, **paging.query))
 
 
 @catalog_editing.get("/catalog/watches", response_model=Listed[WatchOfTypeShown])
 async def get_watches_by_type(
-    store: CurrentStore,
     _: Editor,
     paging: PagesOf25,
     watch_type: Annotated[catalog.WatchType, Query(alias="watchType")],
@@ -407,4 +401,4 @@ async def get_watches_by_type(
 ) -> Items[Any]:
     """Lists that somebody watches something of a type, not who. Editors only."""
     steps = catalog.get_watches_by_type(watch_type, ascending=ascending, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)

@@ -13,13 +13,11 @@ from starlette.responses import Response
 
 from bigtime.model import get, now
 from bigtime.systems import catalog
-from bigtime.web.api.access import LIKE_LIMITED, CurrentStore, SignedIn
-from bigtime.web.api.bodies import OPTIONAL, FieldErrors, RequestBody, ResponseBody, example
+from bigtime.web.api import bodies
 from bigtime.web.api.catalog import CREATED, BrandId, CategoryId, Moment
-from bigtime.web.api.errors import OWN
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api.dependencies import LIKE_LIMITED, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import OWN, V1Router
 from bigtime.wire import Steps
 
 catalog_own = V1Router(catalog.SYSTEM, reads=OWN)
@@ -37,10 +35,10 @@ Detail = bool | Annotated[str, Field(max_length=MOST_DETAIL)] | DetailNumber
 # Bodies
 
 
-class CatalogUserShown(ResponseBody):
+class CatalogUserShown(bodies.ResponseBody):
     """Someone who looks for deals."""
 
-    model_config = example(
+    model_config = bodies.example(
         userId="alex",
         username="alex",
         email="alex@example.com",
@@ -57,29 +55,29 @@ class CatalogUserShown(ResponseBody):
     last_login: datetime | None
 
 
-class CatalogUserPut(RequestBody):
+class CatalogUserPut(bodies.RequestBody):
     """Who the caller is to be; their id and username are those of their account."""
 
-    model_config = example(email="alex@example.com", displayName="Alex")
+    model_config = bodies.example(email="alex@example.com", displayName="Alex")
 
     email: catalog.Email
     display_name: catalog.Name
 
 
-class CatalogUserChange(RequestBody):
+class CatalogUserChange(bodies.RequestBody):
     """What is to change of the caller; the rest stays."""
 
-    model_config = example(displayName="Alexandra")
+    model_config = bodies.example(displayName="Alexandra")
 
-    email: catalog.Email = OPTIONAL
-    display_name: catalog.Name = OPTIONAL
-    last_login: Moment = OPTIONAL
+    email: catalog.Email = bodies.OPTIONAL
+    display_name: catalog.Name = bodies.OPTIONAL
+    last_login: Moment = bodies.OPTIONAL
 
 
-class WatchShown(ResponseBody):
+class WatchShown(bodies.ResponseBody):
     """That the caller wants to hear of deals."""
 
-    model_config = example(
+    model_config = bodies.example(
         watchKey="BRAND#brand-sony",
         watchType="brand",
         createdAt=CREATED,
@@ -109,10 +107,10 @@ def plain_numbers(value: Any) -> Any:
     return value
 
 
-class ActivityShown(ResponseBody):
+class ActivityShown(bodies.ResponseBody):
     """What the caller did, or was told."""
 
-    model_config = example(
+    model_config = bodies.example(
         timestamp=CREATED,
         activityId="activity-view-deal-12345",
         activityType="deal_view",
@@ -125,10 +123,10 @@ class ActivityShown(ResponseBody):
     details: Annotated[dict[str, Any] | None, PlainSerializer(plain_numbers, when_used="json")]
 
 
-class NewActivity(RequestBody):
+class NewActivity(bodies.RequestBody):
     """What the caller did."""
 
-    model_config = example(
+    model_config = bodies.example(
         activityId="activity-view-deal-12345",
         activityType="deal_view",
         details={"deal_id": "deal-12345", "duration_seconds": 45},
@@ -191,13 +189,13 @@ def new_user(username: str, **fields: Any) -> catalog.User:
 # Watches
 
 
-@catalog_own.get("/me/catalog/watches", response_model=Listed[WatchShown])
+@catalog_own.get("/me/catalog/watches", response_model=bodies.Listed[WatchShown])
 async def get_user_watches(
-    store: CurrentStore, caller: SignedIn, paging: PagesOf25, consistent: bool = False
-) -> Items[catalog.UserWatch]:
+    caller: SignedIn, paging: PagesOf25, consistent: bool = False
+) -> bodies.Items[catalog.UserWatch]:
     """Lists what you watch."""
     steps = catalog.get_user_watches(caller.username, consistent=consistent, **paging.query)
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
 @catalog_own.put("/me/catalog/watches/brands/{brandId}", response_model=WatchShown, **LIKE_LIMITED)
@@ -216,7 +214,9 @@ async def watch_category(
     store: CurrentStore,
     caller: SignedIn,
     category_id: CategoryId,
-    category_name: Annotated[catalog.Name | None, FieldErrors, Query(alias="categoryName")] = None,
+    category_name: Annotated[
+        catalog.Name | None, bodies.FieldErrors, Query(alias="categoryName")
+    ] = None,
 ) -> catalog.UserWatch:
     """Watches a category; its name is kept with the watch."""
     steps = catalog.watch_category(caller.username, category_id, category_name=category_name)
@@ -274,41 +274,34 @@ async def record_activity(caller: SignedIn, idempotent: Idempotent, body: NewAct
     return await idempotent.run(record, ActivityShown.model_validate)
 
 
-@catalog_own.get("/me/catalog/activities", response_model=Listed[ActivityShown])
+@catalog_own.get("/me/catalog/activities", response_model=bodies.Listed[ActivityShown])
 async def get_user_activities(
-    store: CurrentStore,
-    caller: SignedIn,
-    paging: PagesOf25,
-    ascending: bool = False,
-    consistent: bool = False,
-) -> Items[catalog.UserActivity]:
+    caller: SignedIn, paging: PagesOf25, ascending: bool = False, consistent: bool = False
+) -> bodies.Items[catalog.UserActivity]:
     """Lists what you did, newest first."""
     steps = catalog.get_user_activities(
         caller.username, ascending=ascending, consistent=consistent, **paging.query
     )
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
-@catalog_own.get("/me/catalog/activities/since", response_model=Listed[ActivityShown])
+@catalog_own.get("/me/catalog/activities/since", response_model=bodies.Listed[ActivityShown])
 async def get_user_activities_after(
-    store: CurrentStore,
     caller: SignedIn,
     paging: PagesOf25,
     since_timestamp: Annotated[Moment, Query(alias="sinceTimestamp")],
     ascending: bool = True,
-) -> Items[catalog.UserActivity]:
+) -> bodies.Items[catalog.UserActivity]:
     """Lists what you did since a moment."""
     steps = catalog.get_user_activities_after(
         caller.username, since_timestamp, ascending=ascending, **paging.query
     )
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
-@catalog_own.get("/me/catalog/notifications", response_model=Listed[ActivityShown])
+@catalog_own.get("/me/catalog/notifications", response_model=bodies.Listed[ActivityShown])
 async def get_user_notifications(
-    store: CurrentStore, caller: SignedIn, paging: PagesOf25
-) -> Items[catalog.UserActivity]:
+    caller: SignedIn, paging: PagesOf25
+) -> bodies.Items[catalog.UserActivity]:
     """Lists what you were notified of."""
-    return paging.items(
-        await store.run(catalog.get_user_notifications(caller.username, **paging.query))
-    )
+    return await paging.run(catalog.get_user_notifications(caller.username, **paging.query))

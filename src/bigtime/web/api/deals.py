@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Path, Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import Page, together
-from bigtime.site import (
-    BRANDS,
-    EDITORS_CHOICE,
-    FRONT_PAGE,
-    LATEST,
-    brand_deals_tag,
-    brand_tag,
-    category_deals_tag,
-    category_tag,
-    deal_tag,
-    deal_tags,
-)
 from bigtime.systems import deals
-from bigtime.web.api.access import CurrentStore
-from bigtime.web.api.bodies import Amount, ResponseBody, example
-from bigtime.web.api.caching import cached
-from bigtime.web.api.errors import PUBLIC
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.paging import FixedPages, Listed
+from bigtime.web import http, pages
+from bigtime.web.api.bodies import Amount, Listed, ResponseBody, example
+from bigtime.web.api.dependencies import CurrentStore, FixedPages
+from bigtime.web.api.routing import PUBLIC, V1Router
 from bigtime.wire import Steps
+
+T = TypeVar("T")
 
 deals_api = V1Router(deals.SYSTEM, reads=PUBLIC)
 
@@ -161,6 +150,33 @@ def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
     return CategoriesShown.model_validate({"items": [*found]})
 
 
+# Responses that many callers read, cached as bytes
+
+
+async def cached(
+    request: Request,
+    steps: Steps[T],
+    show: Callable[[T], ResponseBody],
+    tags: Callable[[T], Collection[str]],
+    *,
+    keep: bool = True,
+) -> Response:
+    """Runs steps and caches the response under the request's address, until a tag is invalidated.
+
+    With `keep=False` it is not cached: the address spells a name in another way than the cache.
+    Nor is it with a query, for a query of an API says what is read.
+    """
+    context = pages.context_of(request)
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        found = await context.store.run(steps)
+        return pages.Page.json(show(found).json_bytes()), tags(found)
+
+    if keep and not request.scope["query_string"]:
+        return await context.cached(request, make)
+    return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
+
+
 # Pages
 
 
@@ -177,7 +193,10 @@ async def fetch_front_page(
 
     steps = deals.fetch_front_page(last_deal_id_seen, after=paging.after)
     return await cached(
-        request, steps, show, lambda found: (FRONT_PAGE, LATEST, *deal_tags(found[1]))
+        request,
+        steps,
+        show,
+        lambda found: (site.FRONT_PAGE, site.LATEST, *site.deal_tags(found[1])),
     )
 
 
@@ -185,7 +204,9 @@ async def fetch_front_page(
 async def fetch_editors_choice(request: Request) -> Response:
     """Returns the deals that the editors have chosen."""
     steps = deals.fetch_editors_choice()
-    return await cached(request, steps, FeaturedShown.model_validate, lambda _: (EDITORS_CHOICE,))
+    return await cached(
+        request, steps, FeaturedShown.model_validate, lambda _: (site.EDITORS_CHOICE,)
+    )
 
 
 # Deals
@@ -208,7 +229,7 @@ async def fetch_deal(request: Request, deal_id: DealId) -> Response:
     """Returns a deal."""
     steps: Steps[deals.Deal] = deals.fetch_deal(deals.deal_id_of(deal_id))
     return await cached(
-        request, steps, DealShown.model_validate, lambda deal: (deal_tag(deal.deal_id),)
+        request, steps, DealShown.model_validate, lambda deal: (site.deal_tag(deal.deal_id),)
     )
 
 
@@ -222,7 +243,7 @@ async def fetch_all_brands(request: Request) -> Response:
     def show(names: list[str]) -> NamesShown:
         return NamesShown(items=names)
 
-    return await cached(request, deals.fetch_all_brands(), show, lambda _: (BRANDS,))
+    return await cached(request, deals.fetch_all_brands(), show, lambda _: (site.BRANDS,))
 
 
 @deals_api.get("/brands/{brandName:path}/deals", response_model=Listed[DealShown])
@@ -247,7 +268,7 @@ async def fetch_brand_deals(
     key = deals.brand_key(brand_name)
 
     def tags(found: Page[deals.Deal]) -> list[str]:
-        return [brand_deals_tag(key), *deal_tags(found)]
+        return [site.brand_deals_tag(key), *site.deal_tags(found)]
 
     return await cached(request, read(), show, tags, keep=key == brand_name)
 
@@ -257,7 +278,7 @@ async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
     """Returns a brand, with how many like and watch it."""
     key = deals.brand_key(brand_name)
     steps = deals.fetch_brand(brand_name)
-    tags = (brand_tag(key),)
+    tags = (site.brand_tag(key),)
     return await cached(
         request, steps, BrandShown.model_validate, lambda _: tags, keep=key == brand_name
     )
@@ -269,7 +290,7 @@ async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
 @deals_api.get("/categories", response_model=CategoriesShown)
 async def fetch_all_categories(request: Request) -> Response:
     """Returns all categories with the deals that each features."""
-    tags = [category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
+    tags = [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
     return await cached(request, deals.fetch_all_categories(), show_categories, lambda _: tags)
 
 
@@ -290,7 +311,7 @@ async def fetch_category(
     key = deals.category_key(category_name)
 
     def tags(found: tuple[deals.Category, Page[deals.Deal]]) -> list[str]:
-        return [category_tag(key), category_deals_tag(key), *deal_tags(found[1])]
+        return [site.category_tag(key), site.category_deals_tag(key), *site.deal_tags(found[1])]
 
     steps = deals.fetch_category(category_name, last_deal_id_seen, after=paging.after)
     return await cached(request, steps, show, tags, keep=key == category_name)

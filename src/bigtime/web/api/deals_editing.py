@@ -13,26 +13,10 @@ from fastapi import Path
 from pydantic import Field
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import Entity, Pattern, create, get
-from bigtime.site import (
-    CHOICE_SLOT,
-    FRONT_SLOT,
-    SLOTS,
-    EditorAction,
-    FeaturedSlot,
-    Featuring,
-    Visitor,
-    change_deal,
-    deal_path,
-    feature_deals,
-    fetch_featuring,
-    new_change,
-    post_deal,
-    request_hot_deal,
-)
 from bigtime.site import create_brand as create_brand_with_change
 from bigtime.systems import deals
-from bigtime.web.api.access import CurrentContext, CurrentStore, Editor
 from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
 from bigtime.web.api.deals import (
     DEAL_ID,
@@ -46,10 +30,9 @@ from bigtime.web.api.deals import (
     show_categories,
     show_deals,
 )
-from bigtime.web.api.errors import STAFF
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.pages import AppContext
+from bigtime.web.api.dependencies import CurrentStore, Editor
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
 
 E = TypeVar("E", bound=Entity)
@@ -149,14 +132,14 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> 
 
     def post() -> Steps[deals.Deal]:
         deal = yield from deals.new_deal(**dict(body))
-        return (yield from post_deal(caller.username, deal))
+        return (yield from site.post_deal(caller.username, deal))
 
     return await idempotent.run(post, DealShown.model_validate)
 
 
 @deals_editing.patch("/deals/{dealId}", response_model=DealShown)
 async def update_deal(
-    context: CurrentContext, caller: Editor, deal_id: DealId, body: DealChange
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: DealChange
 ) -> deals.Deal:
     """Changes some fields of a deal. Editors only."""
 
@@ -165,23 +148,19 @@ async def update_deal(
         before = {name: getattr(deal, name) for name in deals.FACTS}
         return (yield from write_deal(caller, deal, {**before, **body.given()}))
 
-    return await run_change(context, change())
+    return await store.run(change())
 
 
 @deals_editing.put("/deals/{dealId}", response_model=DealShown)
 async def rewrite_deal(
-    context: CurrentContext, caller: Editor, deal_id: DealId, body: DealFacts
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: DealFacts
 ) -> deals.Deal:
     """Replaces all that a deal says of itself. Editors only."""
 
     def rewrite() -> Steps[deals.Deal]:
         return (yield from write_deal(caller, (yield from read_deal(deal_id)), dict(body)))
 
-    return await run_change(context, rewrite())
-
-
-async def run_change(context: AppContext, steps: Steps[E]) -> E:
-    return await context.store.run(steps)
+    return await store.run(rewrite())
 
 
 def read_deal(deal_id: str) -> Steps[deals.Deal]:
@@ -189,9 +168,9 @@ def read_deal(deal_id: str) -> Steps[deals.Deal]:
     return (yield from get(key, missing=deals.UnknownDeal, consistent=True))
 
 
-def write_deal(caller: Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
+def write_deal(caller: site.Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
     given = {name: value for name, value in facts.items() if value is not None}
-    return (yield from change_deal(caller.username, deal, given))
+    return (yield from site.change_deal(caller.username, deal, given))
 
 
 # Brands and categories
@@ -207,10 +186,10 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -
 
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
-async def create_categories(context: CurrentContext, _: Editor) -> CategoriesShown:
+async def create_categories(store: CurrentStore, _: Editor) -> CategoriesShown:
     """Creates the categories that are missing; those that are there stay. Editors only."""
-    await context.store.run(deals.create_categories())
-    found = await context.store.run(deals.fetch_all_categories())
+    await store.run(deals.create_categories())
+    found = await store.run(deals.fetch_all_categories())
     return show_categories(found)
 
 
@@ -219,52 +198,50 @@ async def create_categories(context: CurrentContext, _: Editor) -> CategoriesSho
 
 @deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
 async def set_front_page_deals(
-    context: CurrentContext, caller: Editor, body: FeaturedChoice
-) -> Featuring:
+    store: CurrentStore, caller: Editor, body: FeaturedChoice
+) -> site.Featuring:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
-    return await run_change(context, choose(caller, FRONT_SLOT, body.deal_ids))
+    return await store.run(choose_deals(caller, site.FRONT_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
 async def set_editors_choice_deals(
-    context: CurrentContext, caller: Editor, body: FeaturedChoice
-) -> Featuring:
+    store: CurrentStore, caller: Editor, body: FeaturedChoice
+) -> site.Featuring:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
-    return await run_change(context, choose(caller, CHOICE_SLOT, body.deal_ids))
+    return await store.run(choose_deals(caller, site.CHOICE_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
 async def set_category_deals(
-    context: CurrentContext, caller: Editor, category_name: CategoryName, body: FeaturedChoice
-) -> Featuring:
+    store: CurrentStore, caller: Editor, category_name: CategoryName, body: FeaturedChoice
+) -> site.Featuring:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
-    return await run_change(context, choose(caller, category_slot(category_name), body.deal_ids))
+    return await store.run(choose_deals(caller, category_slot(category_name), body.deal_ids))
 
 
 @deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
 async def refresh_page_deals(
-    context: CurrentContext,
+    store: CurrentStore,
     caller: Editor,
     page_name: Annotated[str, Path(alias="pageName", min_length=1)],
-) -> Featuring:
+) -> site.Featuring:
     """Shows the featured deals of a page as they are now. Editors only.
 
     The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for the second.
     """
     name = deals.PageName(page_name)
-    return await run_change(
-        context, refresh(caller, next(slot for slot in SLOTS if slot.of is name))
-    )
+    return await store.run(refresh(caller, next(slot for slot in site.SLOTS if slot.of is name)))
 
 
 @deals_editing.post(
     "/categories/{categoryName:path}/featured-deals/refresh", response_model=FeaturedShown
 )
 async def refresh_category_deals(
-    context: CurrentContext, caller: Editor, category_name: CategoryName
-) -> Featuring:
+    store: CurrentStore, caller: Editor, category_name: CategoryName
+) -> site.Featuring:
     """Shows the featured deals of a category as they are now. Editors only."""
-    return await run_change(context, refresh(caller, category_slot(category_name)))
+    return await store.run(refresh(caller, category_slot(category_name)))
 
 
 @deals_editing.post("/front-page/copies", response_model=DealsShown)
@@ -276,22 +253,24 @@ async def refresh_deals_cache(store: CurrentStore, _: Editor) -> DealsShown:
     return show_deals(await store.run(deals.refresh_deals_cache()))
 
 
-def choose(caller: Visitor, slot: FeaturedSlot, deal_ids: Sequence[str]) -> Steps[Featuring]:
-    before = yield from fetch_featuring(slot)
+def choose_deals(
+    caller: site.Visitor, slot: site.FeaturedSlot, deal_ids: Sequence[str]
+) -> Steps[site.Featuring]:
+    before = yield from site.fetch_featuring(slot)
     ids = [deals.deal_id_of(deal_id) for deal_id in deal_ids]
-    yield from feature_deals(caller.username, slot, ids, before)
-    return (yield from fetch_featuring(slot))
+    yield from site.feature_deals(caller.username, slot, ids, before)
+    return (yield from site.fetch_featuring(slot))
 
 
-def refresh(caller: Visitor, slot: FeaturedSlot) -> Steps[Featuring]:
-    before = yield from fetch_featuring(slot)
+def refresh(caller: site.Visitor, slot: site.FeaturedSlot) -> Steps[site.Featuring]:
+    before = yield from site.fetch_featuring(slot)
     deal_ids = [deal.deal_id for deal in before.featured_deals]
-    return (yield from choose(caller, slot, deal_ids)) if deal_ids else before
+    return (yield from choose_deals(caller, slot, deal_ids)) if deal_ids else before
 
 
-def category_slot(name: str) -> FeaturedSlot:
+def category_slot(name: str) -> site.FeaturedSlot:
     key = deals.category_key(name)
-    for slot in SLOTS:
+    for slot in site.SLOTS:
         if slot.of == key:
             return slot
     raise deals.UnknownCategory
@@ -310,7 +289,7 @@ async def send_hot_deal_message(
     """
 
     def ask() -> Steps[deals.HotDealProgress]:
-        deal = yield from request_hot_deal(caller.username, deals.deal_id_of(deal_id))
+        deal = yield from site.request_hot_deal(caller.username, deals.deal_id_of(deal_id))
         return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
     return await store.run(ask())
@@ -348,12 +327,12 @@ async def send_category_deal_message(
 
 
 async def notify_watchers(
-    store: CurrentStore, caller: Visitor, deal_id: str, send: Pattern[..., int]
+    store: CurrentStore, caller: site.Visitor, deal_id: str, send: Pattern[..., int]
 ) -> ToldShown:
     def notify() -> Steps[int]:
         deal = yield from read_deal(deal_id)
-        action = EditorAction.SENT_TO_WATCHERS
-        note = yield from new_change(caller.username, action, deal.title, deal_path(deal))
+        action = site.EditorAction.SENT_TO_WATCHERS
+        note = yield from site.new_change(caller.username, action, deal.title, site.deal_path(deal))
         yield from create(note)
         return (yield from send(deal.deal_id))
 

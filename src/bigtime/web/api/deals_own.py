@@ -15,17 +15,13 @@ from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from bigtime.model import Pattern
-from bigtime.site import Visitor
+from bigtime.store import AsyncStore
 from bigtime.systems import deals
-from bigtime.web.api.access import LIKE_LIMITED, CurrentContext, CurrentStore, SignedIn
-from bigtime.web.api.bodies import OPTIONAL, FieldErrors, RequestBody, ResponseBody, example
+from bigtime.web.api import bodies
 from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName
-from bigtime.web.api.errors import OWN
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import FixedPages, Items, Listed
-from bigtime.web.pages import AppContext
+from bigtime.web.api.dependencies import LIKE_LIMITED, CurrentStore, FixedPages, SignedIn
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import OWN, V1Router
 from bigtime.wire import Steps
 
 deals_own = V1Router(deals.SYSTEM, reads=OWN)
@@ -39,10 +35,10 @@ MessageId = Annotated[str, Path(alias="messageId", min_length=1)]
 # Bodies
 
 
-class UserShown(ResponseBody):
+class UserShown(bodies.ResponseBody):
     """Somebody who likes, watches and gets messages."""
 
-    model_config = example(
+    model_config = bodies.example(
         username="alex", name="Alex", email="alex@example.com", createdAt=CREATED
     )
 
@@ -52,28 +48,28 @@ class UserShown(ResponseBody):
     created_at: datetime | None
 
 
-class NewUser(RequestBody):
+class NewUser(bodies.RequestBody):
     """Who the caller is to be; their username is that of their account."""
 
-    model_config = example(name="Alex")
+    model_config = bodies.example(name="Alex")
 
     name: deals.GivenName | None = None
     email: deals.GivenEmail | None = None
 
 
-class UserChange(RequestBody):
+class UserChange(bodies.RequestBody):
     """What is to change of the caller; the rest stays."""
 
-    model_config = example(name="Alexandra")
+    model_config = bodies.example(name="Alexandra")
 
-    name: deals.GivenName | None = OPTIONAL
-    email: deals.GivenEmail | None = OPTIONAL
+    name: deals.GivenName | None = bodies.OPTIONAL
+    email: deals.GivenEmail | None = bodies.OPTIONAL
 
 
-class InterestShown(ResponseBody):
+class InterestShown(bodies.ResponseBody):
     """Whether the caller likes something, and whether they watch it."""
 
-    model_config = example(liked=True, watched=False)
+    model_config = bodies.example(liked=True, watched=False)
 
     liked: bool
     watched: bool
@@ -82,26 +78,22 @@ class InterestShown(ResponseBody):
 class NamedInterest(InterestShown):
     """The same, of something by its name."""
 
-    model_config = example(name="Apple", liked=True, watched=False)
+    model_config = bodies.example(name="Apple", liked=True, watched=False)
 
     name: str
 
 
-class InterestsShown(ResponseBody):
+class InterestsShown(bodies.ResponseBody):
     """Of those that were asked for, the ones that the caller likes or watches."""
 
     items: list[NamedInterest]
 
 
-class MessageShown(ResponseBody):
+class MessageShown(bodies.ResponseBody):
     """News for the caller."""
 
-    model_config = example(
-        messageId=MESSAGE_ID,
-        kind="hot",
-        dealId=DEAL_ID,
-        subject="Hot: A brass lamp",
-        unread=True,
+    model_config = bodies.example(
+        messageId=MESSAGE_ID, kind="hot", dealId=DEAL_ID, subject="Hot: A brass lamp", unread=True
     )
 
     message_id: str = Field(description="Newer messages have greater ids.")
@@ -111,18 +103,18 @@ class MessageShown(ResponseBody):
     unread: bool
 
 
-class CountShown(ResponseBody):
+class CountShown(bodies.ResponseBody):
     """How many there are."""
 
-    model_config = example(count=3)
+    model_config = bodies.example(count=3)
 
     count: int
 
 
-class MessagesRead(RequestBody):
+class MessagesRead(bodies.RequestBody):
     """Messages that were read; all of them are marked, or none."""
 
-    model_config = example(messageIds=[MESSAGE_ID])
+    model_config = bodies.example(messageIds=[MESSAGE_ID])
 
     message_ids: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=deals.PAGE)
@@ -155,78 +147,64 @@ async def update_user(store: CurrentStore, caller: SignedIn, body: UserChange) -
 # Likes and watches
 
 
-async def set_brand_interest(
-    context: AppContext, caller: Visitor, brand_name: str, write: Pattern[..., None]
-) -> None:
-    await context.store.run(set_interest(write(brand_name, caller.username)))
-
-
-async def set_category_interest(
-    context: AppContext, caller: Visitor, category_name: str, write: Pattern[..., None]
-) -> None:
-    await context.store.run(set_interest(write(category_name, caller.username)))
-
-
-def set_interest(write: Steps[None]) -> Steps[None]:
+async def set_interest(store: AsyncStore, write: Steps[None]) -> None:
     """Likes or watches something, or no longer; what is so already stays so."""
     with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
-        yield from write
+        await store.run(write)
 
 
 @deals_own.put("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
+async def like_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """Likes a brand."""
-    await set_brand_interest(context, caller, brand_name, deals.like_brand)
+    await set_interest(store, deals.like_brand(brand_name, caller.username))
 
 
 @deals_own.put("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_category(
-    context: CurrentContext, caller: SignedIn, category_name: CategoryName
-) -> None:
+async def like_category(store: CurrentStore, caller: SignedIn, category_name: CategoryName) -> None:
     """Likes a category."""
-    await set_category_interest(context, caller, category_name, deals.like_category)
+    await set_interest(store, deals.like_category(category_name, caller.username))
 
 
 @deals_own.delete("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def unlike_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
+async def unlike_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """Takes back the like of a brand."""
-    await set_brand_interest(context, caller, brand_name, deals.unlike_brand)
+    await set_interest(store, deals.unlike_brand(brand_name, caller.username))
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
 async def unlike_category(
-    context: CurrentContext, caller: SignedIn, category_name: CategoryName
+    store: CurrentStore, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Takes back the like of a category."""
-    await set_category_interest(context, caller, category_name, deals.unlike_category)
+    await set_interest(store, deals.unlike_category(category_name, caller.username))
 
 
 @deals_own.put("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def watch_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
+async def watch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """Watches a brand: you are notified of its new deals."""
-    await set_brand_interest(context, caller, brand_name, deals.watch_brand)
+    await set_interest(store, deals.watch_brand(brand_name, caller.username))
 
 
 @deals_own.put("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def watch_category(
-    context: CurrentContext, caller: SignedIn, category_name: CategoryName
+    store: CurrentStore, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Watches a category: you are notified of its new deals."""
-    await set_category_interest(context, caller, category_name, deals.watch_category)
+    await set_interest(store, deals.watch_category(category_name, caller.username))
 
 
 @deals_own.delete("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def unwatch_brand(context: CurrentContext, caller: SignedIn, brand_name: BrandName) -> None:
+async def unwatch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """No longer watches a brand."""
-    await set_brand_interest(context, caller, brand_name, deals.unwatch_brand)
+    await set_interest(store, deals.unwatch_brand(brand_name, caller.username))
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def unwatch_category(
-    context: CurrentContext, caller: SignedIn, category_name: CategoryName
+    store: CurrentStore, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """No longer watches a category."""
-    await set_category_interest(context, caller, category_name, deals.unwatch_category)
+    await set_interest(store, deals.unwatch_category(category_name, caller.username))
 
 
 @deals_own.get("/me/brands", response_model=InterestsShown)
@@ -235,7 +213,7 @@ async def fetch_brand_interests(
     caller: SignedIn,
     brand_names: Annotated[
         list[deals.GivenBrandKey],
-        FieldErrors,
+        bodies.FieldErrors,
         Query(alias="brandNames", min_length=1, max_length=MOST_NAMES),
     ],
 ) -> InterestsShown:
@@ -250,7 +228,7 @@ async def fetch_category_interests(
     caller: SignedIn,
     category_names: Annotated[
         list[deals.GivenCategory],
-        FieldErrors,
+        bodies.FieldErrors,
         Query(alias="categoryNames", min_length=1, max_length=MOST_NAMES),
     ],
 ) -> InterestsShown:
@@ -286,21 +264,16 @@ async def fetch_category_interest(
 # Messages
 
 
-@deals_own.get("/me/messages", response_model=Listed[MessageShown])
-async def view_messages(
-    store: CurrentStore, caller: SignedIn, paging: FixedPages
-) -> Items[deals.Message]:
+@deals_own.get("/me/messages", response_model=bodies.Listed[MessageShown])
+async def view_messages(caller: SignedIn, paging: FixedPages) -> bodies.Items[deals.Message]:
     """Lists your messages, newest first."""
-    return paging.items(await store.run(deals.view_messages(caller.username, after=paging.after)))
+    return await paging.run(deals.view_messages(caller.username, after=paging.after))
 
 
-@deals_own.get("/me/messages/unread", response_model=Listed[MessageShown])
-async def view_unread_messages(
-    store: CurrentStore, caller: SignedIn, paging: FixedPages
-) -> Items[deals.Message]:
+@deals_own.get("/me/messages/unread", response_model=bodies.Listed[MessageShown])
+async def view_unread_messages(caller: SignedIn, paging: FixedPages) -> bodies.Items[deals.Message]:
     """Lists the messages that you have not read, newest first."""
-    steps = deals.view_unread_messages(caller.username, after=paging.after)
-    return paging.items(await store.run(steps))
+    return await paging.run(deals.view_unread_messages(caller.username, after=paging.after))
 
 
 @deals_own.get("/me/messages/unread/count", response_model=CountShown)
@@ -310,12 +283,10 @@ async def count_unread_messages(store: CurrentStore, caller: SignedIn) -> CountS
 
 
 @deals_own.post("/me/messages/read", status_code=204)
-async def mark_messages_as_read(
-    context: CurrentContext, caller: SignedIn, body: MessagesRead
-) -> None:
+async def mark_messages_as_read(store: CurrentStore, caller: SignedIn, body: MessagesRead) -> None:
     """Marks up to 25 messages as read: all of them, or none."""
     message_ids = [deals.message_id_of(message_id) for message_id in body.message_ids]
-    await context.store.run(deals.mark_messages_as_read(caller.username, message_ids))
+    await store.run(deals.mark_messages_as_read(caller.username, message_ids))
 
 
 @deals_own.get("/me/messages/{messageId}", response_model=MessageShown)
@@ -329,8 +300,8 @@ async def fetch_message(
 
 @deals_own.put("/me/messages/{messageId}/read", response_model=MessageShown)
 async def mark_message_as_read(
-    context: CurrentContext, caller: SignedIn, message_id: MessageId
+    store: CurrentStore, caller: SignedIn, message_id: MessageId
 ) -> deals.Message:
     """Marks one of your messages as read."""
     found = deals.message_id_of(message_id)
-    return await context.store.run(deals.mark_message_as_read(caller.username, found))
+    return await store.run(deals.mark_message_as_read(caller.username, found))

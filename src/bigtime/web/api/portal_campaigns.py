@@ -3,64 +3,58 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
 from bigtime.systems import portal
-from bigtime.web.api.access import OPEN, Admin, AnyCaller, CurrentContext, is_admin
-from bigtime.web.api.bodies import OPTIONAL, Amount, FieldErrors, Immutable, RequestBody, example
-from bigtime.web.api.errors import documented
-from bigtime.web.api.json_route import portal_router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Items, Listed, PagesOf50
-from bigtime.web.api.portal_records import (
-    CREATED,
-    IncludeInactive,
-    RecordChanged,
-    RecordShown,
-    visible_fields,
-)
+from bigtime.web.api import bodies
+from bigtime.web.api.dependencies import OPEN, Admin, AnyCaller, CurrentContext, PagesOf50, is_admin
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import PortalRouter, error_responses
 from bigtime.web.pages import AppContext, ordering_of
 from bigtime.wire import Steps
 
-campaigns = portal_router("campaigns")
+campaigns = PortalRouter("campaigns")
+
+SUMMER: Final[dict[str, Any]] = {
+    "code": "SUMMER2025",
+    "description": "Summer 2025 special offer",
+    "discountPercentage": 20,
+    "productId": portal.example_of("prod"),
+    "termsConditionsLink": "https://example.com/terms/summer2025",
+    "fromDate": "2025-06-01",
+    "toDate": "2025-08-31",
+}
 
 
 # Bodies
 
 
-class CampaignShown(RecordShown):
+class CampaignShown(bodies.RecordShown):
     """A discount on one product for some days, with what it makes of the price today."""
 
-    model_config = example(
+    model_config = bodies.example(
         id=portal.example_of("camp"),
-        code="SUMMER2025",
-        description="Summer 2025 special offer",
-        discountPercentage=20,
-        productId=portal.example_of("prod"),
+        **SUMMER,
         productName="WordPress Professional Plan",
         originalPrice=299.99,
         discountedPrice=239.99,
-        termsConditionsLink="https://example.com/terms/summer2025",
-        fromDate="2025-06-01",
-        toDate="2025-08-31",
         isValid=False,
-        active=True,
-        dateCreated=CREATED,
-        dateLastUpdated=CREATED,
-        lastUpdatedBy=None,
+        **bodies.RECORD,
     )
 
     code: str
     description: str
-    discount_percentage: Amount
+    discount_percentage: bodies.Amount
     product_id: str
     product_name: str
-    original_price: Amount | None = Field(description="null while the product is not to be had.")
-    discounted_price: Amount | None
+    original_price: bodies.Amount | None = Field(
+        description="null while the product is not to be had."
+    )
+    discounted_price: bodies.Amount | None
     terms_conditions_link: str
     from_date: date
     to_date: date
@@ -69,7 +63,7 @@ class CampaignShown(RecordShown):
     @classmethod
     def of(cls, offer: portal.Offer, *, to_admin: bool) -> Self:
         return cls(
-            **visible_fields(offer.campaign.__dict__, to_admin),
+            **bodies.visible_fields(offer.campaign.__dict__, to_admin),
             product_name=offer.product_name,
             original_price=offer.original_price,
             discounted_price=offer.discounted_price,
@@ -77,18 +71,10 @@ class CampaignShown(RecordShown):
         )
 
 
-class NewCampaign(RequestBody):
+class NewCampaign(bodies.RequestBody):
     """A campaign to be made. Its code is in capitals, and nobody's."""
 
-    model_config = example(
-        code="SUMMER2025",
-        description="Summer 2025 special offer",
-        discountPercentage=20,
-        productId=portal.example_of("prod"),
-        termsConditionsLink="https://example.com/terms/summer2025",
-        fromDate="2025-06-01",
-        toDate="2025-08-31",
-    )
+    model_config = bodies.example(**SUMMER)
 
     code: portal.CampaignCode
     description: portal.Description
@@ -99,30 +85,26 @@ class NewCampaign(RequestBody):
     to_date: portal.Day
 
 
-class CampaignChanged(RecordChanged):
+class CampaignChanged(bodies.RecordChanged):
     """What is to change of a campaign; dates are judged as the pair that they become."""
 
-    model_config = example(discountPercentage=15)
+    model_config = bodies.example(discountPercentage=15)
 
-    description: portal.Description = OPTIONAL
-    discount_percentage: portal.Discount = OPTIONAL
-    terms_conditions_link: portal.Link = OPTIONAL
-    from_date: portal.Day = OPTIONAL
-    to_date: portal.Day = OPTIONAL
-    active: portal.Active = OPTIONAL
-    code: Immutable = OPTIONAL
-    product_id: Immutable = OPTIONAL
+    description: portal.Description = bodies.OPTIONAL
+    discount_percentage: portal.Discount = bodies.OPTIONAL
+    terms_conditions_link: portal.Link = bodies.OPTIONAL
+    from_date: portal.Day = bodies.OPTIONAL
+    to_date: portal.Day = bodies.OPTIONAL
+    active: portal.Active = bodies.OPTIONAL
+    code: bodies.Immutable = bodies.OPTIONAL
+    product_id: bodies.Immutable = bodies.OPTIONAL
 
 
 # Campaigns
 
 
 @campaigns.post(
-    "",
-    status_code=201,
-    response_model=CampaignShown,
-    summary=portal.create_campaign.title,
-    responses=documented(400, 401, 403, 409),
+    "", status_code=201, response_model=CampaignShown, summary=portal.create_campaign.title
 )
 async def create(
     context: CurrentContext, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
@@ -148,22 +130,19 @@ def read_campaign(context: AppContext, code: str, *, include_inactive: bool) -> 
     return (yield from portal.get_campaign(code, include_inactive=include_inactive, zone=zone))
 
 
-@campaigns.get(
-    "",
-    response_model=Listed[CampaignShown],
-    summary=portal.list_campaigns.title,
-    responses=documented(400, 401, 403),
-)
+@campaigns.get("", response_model=bodies.Listed[CampaignShown], summary=portal.list_campaigns.title)
 async def list_all(
     context: CurrentContext,
     _: Admin,
     paging: PagesOf50,
-    include_inactive: IncludeInactive = False,
+    include_inactive: bodies.IncludeInactive = False,
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,
-    product_id: Annotated[portal.ProductId | None, FieldErrors, Query(alias="productId")] = None,
-) -> Items[CampaignShown]:
+    product_id: Annotated[
+        portal.ProductId | None, bodies.FieldErrors, Query(alias="productId")
+    ] = None,
+) -> bodies.Items[CampaignShown]:
     """Lists campaigns by their first day, newest first: all, or a product's. Admins only."""
     query: dict[str, Any] = {
         "include_inactive": include_inactive,
@@ -176,15 +155,14 @@ async def list_all(
         if product_id is None
         else portal.list_campaigns_by_product(product_id, **query)
     )
-    found = await context.store.run(steps)
-    return paging.map_items(found, lambda offer: CampaignShown.of(offer, to_admin=True))
+    return await paging.run_and_show(steps, lambda offer: CampaignShown.of(offer, to_admin=True))
 
 
 @campaigns.get(
     "/{code}",
     response_model=CampaignShown,
     summary=portal.get_campaign.title,
-    responses=documented(400, 401, 404),
+    responses=error_responses(400, 401, 404),
     openapi_extra=OPEN,
 )
 async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:
@@ -194,12 +172,7 @@ async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> Camp
     return CampaignShown.of(found, to_admin=to_admin)
 
 
-@campaigns.put(
-    "/{code}",
-    response_model=CampaignShown,
-    summary=portal.update_campaign.title,
-    responses=documented(400, 401, 403, 404, 409),
-)
+@campaigns.put("/{code}", response_model=CampaignShown, summary=portal.update_campaign.title)
 async def change(
     context: CurrentContext, caller: Admin, code: str, wanted: CampaignChanged
 ) -> CampaignShown:

@@ -1,4 +1,4 @@
-"""`/v1.0/checkout`: ordering, for whoever has the code from their mailbox or is signed in.
+"""`/v1.0/checkout`: ordering, with a code from one's mailbox or while signed in.
 
 Whether an address is a customer's is told to nobody: asking for a code is answered in the same
 words for each, and so is a code that is wrong.
@@ -14,27 +14,19 @@ from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import NotSignedIn
-from bigtime.site import (
-    PlanChoice,
-    Visitor,
-    begin_check,
-    order_plan,
-    order_plan_with_code,
-    send_code,
-)
 from bigtime.systems import portal
-from bigtime.web.api.access import OPEN, CheckoutCaller, CurrentContext
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
-from bigtime.web.api.errors import documented
-from bigtime.web.api.json_route import portal_router
-from bigtime.web.api.once import Answer, IdempotencyKey, Turn, once
+from bigtime.web.api.dependencies import OPEN, CheckoutCaller, CurrentContext
+from bigtime.web.api.idempotency import Idempotency, IdempotencyKey
 from bigtime.web.api.portal_tenants import OrderShown
+from bigtime.web.api.routing import PortalRouter, error_responses
 from bigtime.web.http import NotAllowed
 from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of
 from bigtime.wire import Steps
 
-checkout = portal_router("checkout")
+checkout = PortalRouter("checkout")
 
 SENT: Final = "If this address can be used here, a code is on its way."
 
@@ -108,7 +100,7 @@ class CheckoutAsked(RequestBody):
     status_code=202,
     response_model=CodeSent,
     summary="Ask for a Code",
-    responses=documented(400, 422, 429),
+    responses=error_responses(400, 422, 429),
 )
 async def ask_for_code(
     request: Request, context: CurrentContext, tasks: BackgroundTasks, wanted: CodeAsked
@@ -118,8 +110,8 @@ async def ask_for_code(
     It is good for ten minutes and five tries, and takes the place of the one before.
     """
     count_code(request, wanted.email)
-    pending = await context.store.run(begin_check(wanted.email, "/portal"))
-    tasks.add_task(context.store.run, send_code(codes_of(context), pending, ordering=True))
+    pending = await context.store.run(site.begin_check(wanted.email, "/portal"))
+    tasks.add_task(context.store.run, site.send_code(codes_of(context), pending, ordering=True))
     return CodeSent(message=SENT)
 
 
@@ -128,7 +120,7 @@ async def ask_for_code(
     status_code=201,
     response_model=OrderShown,
     summary=portal.place_order.title,
-    responses=documented(400, 401, 403, 409, 422, 429),
+    responses=error_responses(400, 401, 403, 409, 422, 429),
     openapi_extra=OPEN,
 )
 async def check_out(
@@ -144,28 +136,29 @@ async def check_out(
     signed in. The order keeps its prices and the campaign as they are now.
     """
     context.count_try("plan checkout", request)
-    asked = PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
+    choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
-        steps = as_customer(context, tenant_of(caller), asked)
+        steps = as_customer(context, tenant_of(caller), choice)
     else:
         context.limits.take("try code to", wanted.email)
-        steps = with_code(context, wanted.email, wanted.code or "", asked)
-
-    async def make(turn: Turn) -> Answer:
-        return Answer.of(OrderShown.of(await turn.store.run(as_rules(steps)), to_admin=False))
-
-    return await once(request, key, caller if wanted.email is None else None, make)
+        steps = with_code(context, wanted.email, wanted.code or "", choice)
+    idempotent = Idempotency(request, key, caller if wanted.email is None else None)
+    return await idempotent.run(
+        lambda: as_rules(steps), lambda order: OrderShown.of(order, to_admin=False)
+    )
 
 
 def with_code(
-    context: AppContext, email: str, code: str, wanted: PlanChoice
+    context: AppContext, email: str, code: str, wanted: site.PlanChoice
 ) -> Steps[portal.Order]:
-    return order_plan_with_code(ordering_of(context), codes_of(context), email, code, wanted)
+    return site.order_plan_with_code(ordering_of(context), codes_of(context), email, code, wanted)
 
 
-def as_customer(context: AppContext, tenant_id: str, wanted: PlanChoice) -> Steps[portal.Order]:
+def as_customer(
+    context: AppContext, tenant_id: str, wanted: site.PlanChoice
+) -> Steps[portal.Order]:
     order_id = yield from portal.make_order_id()
-    return (yield from order_plan(ordering_of(context), tenant_id, wanted, order_id=order_id))
+    return (yield from site.order_plan(ordering_of(context), tenant_id, wanted, order_id=order_id))
 
 
 def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
@@ -178,7 +171,7 @@ def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
         raise portal.CampaignNotValid(str(error)) from None
 
 
-def tenant_of(caller: Visitor | None) -> str:
+def tenant_of(caller: site.Visitor | None) -> str:
     if caller is None:
         raise NotSignedIn("Give an e-mail address and its code, or sign in first.")
     if caller.tenant_id is None:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Final, Self
 
 from fastapi import Path
 from starlette.responses import Response
 
 from bigtime.systems import portal
-from bigtime.web.api.access import (
+from bigtime.web.api import bodies
+from bigtime.web.api.dependencies import (
     OPEN,
     Admin,
     AnyCaller,
-    CurrentContext,
     CurrentStore,
+    PagesOf50,
     check_admin,
     is_admin,
 )
-from bigtime.web.api.bodies import OPTIONAL, Amount, RequestBody, example
-from bigtime.web.api.errors import documented
-from bigtime.web.api.json_route import portal_router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Items, Listed, PagesOf50
-from bigtime.web.api.portal_records import (
-    CREATED,
-    IncludeInactive,
-    RecordChanged,
-    RecordShown,
-    visible_fields,
-)
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import PortalRouter, error_responses
 
-products = portal_router("products")
+products = PortalRouter("products")
+
+PLAN: Final[dict[str, Any]] = {
+    "name": "WordPress Professional Plan",
+    "description": "Professional WordPress hosting with advanced features",
+    "price": 299.99,
+    "features": ["Up to 10 WordPress sites", "100GB storage"],
+    "billingCycle": "monthly",
+}
 
 ProductId = Annotated[str, Path(alias="productId")]
 
@@ -38,43 +37,26 @@ ProductId = Annotated[str, Path(alias="productId")]
 # Bodies
 
 
-class ProductShown(RecordShown):
+class ProductShown(bodies.RecordShown):
     """Something to buy; its price is in ZAR."""
 
-    model_config = example(
-        id=portal.example_of("prod"),
-        name="WordPress Professional Plan",
-        description="Professional WordPress hosting with advanced features",
-        price=299.99,
-        features=["Up to 10 WordPress sites", "100GB storage"],
-        billingCycle="monthly",
-        active=True,
-        dateCreated=CREATED,
-        dateLastUpdated=CREATED,
-        lastUpdatedBy=None,
-    )
+    model_config = bodies.example(id=portal.example_of("prod"), **PLAN, **bodies.RECORD)
 
     name: str
     description: str
-    price: Amount
+    price: bodies.Amount
     features: list[str]
     billing_cycle: portal.BillingCycle
 
     @classmethod
     def of(cls, product: portal.Product, *, to_admin: bool) -> Self:
-        return cls(**visible_fields(product.__dict__, to_admin))
+        return cls(**bodies.visible_fields(product.__dict__, to_admin))
 
 
-class NewProduct(RequestBody):
+class NewProduct(bodies.RequestBody):
     """A product to be made."""
 
-    model_config = example(
-        name="WordPress Professional Plan",
-        description="Professional WordPress hosting with advanced features",
-        price=299.99,
-        features=["Up to 10 WordPress sites", "100GB storage"],
-        billingCycle="monthly",
-    )
+    model_config = bodies.example(**PLAN)
 
     name: portal.Name
     description: portal.Description
@@ -83,28 +65,24 @@ class NewProduct(RequestBody):
     billing_cycle: portal.Billing
 
 
-class ProductChanged(RecordChanged):
+class ProductChanged(bodies.RecordChanged):
     """What is to change of a product; a new price holds for new orders at once."""
 
-    model_config = example(price=249.99)
+    model_config = bodies.example(price=249.99)
 
-    name: portal.Name = OPTIONAL
-    description: portal.Description = OPTIONAL
-    price: portal.Price = OPTIONAL
-    features: portal.Features = OPTIONAL
-    billing_cycle: portal.Billing = OPTIONAL
-    active: portal.Active = OPTIONAL
+    name: portal.Name = bodies.OPTIONAL
+    description: portal.Description = bodies.OPTIONAL
+    price: portal.Price = bodies.OPTIONAL
+    features: portal.Features = bodies.OPTIONAL
+    billing_cycle: portal.Billing = bodies.OPTIONAL
+    active: portal.Active = bodies.OPTIONAL
 
 
 # Products
 
 
 @products.post(
-    "",
-    status_code=201,
-    response_model=ProductShown,
-    summary=portal.create_product.title,
-    responses=documented(400, 401, 403, 409),
+    "", status_code=201, response_model=ProductShown, summary=portal.create_product.title
 )
 async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> Response:
     """Creates a product. Admins only."""
@@ -116,31 +94,28 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> R
 
 @products.get(
     "",
-    response_model=Listed[ProductShown],
+    response_model=bodies.Listed[ProductShown],
     summary=portal.list_products.title,
-    responses=documented(400, 401, 403),
     openapi_extra=OPEN,
 )
 async def list_all(
-    store: CurrentStore,
-    caller: AnyCaller,
-    paging: PagesOf50,
-    include_inactive: IncludeInactive = False,
-) -> Items[ProductShown]:
+    caller: AnyCaller, paging: PagesOf50, include_inactive: bodies.IncludeInactive = False
+) -> bodies.Items[ProductShown]:
     """Lists the products that can be ordered, oldest first."""
     if include_inactive:
         await check_admin(caller)
     steps = portal.list_products(include_inactive=include_inactive, **paging.query)
     to_admin = is_admin(caller)
-    found = await store.run(steps)
-    return paging.map_items(found, lambda product: ProductShown.of(product, to_admin=to_admin))
+    return await paging.run_and_show(
+        steps, lambda product: ProductShown.of(product, to_admin=to_admin)
+    )
 
 
 @products.get(
     "/{productId}",
     response_model=ProductShown,
     summary=portal.get_product.title,
-    responses=documented(400, 401, 404),
+    responses=error_responses(400, 401, 404),
     openapi_extra=OPEN,
 )
 async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId) -> ProductShown:
@@ -150,19 +125,13 @@ async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId)
     return ProductShown.of(found, to_admin=to_admin)
 
 
-@products.put(
-    "/{productId}",
-    response_model=ProductShown,
-    summary=portal.update_product.title,
-    responses=documented(400, 401, 403, 404, 409),
-)
+@products.put("/{productId}", response_model=ProductShown, summary=portal.update_product.title)
 async def change(
-    context: CurrentContext, caller: Admin, product_id: ProductId, wanted: ProductChanged
+    store: CurrentStore, caller: Admin, product_id: ProductId, wanted: ProductChanged
 ) -> ProductShown:
     """Changes a product; `active` archives and restores it. Admins only.
 
     A new price holds for new orders at once. Orders that are made keep theirs.
     """
     steps = portal.update_product(product_id, wanted.given(), by=caller.login)
-    changed = await context.store.run(steps)
-    return ProductShown.of(changed, to_admin=True)
+    return ProductShown.of(await store.run(steps), to_admin=True)

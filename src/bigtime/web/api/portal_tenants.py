@@ -12,37 +12,21 @@ from starlette.responses import Response
 from bigtime.model import RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import portal
-from bigtime.web.api.access import Admin, CurrentStore, SignedIn, is_admin
-from bigtime.web.api.bodies import (
-    OPTIONAL,
-    Amount,
-    FieldErrors,
-    Immutable,
-    RequestBody,
-    ResponseBody,
-    WrittenMoment,
-    example,
-)
-from bigtime.web.api.errors import documented
-from bigtime.web.api.json_route import portal_router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Items, Listed, PagesOf50
-from bigtime.web.api.portal_records import (
-    CREATED,
-    IncludeInactive,
-    RecordChanged,
-    RecordShown,
-    visible_fields,
-)
+from bigtime.web.api import bodies
+from bigtime.web.api.dependencies import Admin, CurrentStore, PagesOf50, SignedIn, is_admin
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import PortalRouter
 from bigtime.web.http import NotAllowed
 from bigtime.wire import Steps
 
-tenants = portal_router("tenants")
+tenants = PortalRouter("tenants")
 
 OWN_FIELDS: Final = frozenset({"organization_name", "destination_email"})
 
 TenantId = Annotated[str, Path(alias="tenantId")]
-Moment = Annotated[datetime, AfterValidator(portal.checked_moment), WrittenMoment, FieldErrors]
+Moment = Annotated[
+    datetime, AfterValidator(portal.checked_moment), bodies.WrittenMoment, bodies.FieldErrors
+]
 
 
 class StatusNotAlone(RuleBroken):
@@ -56,20 +40,17 @@ class ReasonNotAsked(RuleBroken):
 # Bodies
 
 
-class TenantShown(RecordShown):
+class TenantShown(bodies.RecordShown):
     """A customer."""
 
-    model_config = example(
+    model_config = bodies.example(
         id=portal.example_of("tenant"),
         email="customer@example.com",
         status="VALIDATED",
         previousStatus=None,
         organizationName="Example Corp",
         destinationEmail="forms@example.com",
-        active=True,
-        dateCreated=CREATED,
-        dateLastUpdated=CREATED,
-        lastUpdatedBy="admin@example.com",
+        **bodies.RECORD | {"lastUpdatedBy": "admin@example.com"},
     )
 
     email: str
@@ -80,64 +61,64 @@ class TenantShown(RecordShown):
 
     @classmethod
     def of(cls, tenant: portal.Tenant, *, to_admin: bool) -> Self:
-        return cls(**visible_fields(tenant.__dict__, to_admin))
+        return cls(**bodies.visible_fields(tenant.__dict__, to_admin))
 
 
-class NewTenant(RequestBody):
+class NewTenant(bodies.RequestBody):
     """A customer to be made; it is UNVALIDATED at first."""
 
-    model_config = example(email="customer@example.com", organizationName="Example Corp")
+    model_config = bodies.example(email="customer@example.com", organizationName="Example Corp")
 
     email: portal.Email
     organization_name: portal.Name | None = None
     destination_email: portal.Email | None = None
 
 
-class TenantChanged(RecordChanged):
+class TenantChanged(bodies.RecordChanged):
     """What is to change of a customer; the rest stays.
 
     A status changes along the lifecycle, or with a `reason` to any. It changes by itself.
     """
 
-    model_config = example(organizationName="Example Corp")
+    model_config = bodies.example(organizationName="Example Corp")
 
-    organization_name: portal.Name | None = OPTIONAL
-    destination_email: portal.Email | None = OPTIONAL
-    active: portal.Active = OPTIONAL
-    status: portal.TenantStatus = OPTIONAL
-    reason: portal.Reason = OPTIONAL
-    email: Immutable = OPTIONAL
-    previous_status: Immutable = OPTIONAL
+    organization_name: portal.Name | None = bodies.OPTIONAL
+    destination_email: portal.Email | None = bodies.OPTIONAL
+    active: portal.Active = bodies.OPTIONAL
+    status: portal.TenantStatus = bodies.OPTIONAL
+    reason: portal.Reason = bodies.OPTIONAL
+    email: bodies.Immutable = bodies.OPTIONAL
+    previous_status: bodies.Immutable = bodies.OPTIONAL
 
 
-class OrderItemShown(ResponseBody):
+class OrderItemShown(bodies.ResponseBody):
     """So many of a product, at the price that was paid for each."""
 
     product_id: str
     product_name: str
     quantity: int
-    unit_price: Amount
+    unit_price: bodies.Amount
 
 
-class SnapshotShown(RecordShown):
+class SnapshotShown(bodies.RecordShown):
     """A campaign as it was when something was ordered with it."""
 
     code: str
     description: str
-    discount_percentage: Amount
+    discount_percentage: bodies.Amount
     product_id: str
     terms_conditions_link: str
     from_date: date
     to_date: date
     is_valid: bool
-    original_price: Amount
-    discounted_price: Amount
+    original_price: bodies.Amount
+    discounted_price: bodies.Amount
 
 
-class OrderShown(RecordShown):
+class OrderShown(bodies.RecordShown):
     """What a customer has ordered; nothing changes it afterwards."""
 
-    model_config = example(
+    model_config = bodies.example(
         id="order_0190e8a0-e29b-7d41-a716-446655440000",
         tenantId=portal.example_of("tenant"),
         items=[
@@ -150,35 +131,28 @@ class OrderShown(RecordShown):
         ],
         campaign=None,
         total=299.99,
-        active=True,
-        dateCreated=CREATED,
-        dateLastUpdated=CREATED,
-        lastUpdatedBy=None,
+        **bodies.RECORD,
     )
 
     tenant_id: str
     items: list[OrderItemShown]
     campaign: SnapshotShown | None
-    total: Amount
+    total: bodies.Amount
 
     @classmethod
     def of(cls, order: portal.Order, *, to_admin: bool) -> Self:
-        fields = visible_fields(order.__dict__, to_admin)
+        fields = bodies.visible_fields(order.__dict__, to_admin)
         if order.campaign is not None:
-            fields["campaign"] = SnapshotShown(**visible_fields(order.campaign.__dict__, to_admin))
+            fields["campaign"] = SnapshotShown(
+                **bodies.visible_fields(order.campaign.__dict__, to_admin)
+            )
         return cls(**fields)
 
 
 # Tenants
 
 
-@tenants.post(
-    "",
-    status_code=201,
-    response_model=TenantShown,
-    summary=portal.create_tenant.title,
-    responses=documented(400, 401, 403, 409),
-)
+@tenants.post("", status_code=201, response_model=TenantShown, summary=portal.create_tenant.title)
 async def create(caller: Admin, idempotent: Idempotent, wanted: NewTenant) -> Response:
     """Creates a customer. An e-mail address that is a customer's already is 409. Admins only."""
     return await idempotent.run(
@@ -187,21 +161,15 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewTenant) -> Re
     )
 
 
-@tenants.get(
-    "",
-    response_model=Listed[TenantShown],
-    summary=portal.list_tenants.title,
-    responses=documented(400, 401, 403),
-)
+@tenants.get("", response_model=bodies.Listed[TenantShown], summary=portal.list_tenants.title)
 async def list_all(
-    store: CurrentStore,
     _: Admin,
     paging: PagesOf50,
-    include_inactive: IncludeInactive = False,
+    include_inactive: bodies.IncludeInactive = False,
     status: portal.Status | None = None,
     created_from: Annotated[Moment | None, Query(alias="createdFrom")] = None,
     created_to: Annotated[Moment | None, Query(alias="createdTo")] = None,
-) -> Items[portal.Tenant]:
+) -> bodies.Items[portal.Tenant]:
     """Lists customers, newest first: all, or those of a status or a time. Admins only."""
     query: dict[str, Any] = {
         "include_inactive": include_inactive,
@@ -212,15 +180,10 @@ async def list_all(
     steps = (
         portal.list_tenants_by_status(status, **query) if status else portal.list_tenants(**query)
     )
-    return paging.items(await store.run(steps))
+    return await paging.run(steps)
 
 
-@tenants.get(
-    "/{tenantId}",
-    response_model=TenantShown,
-    summary=portal.get_tenant.title,
-    responses=documented(400, 401, 403, 404),
-)
+@tenants.get("/{tenantId}", response_model=TenantShown, summary=portal.get_tenant.title)
 async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) -> TenantShown:
     """Returns a customer, to admins and to that customer."""
     to_admin = check_own(caller, tenant_id)
@@ -228,12 +191,7 @@ async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) ->
     return TenantShown.of(found, to_admin=to_admin)
 
 
-@tenants.put(
-    "/{tenantId}",
-    response_model=TenantShown,
-    summary=portal.update_tenant.title,
-    responses=documented(400, 401, 403, 404, 409),
-)
+@tenants.put("/{tenantId}", response_model=TenantShown, summary=portal.update_tenant.title)
 async def change(
     store: CurrentStore, caller: SignedIn, tenant_id: TenantId, wanted: TenantChanged
 ) -> TenantShown:
@@ -280,26 +238,22 @@ def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
 
 
 @tenants.get(
-    "/{tenantId}/orders",
-    response_model=Listed[OrderShown],
-    summary=portal.list_orders.title,
-    responses=documented(400, 401, 403, 404),
+    "/{tenantId}/orders", response_model=bodies.Listed[OrderShown], summary=portal.list_orders.title
 )
 async def list_its_orders(
     store: CurrentStore, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
-) -> Items[OrderShown]:
+) -> bodies.Items[OrderShown]:
     """Lists a customer's orders, newest first; those from before it registered too."""
     to_admin = check_own(caller, tenant_id)
     await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
-    found = await store.run(portal.list_orders(tenant_id, **paging.query))
-    return paging.map_items(found, lambda order: OrderShown.of(order, to_admin=to_admin))
+    return await paging.run_and_show(
+        portal.list_orders(tenant_id, **paging.query),
+        lambda order: OrderShown.of(order, to_admin=to_admin),
+    )
 
 
 @tenants.get(
-    "/{tenantId}/orders/{orderId}",
-    response_model=OrderShown,
-    summary=portal.get_order.title,
-    responses=documented(400, 401, 403, 404),
+    "/{tenantId}/orders/{orderId}", response_model=OrderShown, summary=portal.get_order.title
 )
 async def get_its_order(
     store: CurrentStore,

@@ -1,7 +1,7 @@
-"""`/api/v1/sessions`: log in and get a token, see where one is logged in, log out.
+"""`/api/v1/sessions`: sign in and get a token, see where one is signed in, sign out.
 
-A token is shown once, to whoever has just proved who they are; only its hash is stored. A session
-is called by that hash, which opens nothing.
+A token is shown once, in the response to the sign-in; only its hash is stored. A session is called
+by that hash, which opens nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from starlette.requests import Request
 from bigtime.model import NotSignedIn, Page
 from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
-from bigtime.web.api.access import CurrentContext, CurrentStore, SignedIn
-from bigtime.web.api.bodies import RequestBody, ResponseBody, example
-from bigtime.web.api.errors import OWN, documented
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.paging import Items, Listed, PagesOf25
+from bigtime.web.api.bodies import Items, Listed, RequestBody, ResponseBody, example
+from bigtime.web.api.dependencies import CurrentContext, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.routing import OWN, V1Router, error_responses
 from bigtime.web.pages import begin_session, count_log_in
 from bigtime.wire import Steps
 
@@ -40,7 +38,7 @@ class WrongLogin(NotSignedIn):
 
 
 class Credentials(RequestBody):
-    """What somebody logs in with."""
+    """What a person signs in with."""
 
     model_config = example(email="alex@example.com", password="correct horse")
 
@@ -69,7 +67,7 @@ class BegunShown(ResponseBody):
 
 
 class SessionShown(ResponseBody):
-    """That the caller is logged in somewhere."""
+    """That the caller is signed in somewhere."""
 
     model_config = example(
         sessionId=SESSION_ID, createdAt=BEGUN, expiresAt="2026-11-22T10:30:00Z", isThis=True
@@ -98,19 +96,19 @@ def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     )
 
 
-# Logging in and out
+# Signing in and out
 
 
 @sessions_api.post(
     "/sessions",
     status_code=201,
     response_model=BegunShown,
-    responses=documented(400, 401, 404, 409, 429),
+    responses=error_responses(400, 401, 404, 409, 429),
 )
 async def create_session(
     request: Request, context: CurrentContext, body: Credentials
 ) -> BegunShown:
-    """Logs in with e-mail address and password, and returns a token.
+    """Signs in with e-mail address and password, and returns a token.
 
     Send it with other requests as `Authorization: Bearer <token>`.
     """
@@ -139,7 +137,7 @@ async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
 
 @sessions_api.delete("/me/session", status_code=204)
 async def delete_session(context: CurrentContext, caller: SignedIn) -> None:
-    """Logs out: ends the session of this request at once."""
+    """Signs out: ends the session of this request at once."""
     await context.store.run(sessions.delete_session(caller.session))
     context.visitors.forget_all()
 
@@ -148,10 +146,14 @@ async def delete_session(context: CurrentContext, caller: SignedIn) -> None:
 async def view_sessions(
     store: CurrentStore, caller: SignedIn, paging: PagesOf25
 ) -> Items[SessionShown]:
-    """Lists where you are logged in."""
+    """Lists where you are signed in."""
     found = await store.run(sessions.view_sessions(caller.login, **paging.query))
-    living = [one for one in found if one.began_with(caller.password_version)]
-    return paging.items(Page([show_session(one, caller) for one in living], found.position))
+    shown = [
+        show_session(session, caller)
+        for session in found
+        if session.began_with(caller.password_version)
+    ]
+    return paging.items(Page(shown, found.position))
 
 
 @sessions_api.delete("/me/sessions", response_model=EndedShown)
@@ -160,7 +162,7 @@ async def delete_sessions(
     caller: SignedIn,
     keep_this: Annotated[bool, Query(alias="keepThis")] = False,
 ) -> EndedShown:
-    """Logs out everywhere, or with `keepThis` everywhere else."""
+    """Signs out everywhere, or with `keepThis` everywhere else."""
     spared = caller.session if keep_this else None
     ended = await context.store.run(sessions.delete_sessions(caller.login, but=spared))
     context.visitors.forget_all()

@@ -16,12 +16,10 @@ from starlette.responses import Response
 from bigtime.model import RuleBroken
 from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
 from bigtime.systems import shop
-from bigtime.web.api.access import Admin, CurrentContext, CurrentStore, SignedIn
-from bigtime.web.api.bodies import Amount, RequestBody, ResponseBody, example
-from bigtime.web.api.errors import OWN
-from bigtime.web.api.json_route import V1Router
-from bigtime.web.api.once import Idempotent
-from bigtime.web.api.paging import Listed, PagesOf10
+from bigtime.web.api.bodies import Amount, Listed, RequestBody, ResponseBody, example
+from bigtime.web.api.dependencies import Admin, CurrentContext, CurrentStore, PagesOf10, SignedIn
+from bigtime.web.api.idempotency import Idempotent
+from bigtime.web.api.routing import OWN, V1Router
 from bigtime.web.http import NotAllowed
 from bigtime.web.pages import AppContext
 from bigtime.wire import Steps
@@ -109,12 +107,7 @@ class ShopOrderShown(ResponseBody):
     """What was ordered at once, without its items."""
 
     model_config = example(
-        orderId=ORDER_ID,
-        createdAt=CREATED,
-        status="PLACED",
-        itemCount=2,
-        total=59.97,
-        shipTo=HOME,
+        orderId=ORDER_ID, createdAt=CREATED, status="PLACED", itemCount=2, total=59.97, shipTo=HOME
     )
 
     order_id: str

@@ -1,4 +1,4 @@
-"""The customer portal: pricing, campaigns, checkout, and the admin lists."""
+"""The customer portal: plans and checkout, mailbox checks, registration, a customer's own pages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.portal import (checkout, confirm, home, outbox, pricing, register)
+from bigtime.web.portal import customer, mailbox, plans, register
 
 PORTAL: Final[tuple[APIRouter, ...]] = (
-    pricing.pricing, checkout.checkout, confirm.confirm, register.register, home.home, home.orders,
-    outbox.outbox,
+    plans.plans, mailbox.mailbox, register.register, customer.customer_pages,
 )
 """The routers, in the order in which routes are tried."""
 

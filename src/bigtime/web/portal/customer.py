@@ -1,29 +1,39 @@
-"""Who a customer is: by the account that is signed in, or by the mailbox that was shown."""
+"""A customer of the portal: who it is, its own page, and its orders.
+
+It is known by the account that is signed in, or by the mailbox that was confirmed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
+from fastapi import APIRouter
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.site import Visitor, fetch_verified_tenant, session_holder, visit_holder
+from bigtime import site
 from bigtime.systems import portal
-from bigtime.web.http import VISIT
-from bigtime.web.pages import context_of
+from bigtime.web.http import VISIT, see_other, status_of
+from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
+from bigtime.wire import Steps
 
 HOME: Final = "/portal"
+NEWEST: Final = 3
+PAGE: Final = 25
+
+customer_pages = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """The tenant that somebody is; `visitor` is there where an account says so."""
+    """The tenant of a request; `visitor` is its account, if it is signed in."""
 
     tenant_id: str
-    visitor: Visitor | None = None
+    visitor: site.Visitor | None = None
 
     @property
     def has_account(self) -> bool:
@@ -31,13 +41,13 @@ class Customer:
 
 
 async def customer_of(request: Request) -> Customer | None:
-    """Which tenant asks; None if nobody knows."""
+    """The tenant of a request, if it is known."""
     context = context_of(request)
     visitor = await context.visitor(request)
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
     holder = await proof_holder(request)
-    tenant_id = await context.store.run(fetch_verified_tenant(holder)) if holder else None
+    tenant_id = await context.store.run(site.fetch_verified_tenant(holder)) if holder else None
     return None if tenant_id is None else Customer(tenant_id)
 
 
@@ -46,9 +56,9 @@ async def proof_holder(request: Request) -> str | None:
     context = context_of(request)
     visitor = await context.visitor(request)
     if visitor is not None:
-        return session_holder(visitor.cookie)
+        return site.session_holder(visitor.cookie)
     visit = context.cookies.read(VISIT, request.scope["headers"])
-    return visit_holder(visit) if visit else None
+    return site.visit_holder(visit) if visit else None
 
 
 async def tenant_of_customer(request: Request, customer: Customer) -> portal.Tenant:
@@ -57,8 +67,138 @@ async def tenant_of_customer(request: Request, customer: Customer) -> portal.Ten
     return await context_of(request).store.run(steps)
 
 
-def to_confirm(request: Request) -> Response:
+def redirect_to_confirm(request: Request) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
-    asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    then = quote(asked if request.method == "GET" else HOME)
+    here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    then = quote(here if request.method == "GET" else HOME)
     return RedirectResponse(f"/portal/confirm?next={then}", status_code=HTTPStatus.SEE_OTHER)
+
+
+# A customer's own page
+
+
+class ConnectForm(BaseModel):
+    """What a customer says of itself; also the form that connects an account."""
+
+    organization_name: portal.Name | None = None
+    destination_email: portal.Email | None = None
+
+    @property
+    def details(self) -> site.Details:
+        return site.Details(self.organization_name, self.destination_email)
+
+
+class DetailsForm(ConnectForm):
+    """What a customer says of itself, and the mark of what it said before."""
+
+    seen: str = ""
+
+
+@customer_pages.get(HOME)
+async def show_home(request: Request, welcome: str = "", changed: str = "") -> Response:
+    customer = await customer_of(request)
+    if customer is None:
+        return redirect_to_confirm(request)
+    notice = "welcome" if welcome else "changed" if changed else ""
+    return await home_page(request, customer, None, notice=notice)
+
+
+@customer_pages.post(f"{HOME}/details")
+async def save_details(request: Request) -> Response:
+    """Changes what a customer says of itself."""
+    context = context_of(request)
+    form = await read_form(request, context, DetailsForm)
+    customer = await customer_of(request)
+    if customer is None:
+        return redirect_to_confirm(request)
+    if form.value is None:
+        return await home_page(request, customer, form, status=422)
+    try:
+        await context.store.run(change_details(customer.tenant_id, form.value))
+    except portal.RecordMoved as error:
+        form.refuse(error)
+        return await home_page(request, customer, form, status=status_of(error))
+    return see_other(f"{HOME}?changed=yes")
+
+
+@customer_pages.post(f"{HOME}/leave")
+async def leave(request: Request) -> Response:
+    """Forgets which mailbox was confirmed in this browser."""
+    context = context_of(request)
+    await read_fields(request, context)
+    response = see_other("/pricing")
+    holder = await proof_holder(request)
+    if holder is not None:
+        await context.store.run(site.forget_mailbox(holder))
+        response.raw_headers.append(context.cookies.clearing(VISIT))
+    return response
+
+
+def change_details(tenant_id: str, sent: DetailsForm) -> Steps[portal.Tenant]:
+    portal.orderly((yield from portal.get_tenant(tenant_id, include_inactive=True)))
+    changes = sent.model_dump(exclude={"seen"})
+    return (yield from portal.update_tenant(tenant_id, changes, by=tenant_id, seen=sent.seen))
+
+
+def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]:
+    tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
+    newest = yield from portal.list_orders(tenant_id, limit=NEWEST)
+    return tenant, newest.items
+
+
+async def home_page(
+    request: Request,
+    customer: Customer,
+    form: SubmittedForm[Any] | None,
+    *,
+    status: int = 200,
+    notice: str = "",
+) -> Response:
+    context = context_of(request)
+    tenant, newest = await context.store.run(read_home(customer.tenant_id))
+    return await context.form_page(
+        request,
+        "portal/home.html",
+        status=status,
+        tenant=tenant,
+        newest=newest,
+        has_account=customer.has_account,
+        notice=notice,
+        form=form or empty_form(**site.form_values(tenant)),
+        seen=portal.mark_of(tenant),
+    )
+
+
+# A customer's orders, also those from before there was an account
+
+
+@customer_pages.get("/portal/orders")
+async def show_orders(request: Request, after: str | None = None) -> Response:
+    """A customer's orders, newest first."""
+    context = context_of(request)
+    customer = await customer_of(request)
+    if customer is None:
+        return redirect_to_confirm(request)
+    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=context.cursors.read(after))
+    found = await context.store.run(steps)
+    page = context.templates.page(
+        "portal/orders.html",
+        orders=found.items,
+        after=context.cursors.write(found.position),
+        is_first=after is None,
+    )
+    return await context.answer(request, page)
+
+
+@customer_pages.get("/portal/orders/{order_id}")
+async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
+    """One order; another's is as unknown as none."""
+    context = context_of(request)
+    customer = await customer_of(request)
+    if customer is None:
+        return redirect_to_confirm(request)
+    order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
+    page = context.templates.page(
+        "portal/order.html", order=order, is_new=placed == "yes", has_account=customer.has_account
+    )
+    return await context.answer(request, page)

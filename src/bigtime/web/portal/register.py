@@ -5,28 +5,29 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, SecretStr
+from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.site import Details, Visitor, connect_account, open_account, regain_account
+from bigtime.model import DomainError
+from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
-from bigtime.systems.accounts import a_new_password
+from bigtime.web import pages
 from bigtime.web.http import TooManyTries, see_other, status_of
-from bigtime.web.pages import (
-    SubmittedForm,
-    context_of,
-    empty_form,
-    read_form,
-    sign_in,
-    with_retry_after,
+from bigtime.web.portal.customer import (
+    HOME,
+    ConnectForm,
+    Customer,
+    customer_of,
+    redirect_to_confirm,
+    tenant_of_customer,
 )
-from bigtime.web.portal.customer import HOME, Customer, customer_of, tenant_of_customer, to_confirm
 from bigtime.wire import Steps
 
 register = APIRouter(include_in_schema=False)
 
-REFUSED = (
+REFUSED: tuple[type[DomainError], ...] = (
+    TooManyTries,
     accounts.LoginTaken,
     shop.EmailTaken,
     accounts.MailboxNotEnough,
@@ -39,25 +40,14 @@ REFUSED = (
 )
 
 
-class Connecting(BaseModel):
-    """The form of somebody who has an account."""
+class NewPasswordForm(ConnectForm):
+    """The form of a customer who has an account and not its password."""
 
-    organization_name: portal.Name | None = None
-    destination_email: portal.Email | None = None
-
-    @property
-    def details(self) -> Details:
-        return Details(self.organization_name, self.destination_email)
+    password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
 
 
-class Regaining(Connecting):
-    """The form of somebody who has one, and not its password."""
-
-    password: Annotated[SecretStr, AfterValidator(a_new_password)]
-
-
-class Registering(Regaining):
-    """The form of somebody who has none."""
+class RegisterForm(NewPasswordForm):
+    """The form of a customer who has no account."""
 
     username: deals.Username
 
@@ -66,92 +56,90 @@ class Registering(Regaining):
 async def show_register(request: Request) -> Response:
     customer = await customer_of(request)
     if customer is None:
-        return to_confirm(request)
+        return redirect_to_confirm(request)
     if customer.has_account:
         return see_other(HOME)
-    return await asked(request, customer, None)
+    return await register_page(request, customer, None)
 
 
 @register.post("/portal/register")
-async def open_one(request: Request) -> Response:
-    """Makes an account for whoever has shown the mailbox, and signs them in."""
-    context = context_of(request)
-    form = await read_form(request, context, Registering)
+async def register_customer(request: Request) -> Response:
+    """Opens an account for the tenant whose mailbox was confirmed, and signs them in."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, RegisterForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
+    sent, name = form.value, form.typed["username"].strip()
+    password = sent.password.get_secret_value()
+    steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
     try:
         context.count_try("sign up", request)
-    except TooManyTries as error:
-        form.refuse(error)
-        return with_retry_after(await asked(request, customer, form, status=429), error)
-    told, name = form.value, form.typed["username"].strip()
-    password = told.password.get_secret_value()
-    steps = open_account(customer.tenant_id, told.username, password, told.details, name=name)
-    try:
         identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     except REFUSED as error:
-        form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
-    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+        return await refused_page(request, customer, form, error)
+    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/new-password")
-async def regain(request: Request) -> Response:
+async def set_new_password(request: Request) -> Response:
     """Sets a new password for the account that has the address that was shown."""
-    context = context_of(request)
-    form = await read_form(request, context, Regaining)
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, NewPasswordForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
         context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
-    except TooManyTries as error:
-        form.refuse(error)
-        return with_retry_after(await asked(request, customer, form, status=429), error)
     except REFUSED as error:
-        form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
+        return await refused_page(request, customer, form, error)
     context.visitors.forget_all()
     await context.store.run(sessions.delete_sessions(identity.login))
-    return await sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/connect")
 async def connect(request: Request) -> Response:
     """Connects the account that is signed in, if its login is the address that was shown."""
-    context = context_of(request)
-    form = await read_form(request, context, Connecting)
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, ConnectForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
     tenant = await tenant_of_customer(request, customer)
     visitor = await own_visitor(request, tenant)
     if form.value is None or visitor is None:
-        return await asked(request, customer, form, status=422)
+        return await register_page(request, customer, form, status=422)
     steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
         await context.store.run(steps)
     except REFUSED as error:
-        form.refuse(error)
-        return await asked(request, customer, form, status=status_of(error))
+        return await refused_page(request, customer, form, error)
     context.visitors.forget_all()
     return see_other(f"{HOME}?welcome=yes")
 
 
+async def refused_page(
+    request: Request, customer: Customer, form: pages.SubmittedForm[Any], error: DomainError
+) -> Response:
+    form.refuse(error)
+    response = await register_page(request, customer, form, status=status_of(error))
+    return pages.with_retry_after(response, error) if isinstance(error, TooManyTries) else response
+
+
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
     """Who is signed in, if their login is the tenant's address."""
-    visitor = await context_of(request).visitor(request)
+    visitor = await pages.context_of(request).visitor(request)
     return visitor if visitor and visitor.login == tenant.email else None
 
 
@@ -164,17 +152,21 @@ def is_login(address: str) -> Steps[bool]:
     return True
 
 
-async def asked(
-    request: Request, customer: Customer, form: SubmittedForm[Any] | None, *, status: int = 200
+async def register_page(
+    request: Request,
+    customer: Customer,
+    form: pages.SubmittedForm[Any] | None,
+    *,
+    status: int = 200,
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
     suggested = tenant.email.partition("@")[0]
-    return await context_of(request).form_page(
+    return await pages.context_of(request).form_page(
         request,
         "portal/register.html",
         status=status,
         tenant=tenant,
         visitor=await own_visitor(request, tenant),
-        is_taken=await context_of(request).store.run(is_login(tenant.email)),
-        form=form or empty_form(username=suggested),
+        is_taken=await pages.context_of(request).store.run(is_login(tenant.email)),
+        form=form or pages.empty_form(username=suggested),
     )

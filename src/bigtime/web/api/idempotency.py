@@ -19,20 +19,11 @@ from fastapi import Depends, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import Clash, DomainError, Write
-from bigtime.site import (
-    AnsweredAlready,
-    Claim,
-    IdempotencyRecord,
-    Visitor,
-    answer_write,
-    claim_request,
-    record_answer,
-    release_key,
-)
 from bigtime.store import AsyncStore
-from bigtime.web.api.access import SignedIn
 from bigtime.web.api.bodies import ResponseBody
+from bigtime.web.api.dependencies import SignedIn
 from bigtime.web.http import json_answer
 from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import IdempotentParameterMismatchException, Steps
@@ -87,18 +78,20 @@ class Turn:
     """The turn to carry a request out: the store to do all of it on, and where it is noted."""
 
     store: AsyncStore
-    noted: IdempotencyRecord | None = None
+    noted: site.IdempotencyRecord | None = None
 
     def noting(self, answer: Answer) -> tuple[Write[Any], ...]:
         """What notes the answer, for the transaction that carries the request out."""
         assert self.noted is not None
-        return (answer_write(self.noted, answer.status, answer.body.decode()),)
+        return (site.answer_write(self.noted, answer.status, answer.body.decode()),)
 
 
 Making: TypeAlias = Callable[[Turn], Awaitable[Answer]]
 
 
-async def once(request: Request, key: str | None, caller: Visitor | None, make: Making) -> Response:
+async def once(
+    request: Request, key: str | None, caller: site.Visitor | None, make: Making
+) -> Response:
     """Carries a request out; with a key, once."""
     context = context_of(request)
     if key is None:
@@ -109,9 +102,9 @@ async def once(request: Request, key: str | None, caller: Visitor | None, make: 
         answer = recorded_answer(claim)
         if answer is not None:
             return answer.response(replayed=True)
-        with suppress(AnsweredAlready):
+        with suppress(site.AnsweredAlready):
             answer = await carry_out(context, claim, make)
-            steps = record_answer(claim.record, answer.status, answer.body.decode())
+            steps = site.record_answer(claim.record, answer.status, answer.body.decode())
             await context.store.run(steps)
             return answer.response()
     raise KeyInUse
@@ -127,12 +120,10 @@ class Idempotency:
 
     request: Request
     key: str | None
-    caller: Visitor
+    caller: site.Visitor | None
 
     async def run(
-        self,
-        steps: Callable[[], Steps[T]],
-        show: Callable[[T], ResponseBody],
+        self, steps: Callable[[], Steps[T]], show: Callable[[T], ResponseBody]
     ) -> Response:
         """Runs steps once, and answers 201."""
         return await self.run_noting(lambda noting: steps(), show)
@@ -169,24 +160,24 @@ async def fingerprint(request: Request) -> str:
     """What makes a request the same: its address and its body, however that is spaced."""
     content = await request.body()
     spelled = orjson.dumps(orjson.loads(content), option=orjson.OPT_SORT_KEYS) if content else b""
-    told = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
-    return sha256(told + spelled).hexdigest()
+    address = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
+    return sha256(address + spelled).hexdigest()
 
 
-async def carry_out(context: AppContext, claim: Claim, make: Making) -> Answer:
+async def carry_out(context: AppContext, claim: site.Claim, make: Making) -> Answer:
     try:
-        return await make(Turn(repeating(context.store, claim.record), claim.record))
-    except AnsweredAlready:
+        return await make(Turn(replaying_store(context.store, claim.record), claim.record))
+    except site.AnsweredAlready:
         raise
     except DomainError:
         if claim.is_first:
-            await context.store.run(release_key(claim.record))
+            await context.store.run(site.release_key(claim.record))
         raise
     except IdempotentParameterMismatchException:
         raise MayBeDoneAlready from None
 
 
-def repeating(store: AsyncStore, noted: IdempotencyRecord) -> AsyncStore:
+def replaying_store(store: AsyncStore, noted: site.IdempotencyRecord) -> AsyncStore:
     """The store, at the moment and with the randomness that a request began with."""
     repeated = copy(store)
     repeated.clock = lambda: noted.begun_at
@@ -206,11 +197,11 @@ class Randomness:
         return shake_256(self.seed + self.drawn.to_bytes(8)).digest(count)
 
 
-async def claim_or_wait(context: AppContext, who: str, key: str, request: str) -> Claim:
+async def claim_or_wait(context: AppContext, who: str, key: str, request: str) -> site.Claim:
     """Claims a request, or waits while another attempt holds it."""
     waited, pause = 0.0, FIRST_PAUSE
     while True:
-        claim = await context.store.run(claim_request(who, key, request))
+        claim = await context.store.run(site.claim_request(who, key, request))
         if claim.is_ours or recorded_answer(claim) is not None:
             return claim
         if waited >= PATIENCE_SECONDS:
@@ -219,7 +210,7 @@ async def claim_or_wait(context: AppContext, who: str, key: str, request: str) -
         waited, pause = waited + pause, min(2 * pause, LONGEST_PAUSE)
 
 
-def recorded_answer(claim: Claim) -> Answer | None:
+def recorded_answer(claim: site.Claim) -> Answer | None:
     if claim.record.status is None:
         return None
     return Answer(claim.record.status, (claim.record.body or "").encode())

@@ -1,4 +1,4 @@
-"""Routes of the APIs: JSON bodies read with care, and no query parameter that nobody reads.
+"""Routers and routes of the APIs: errors, JSON bodies, and no query parameter that nobody reads.
 
 A price such as 299.99 is that number, and not the float nearest to it: numbers with a point become
 decimals. What a lenient reader lets through is refused here: NaN, half a surrogate, a body of
@@ -11,24 +11,126 @@ import json
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import orjson
 from fastapi import APIRouter, Depends
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_snake
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import Malformed, System
-from bigtime.web.api.errors import WRITE, Documented
+from bigtime.model import DomainError, Malformed, System
+from bigtime.systems import portal
+from bigtime.web.http import FieldFault
 
 MOST_BYTES: Final = 256 * 1024
 JSON: Final = "application/json"
 NO_STORE: Final = {"cache-control": "no-store"}
 WRITING: Final = ("POST", "PUT", "PATCH")
+REFUSED_PRICE: Final = "A price is more than 0, with at most two decimals."
+
+
+# Errors: one shape, documented beside every route
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field of a request."""
+
+    field: str = Field(description="Its name, with dots where it lies inside another.")
+    message: str
+
+
+class Problem(BaseModel):
+    """Why a request was not answered as it was meant."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "error": "invalid-request",
+                    "message": f"price: {REFUSED_PRICE}",
+                    "details": [{"field": "price", "message": REFUSED_PRICE}],
+                }
+            ]
+        }
+    )
+
+    error: str = Field(description="A code that stays the same, for programs.")
+    message: str = Field(description="A sentence for people.")
+    details: list[FieldProblem]
+
+
+MEANINGS: Final = {
+    400: "The request cannot be read: no JSON, a field that is missing, unknown or of another type,"
+    " a query parameter that is unknown or out of bounds, a cursor that is not ours.",
+    401: "Nobody is signed in, or the session is over.",
+    403: "Whoever is signed in may not do this.",
+    404: "There is no such thing, or none that everybody may see.",
+    409: "This does not go together with what is there.",
+    422: "The request can be read, and is against a rule.",
+    429: "That was too often; `Retry-After` says how many seconds to wait.",
+}
+
+
+Documented: TypeAlias = dict[int | str, dict[str, Any]]
+"""The `responses` of a route that are errors."""
+
+
+def header(description: str, **schema: Any) -> dict[str, Any]:
+    return {"description": description, "required": True, "schema": schema}
+
+
+HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: {"WWW-Authenticate": header("How to be let in.", type="string", const="Bearer")},
+    429: {"Retry-After": header("How many seconds to wait.", type="integer", minimum=1)},
+}
+
+
+def error_responses(*statuses: int) -> Documented:
+    """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
+    return {status: error_response(status) for status in sorted({*statuses, 422})}
+
+
+def error_response(status: int) -> dict[str, Any]:
+    response: dict[str, Any] = {"model": Problem, "description": MEANINGS[status]}
+    return response | {"headers": HEADERS[status]} if status in HEADERS else response
+
+
+PUBLIC: Final = error_responses(400, 404)
+"""The `responses` of a route of `/api/v1` that reads, and is open to everybody."""
+OWN: Final = error_responses(400, 401, 404)
+"""Of one that reads what is the caller's own."""
+STAFF: Final = error_responses(400, 401, 403, 404)
+"""Of one that reads for editors or admins."""
+WRITE: Final = error_responses(400, 401, 403, 404, 409)
+"""Of one that writes."""
+
+
+ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
+    portal.RangeReversed: ("createdFrom", "createdTo"),
+    portal.DatesReversed: ("fromDate", "toDate"),
+    portal.DiscountTooHigh: ("discountPercentage",),
+    portal.EmailTaken: ("email",),
+    portal.CampaignExists: ("code",),
+    portal.CampaignNotValid: ("campaignCode",),
+    portal.CampaignElsewhere: ("campaignCode",),
+    portal.TotalMoved: ("total",),
+    portal.LinesRefused: ("items",),
+}
+"""The fields that an error is about, which is found when several are looked at together."""
+
+
+def faults_of(error: Exception) -> list[FieldFault]:
+    """What an error tells of single fields."""
+    names = (ABOUT[kind] for kind in type(error).__mro__ if kind in ABOUT)
+    return [FieldFault(name, str(error)) for name in next(names, ())]
+
+
+# Routers
 
 
 async def forbid_storing(response: Response) -> None:
@@ -47,9 +149,8 @@ class V1Router(APIRouter):
         super().__init__(
             prefix="/api/v1",
             tags=[system.name],
-            route_class=JsonRoute,
-            dependencies=[Depends(forbid_storing)],
             generate_unique_id_function=operation_id,
+            **json_routes(),
         )
         self.patterns = system.patterns
         self.reads = reads
@@ -62,14 +163,22 @@ class V1Router(APIRouter):
         super().add_api_route(path, endpoint, **options)
 
 
-def portal_router(resource: str) -> APIRouter:
-    """A router of `/v1.0`."""
-    return APIRouter(
-        prefix=f"/v1.0/{resource}",
-        tags=[resource],
-        route_class=JsonRoute,
-        dependencies=[Depends(forbid_storing)],
-    )
+class PortalRouter(APIRouter):
+    """A router of `/v1.0`. The errors of a route follow from its method and path, unless given."""
+
+    def __init__(self, resource: str) -> None:
+        super().__init__(prefix=f"/v1.0/{resource}", tags=[resource], **json_routes())
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        if not options.get("responses"):
+            missing = [404] if "{" in path else []
+            clash = [] if options["methods"] == ["GET"] else [409]
+            options["responses"] = error_responses(400, 401, 403, *missing, *clash)
+        super().add_api_route(path, endpoint, **options)
+
+
+def json_routes() -> dict[str, Any]:
+    return {"route_class": JsonRoute, "dependencies": [Depends(forbid_storing)]}
 
 
 def operation_id(route: APIRoute) -> str:
@@ -77,6 +186,9 @@ def operation_id(route: APIRoute) -> str:
     method = min(route.methods or ())
     path = route.path.removeprefix("/api/v1").replace(":path", "")
     return "_".join([method.lower(), *map(to_snake, re.findall(r"[A-Za-z]+", path))])
+
+
+# Routes
 
 
 class JsonRoute(APIRoute):
@@ -140,13 +252,13 @@ async def read_body(request: Request) -> bytes:
 
 def object_in(content: bytes) -> dict[str, Any]:
     """The object that a body is. A model would look for its fields in anything, even a decimal."""
-    value = parsed(content)
+    value = parse_json(content)
     if not isinstance(value, dict):
         raise Malformed("The body is no JSON object; send one, such as {}.")
     return value
 
 
-def parsed(content: bytes) -> Any:
+def parse_json(content: bytes) -> Any:
     try:
         orjson.loads(content)
         return json.loads(content, parse_float=Decimal)

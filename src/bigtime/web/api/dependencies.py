@@ -1,27 +1,32 @@
-"""Who calls an API, and what they may: the dependencies of its routes.
+"""Dependencies of the routes: the caller and what they may do, rate limits, pages of lists.
 
 A caller is known by a session token in the header, or by the cookie of a browser.
 
-A browser sends its cookie along with whatever a page anywhere makes it send. So a request that
-changes something and is let in by the cookie alone also brings the session's form token, which
-only a page of ours can have read. A token in the header is sent by nobody but its bearer.
+A browser sends its cookie with every request, also with one that another site's page makes. So a
+request that changes something and is let in by the cookie alone also brings the session's form
+token, which only a page of this site can have read. A token in the header needs none: no browser
+adds it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Depends, Header, Security
+from fastapi import Depends, Header, Query, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.requests import Request
 
-from bigtime.model import NotSignedIn
+from bigtime.model import NotSignedIn, Page, Position
 from bigtime.site import Visitor
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
-from bigtime.web.api.errors import documented
+from bigtime.web.api.bodies import Items, S, T
+from bigtime.web.api.routing import error_responses
 from bigtime.web.http import SESSION, NotAllowed
 from bigtime.web.pages import AppContext, context_of
+from bigtime.wire import Steps
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
@@ -160,6 +165,68 @@ async def count_like(context: CurrentContext, caller: SignedIn) -> None:
 
 LIKE_LIMITED: Final[dict[str, Any]] = {
     "dependencies": [Depends(count_like)],
-    "responses": documented(400, 401, 403, 404, 409, 429),
+    "responses": error_responses(400, 401, 403, 404, 409, 429),
 }
 """Arguments of a route that likes or watches something."""
+
+
+# Lists, page by page
+
+PageSize: TypeAlias = Annotated[
+    int, Query(alias="pageSize", ge=1, le=100, description="How many items a page has at most.")
+]
+StartAt: TypeAlias = Annotated[
+    str | None,
+    Query(
+        alias="startAt",
+        max_length=4_000,
+        description="Where the page begins: `startAt` of the page before it.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """The page that a request asks for."""
+
+    limit: int
+    after: Position | None
+    context: AppContext
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The arguments of a pattern that lists."""
+        return {"limit": self.limit, "after": self.after}
+
+    async def run(self, steps: Steps[Page[T]]) -> Items[T]:
+        """Runs a pattern that lists."""
+        return self.items(await self.context.store.run(steps))
+
+    async def run_and_show(self, steps: Steps[Page[T]], show: Callable[[T], S]) -> Items[S]:
+        page = await self.context.store.run(steps)
+        return self.items(Page([show(item) for item in page], page.position))
+
+    def items(self, page: Page[T]) -> Items[T]:
+        return Items([*page], self.context.cursors.write(page.position))
+
+
+def paging_by(usual: int) -> Callable[..., Awaitable[Paging]]:
+    async def read_paging(
+        context: CurrentContext, page_size: PageSize = usual, start_at: StartAt = None
+    ) -> Paging:
+        return Paging(page_size, context.cursors.read(start_at), context)
+
+    return read_paging
+
+
+PagesOf10: TypeAlias = Annotated[Paging, Depends(paging_by(10))]
+PagesOf25: TypeAlias = Annotated[Paging, Depends(paging_by(25))]
+PagesOf50: TypeAlias = Annotated[Paging, Depends(paging_by(50))]
+
+
+async def read_start(context: CurrentContext, start_at: StartAt = None) -> Paging:
+    return Paging(0, context.cursors.read(start_at), context)
+
+
+FixedPages: TypeAlias = Annotated[Paging, Depends(read_start)]
+"""For lists whose page size the system sets."""

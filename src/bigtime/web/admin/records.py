@@ -1,0 +1,177 @@
+"""What the admin's pages of tenants, products and campaigns share: who may see them, their lists,
+archiving and restoring, and the history of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.model import Page, Pattern
+from bigtime.site import Visitor
+from bigtime.systems import accounts, portal
+from bigtime.web.http import NoSuchPage, see_other
+from bigtime.web.pages import SubmittedForm, context_of, read_fields
+
+T = TypeVar("T")
+
+HISTORY_PAGE: Final = 25
+STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "id"})
+
+history = APIRouter(include_in_schema=False)
+
+
+async def admin_of(request: Request) -> Visitor:
+    return await context_of(request).with_role(request, accounts.Role.ADMIN)
+
+
+Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
+
+
+# Lists
+
+
+async def answer_list(
+    request: Request, template: str, found: Page[Any], *, status: int = 200, **shown: Any
+) -> Response:
+    """A page of a list, and where the next one begins."""
+    context = context_of(request)
+    after = context.cursors.write(found.position)
+    page = context.templates.page(template, status=status, after=after, **shown)
+    return await context.answer(request, page)
+
+
+def check_choice(form: SubmittedForm[Any], name: str, choices: Iterable[tuple[str, str]]) -> None:
+    """Refuses what is none of the choices; nothing chosen is the first of them."""
+    if form.typed.get(name, "") not in dict(choices):
+        refuse_choice(form, name, "Choose one of these.")
+
+
+def refuse_choice(form: SubmittedForm[Any], name: str, why: str) -> None:
+    form.value = None
+    form.wrong[name] = why
+
+
+# Archiving and restoring
+
+
+def add_archiving(
+    router: APIRouter,
+    path: str,
+    archive: Pattern[..., T],
+    restore: Pattern[..., T],
+    key_of: Callable[[T], str],
+) -> None:
+    """Adds the routes that archive and restore a record; `path` is its page's, with its key."""
+
+    async def run(request: Request, admin: Visitor, change: Pattern[..., T], done: str) -> Response:
+        context = context_of(request)
+        await read_fields(request, context)
+        (key,) = request.path_params.values()
+        record = await context.store.run(change(key, by=admin.login))
+        return see_other(f"{path.rpartition('/')[0]}/{key_of(record)}?done={done}")
+
+    @router.post(f"{path}/archive")
+    async def archive_record(request: Request, admin: Admin) -> Response:
+        return await run(request, admin, archive, "archived")
+
+    @router.post(f"{path}/restore")
+    async def restore_record(request: Request, admin: Admin) -> Response:
+        return await run(request, admin, restore, "restored")
+
+
+# History
+
+
+@history.get("/admin/history/{table}/{record_id}")
+async def show_history(
+    request: Request, admin: Admin, table: str, record_id: str, after: str | None = None
+) -> Response:
+    """Everything that was done to a record, newest first."""
+    context = context_of(request)
+    audited = audited_table(table)
+    steps = portal.audit_log(
+        audited, record_id, limit=HISTORY_PAGE, after=context.cursors.read(after)
+    )
+    found = await context.store.run(steps)
+    return await answer_list(
+        request,
+        "admin/history.html",
+        found,
+        table=audited,
+        record_id=record_id,
+        entries=entry_rows(found),
+        is_first=after is None,
+    )
+
+
+def audited_table(table: str) -> portal.Audited:
+    try:
+        return portal.Audited(table)
+    except ValueError:
+        raise NoSuchPage() from None
+
+
+ACTION_WORDS: Final = {
+    portal.Action.CREATED: "made it",
+    portal.Action.UPDATED: "changed it",
+    portal.Action.DELETED: "archived it",
+    portal.Action.RESTORED: "restored it",
+    portal.Action.STATUS_CHANGED: "moved its status",
+    portal.Action.STATUS_OVERRIDDEN: "set its status",
+    portal.Action.PRICE_CHANGED: "changed its price",
+    portal.Action.ANONYMISED: "anonymised it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field, what it was and what it became, in words."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """An entry, what was done in words, and the fields that it changed."""
+
+    entry: portal.AuditEntry
+    did: str
+    changes: list[FieldChange]
+
+
+def entry_rows(entries: Iterable[portal.AuditEntry]) -> list[EntryRow]:
+    return [EntryRow(entry, ACTION_WORDS[entry.action], changes_in(entry)) for entry in entries]
+
+
+def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
+    """What differs. Of what was made, everything does; of what was erased nothing is known."""
+    if entry.before is None and entry.action != portal.Action.CREATED:
+        return []
+    before, after = entry.before or {}, entry.after or {}
+    names = sorted((before.keys() | after.keys()) - STAMPS)
+    return [
+        FieldChange(name, value_text(before.get(name)), value_text(after.get(name)))
+        for name in names
+        if before.get(name) != after.get(name)
+    ]
+
+
+def value_text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case Decimal():
+            return f"{value:f}"
+        case list():
+            return ", ".join(map(value_text, value))
+        case dict():
+            return ", ".join(f"{name} {value_text(member)}" for name, member in value.items())
+    return str(value)

@@ -1,0 +1,221 @@
+"""Mailboxes: the pages that confirm whose one is, by its address and a code; and the outbox."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime import site
+from bigtime.model import DomainError
+from bigtime.systems import portal
+from bigtime.web import http, pages
+from bigtime.web.portal.customer import HOME, customer_of
+
+mailbox = APIRouter(include_in_schema=False)
+
+LINK: Final = re.compile(r"(https?://\S+)")
+
+REFUSED: tuple[type[DomainError], ...] = (
+    portal.CodeWrong,
+    portal.CodeSpent,
+    portal.UnknownCode,
+    portal.MoveRefused,
+    portal.TenantDeleted,
+    portal.TenantSuspended,
+)
+
+
+class Address(BaseModel):
+    """The form that asks for a code."""
+
+    email: portal.Email
+    next: str = ""
+
+
+class Code(BaseModel):
+    """The form that the code is typed into."""
+
+    code: Annotated[str, Field(max_length=20)]
+
+
+@mailbox.get("/portal/confirm")
+async def show_address(request: Request, next: str | None = None) -> Response:
+    """Asks for the address of a customer who has ordered before."""
+    then = http.local_path(next, default=HOME)
+    if await customer_of(request):
+        return http.see_other(then)
+    visitor = await pages.context_of(request).visitor(request)
+    return await address_page(
+        request, pages.empty_form(next=then, email=visitor.login if visitor else "")
+    )
+
+
+@mailbox.post("/portal/confirm")
+async def send_first(request: Request) -> Response:
+    """Mails a code, if the address is a customer's; the answer is the same if it is not."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, Address)
+    if form.value is None:
+        return await address_page(request, form, status=422)
+    then = http.local_path(form.value.next, default=HOME)
+    try:
+        return await begin_confirmation(request, form.value.email, then)
+    except http.TooManyTries as error:
+        form.refuse(error)
+        return pages.with_retry_after(await address_page(request, form, status=429), error)
+
+
+async def begin_confirmation(
+    request: Request, email: str, then: str, *, ordering: bool = False
+) -> Response:
+    """To the page that asks for a code; the code is sent when that is answered."""
+    context = pages.context_of(request)
+    pages.count_code(request, email)
+    pending = await context.store.run(site.begin_check(email, then))
+    return redirect_and_send(request, pending, ordering=ordering)
+
+
+def redirect_and_send(
+    request: Request, pending: site.PendingCheck, *, ordering: bool = False, query: str = ""
+) -> Response:
+    context = pages.context_of(request)
+    steps = site.send_code(pages.codes_of(context), pending, ordering=ordering)
+    response = http.see_other(f"/portal/confirm/{pending.check_id}{query}")
+    response.background = BackgroundTask(context.store.run, steps)
+    return response
+
+
+@mailbox.get("/portal/confirm/{check_id}")
+async def show_code(request: Request, check_id: str, code: str = "") -> Response:
+    """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
+    pending = await pages.context_of(request).store.run(site.fetch_check(check_id))
+    return await code_page(request, pending, pages.empty_form(code=code[:20]))
+
+
+@mailbox.post("/portal/confirm/{check_id}")
+async def check(request: Request, check_id: str) -> Response:
+    """Takes the code, and remembers whose mailbox it is."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, Code)
+    pending = await context.store.run(site.fetch_check(check_id))
+    if form.value is None:
+        return await code_page(request, pending, form, status=422)
+    try:
+        context.count_try("try code", request)
+        tenant_id = await context.store.run(
+            site.redeem_code(pages.codes_of(context), check_id, form.value.code)
+        )
+    except http.TooManyTries as error:
+        form.refuse(error, "code")
+        return pages.with_retry_after(await code_page(request, pending, form, status=429), error)
+    except REFUSED as error:
+        form.refuse(error, "code")
+        status = 422 if isinstance(error, portal.CodeSpent) else http.status_in_form(error)
+        return await code_page(request, pending, form, status=status)
+    return await continue_as_tenant(request, tenant_id, pending.next)
+
+
+@mailbox.post("/portal/confirm/{check_id}/again")
+async def send_again(request: Request, check_id: str) -> Response:
+    """Mails another code."""
+    context = pages.context_of(request)
+    await pages.read_fields(request, context)
+    pending = await context.store.run(site.fetch_check(check_id))
+    try:
+        pages.count_code(request, pending.email)
+    except http.TooManyTries as error:
+        form = pages.empty_form()
+        form.refuse(error)
+        return pages.with_retry_after(await code_page(request, pending, form, status=429), error)
+    pending = await context.store.run(site.restart_check(check_id))
+    return redirect_and_send(request, pending, query="?sent=again")
+
+
+async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Response:
+    """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
+    context = pages.context_of(request)
+    response = http.see_other(then)
+    visitor = await context.visitor(request)
+    if visitor is not None:
+        await context.store.run(
+            site.remember_mailbox(site.session_holder(visitor.cookie), tenant_id)
+        )
+        return response
+    visit = secrets.token_urlsafe(32)
+    response.raw_headers.append(context.cookies.setting(http.VISIT, visit))
+    response.raw_headers.append(context.cookies.clearing(http.SESSION))
+    await context.store.run(site.remember_mailbox(site.visit_holder(visit), tenant_id))
+    return response
+
+
+async def address_page(
+    request: Request, form: pages.SubmittedForm[Any], *, status: int = 200
+) -> Response:
+    return await pages.context_of(request).form_page(
+        request, "portal/address.html", status=status, form=form
+    )
+
+
+async def code_page(
+    request: Request,
+    pending: site.PendingCheck,
+    form: pages.SubmittedForm[Any],
+    *,
+    status: int = 200,
+) -> Response:
+    return await pages.context_of(request).form_page(
+        request,
+        "portal/code.html",
+        status=status,
+        pending=pending,
+        form=form,
+        again=request.query_params.get("sent") == "again",
+    )
+
+
+# The outbox: in development, letters stay here to be looked at
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMail:
+    """A letter with its text in parts: every second one is a link."""
+
+    mail: site.Mail
+    parts: list[str]
+
+
+@mailbox.get("/outbox")
+async def show_outbox(request: Request, after: str | None = None) -> Response:
+    """Every letter, newest first. They hold codes, so there is no such page in production."""
+    context = pages.context_of(request)
+    if context.settings.mode != "development":
+        raise http.NoSuchPage()
+    found = await context.store.run(site.view_outbox(after=context.cursors.read(after)))
+    page = context.templates.page(
+        "portal/outbox.html",
+        letters=[show_mail(context, mail) for mail in found],
+        after=context.cursors.write(found.position),
+        sent=bool(context.settings.smtp),
+    )
+    return await context.answer(request, page)
+
+
+def show_mail(context: pages.AppContext, mail: site.Mail) -> ShownMail:
+    return ShownMail(
+        mail, text_parts(site.mail_text(mail, context.pepper), context.settings.base_url)
+    )
+
+
+def text_parts(text: str, base_url: str) -> list[str]:
+    """Links to this site lead to the page on this host, wherever it is called from."""
+    parts = LINK.split(text)
+    here = f"{base_url}/"
+    return [part.replace(here, "/", 1) if part.startswith(here) else part for part in parts]

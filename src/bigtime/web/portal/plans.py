@@ -1,0 +1,268 @@
+"""Plans: the pricing page, the page of each campaign, and the checkout.
+
+The checkout is one page. What is chosen stands in its address, so that it can be changed, shared,
+or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
+the button. The form has the order's id, so that one that is sent twice orders once, and the total
+that was shown: if it is another by then, nothing is ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime import site
+from bigtime.model import DomainError
+from bigtime.systems import portal
+from bigtime.web import pages
+from bigtime.web.http import TooManyTries, redirect_to_canonical, see_other, status_of
+from bigtime.web.portal.customer import customer_of, tenant_of_customer
+from bigtime.web.portal.mailbox import begin_confirmation
+from bigtime.wire import Steps
+
+plans = APIRouter(include_in_schema=False)
+
+CHECKOUT: Final = "/portal/checkout"
+OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)
+OF_PRODUCT: Final = (portal.UnknownProduct, portal.ProductUnavailable)
+OF_ORDER: Final = (portal.TotalMoved, portal.TenantSuspended, portal.TenantDeleted)
+MOST_ON_OFFER: Final = 100
+
+
+# What is on offer
+
+
+@plans.get("/pricing")
+async def show_pricing(request: Request, after: str | None = None) -> Response:
+    """The products that can be ordered."""
+    context = pages.context_of(request)
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        found = await context.store.run(portal.list_products(after=context.cursors.read(after)))
+        page = context.templates.page(
+            "portal/pricing.html",
+            products=found.items,
+            after=context.cursors.write(found.position),
+            is_first=after is None,
+        )
+        return page, (site.PRICING,)
+
+    return await context.cached(request, make, after=after)
+
+
+@plans.get("/campaigns/{code}")
+async def show_campaign(request: Request, code: str) -> Response:
+    """A campaign, and what its product costs with it; or that it is over, or still to come.
+
+    One that was archived is like one that never was: it cannot be had.
+    """
+    context = pages.context_of(request)
+    zone = pages.ordering_of(context).zone
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        offer = await context.store.run(portal.get_campaign(code, zone=zone))
+        is_to_come = context.store.clock().astimezone(zone).date() < offer.campaign.from_date
+        page = context.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
+        return page, (site.campaign_tag(code), site.product_tag(offer.campaign.product_id))
+
+    try:
+        key = portal.asked_campaign_code(code)
+        if key != code:
+            return redirect_to_canonical("/campaigns/", key)
+        return await context.cached(request, make, seconds=seconds_of_today(context, zone))
+    except portal.UnknownCampaign:
+        page = context.templates.page("portal/campaign.html", status=404, offer=None)
+        return await context.answer(request, page)
+
+
+def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
+    """How long a page may be kept that is another tomorrow, and no longer than any."""
+    now = context.store.clock().astimezone(zone)
+    midnight = datetime.combine(now.date() + timedelta(days=1), time(), zone)
+    left = (midnight - now).total_seconds()
+    return left if context.cache.seconds is None else min(left, context.cache.seconds)
+
+
+# Checkout
+
+
+def whole_number(text: Any) -> Any:
+    if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise portal.LinesRefused
+    return text
+
+
+class Choice(BaseModel):
+    """What is to be ordered."""
+
+    product: str
+    quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
+    campaign: str | None = Field(default=None, max_length=50)
+
+    def wanted(self, total: Decimal | None = None) -> site.PlanChoice:
+        return site.PlanChoice({self.product: self.quantity}, self.campaign, total)
+
+    @property
+    def address(self) -> str:
+        query = {"product": self.product, "quantity": self.quantity, "campaign": self.campaign}
+        return f"{CHECKOUT}?{urlencode({name: value for name, value in query.items() if value})}"
+
+
+class OrderForm(Choice):
+    """The form that orders."""
+
+    order_id: portal.OrderId
+    total: portal.Total
+
+
+class Buyer(BaseModel):
+    """The form of a buyer who is not known yet."""
+
+    email: portal.Email
+
+
+@plans.get(CHECKOUT)
+async def show_checkout(request: Request) -> Response:
+    """What is chosen, and what it costs now."""
+    visitor = await pages.context_of(request).visitor(request)
+    usual = {"quantity": "1", "email": visitor.login if visitor else ""}
+    typed = {**usual, **request.query_params}
+    if "product" not in typed:
+        return await checkout_page(request, pages.SubmittedForm(typed))
+    form = pages.check_form(Choice, typed)
+    return await checkout_page(request, form, status=200 if form.value else 422)
+
+
+@plans.post(f"{CHECKOUT}/email")
+async def give_address(request: Request) -> Response:
+    """Makes a tenant of an address, if it is none, and mails it a code."""
+    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    form, buyer = pages.check_form(Choice, typed), pages.check_form(Buyer, typed)
+    form.wrong |= buyer.wrong
+    if form.value is None or buyer.value is None:
+        return await checkout_page(request, form, status=422)
+    try:
+        return await begin_confirmation(
+            request, buyer.value.email, form.value.address, ordering=True
+        )
+    except TooManyTries as error:
+        form.refuse(error)
+        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
+
+
+@plans.post(f"{CHECKOUT}/order")
+async def place_order(request: Request) -> Response:
+    """Orders; the same form sent again shows the same order."""
+    context = pages.context_of(request)
+    typed = pages.typed_fields(await pages.read_fields(request, context))
+    form = pages.check_form(OrderForm, typed)
+    customer = await customer_of(request)
+    if form.value is None or customer is None:
+        return await checkout_page(request, form, status=422)
+    try:
+        context.count_try("plan checkout", request)
+    except TooManyTries as error:
+        form.refuse(error)
+        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
+    sent = form.value
+    steps = site.order_plan(
+        pages.ordering_of(context),
+        customer.tenant_id,
+        sent.wanted(sent.total),
+        order_id=sent.order_id,
+    )
+    try:
+        order = await context.store.run(steps)
+    except (*OF_CAMPAIGN, *OF_PRODUCT, *OF_ORDER) as error:
+        return await checkout_page(request, form, refused=error)
+    return see_other(f"/portal/orders/{order.id}?placed=yes")
+
+
+# What is shown
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutView:
+    """What there is to choose from, and what is chosen, with a new id for its order."""
+
+    products: list[portal.Product]
+    quote: portal.Quote | None
+    order_id: str
+    refused: DomainError | None
+
+
+def read_checkout(choice: Choice | None, ordering: site.PlanShop) -> Steps[CheckoutView]:
+    products = yield from portal.list_products(limit=MOST_ON_OFFER)
+    order_id = yield from portal.make_order_id()
+    quote, refused = None, None
+    if choice is not None:
+        try:
+            quote = yield from quote_choice(choice, ordering)
+        except (*OF_CAMPAIGN, *OF_PRODUCT) as error:
+            refused = error
+    return CheckoutView(products.items, quote, order_id, refused)
+
+
+def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]:
+    wanted = choice.wanted()
+    return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
+
+
+async def checkout_page(
+    request: Request,
+    form: pages.SubmittedForm[Any],
+    *,
+    status: int = 200,
+    refused: DomainError | None = None,
+) -> Response:
+    """The page; what is wrong with the choice stands beside it, and then there is no button."""
+    context = pages.context_of(request)
+    choice = pages.check_form(Choice, form.typed).value
+    found = await context.store.run(read_checkout(choice, pages.ordering_of(context)))
+    wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
+    if wrong is not None:
+        form.refuse(wrong, field_of(wrong))
+        status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
+    customer = await customer_of(request)
+    tenant = await tenant_of_customer(request, customer) if customer else None
+    return await context.form_page(
+        request,
+        "portal/checkout.html",
+        status=status,
+        form=form,
+        shown=found,
+        plans=[(product.id, plan_label(product)) for product in found.products],
+        choice=choice,
+        tenant=tenant,
+        has_account=customer is not None and customer.has_account,
+        is_closed=tenant is not None and is_closed(tenant),
+    )
+
+
+def is_closed(tenant: portal.Tenant) -> bool:
+    """Whether a customer cannot order."""
+    try:
+        portal.orderly(tenant)
+    except (portal.TenantSuspended, portal.TenantDeleted):
+        return True
+    return False
+
+
+def plan_label(product: portal.Product) -> str:
+    cycle = "a month" if product.billing_cycle == portal.BillingCycle.MONTHLY else "a year"
+    return f"{product.name}, {site.money(product.price, site.RAND)} {cycle}"
+
+
+def field_of(error: DomainError) -> str | None:
+    if isinstance(error, OF_CAMPAIGN):
+        return "campaign"
+    return "product" if isinstance(error, OF_PRODUCT) else None
