@@ -197,6 +197,9 @@ def compare_orders(customer: Customer, judge: Judge) -> Steps[int]:
     return 0
 
 
+MOST = 1_000
+
+
 def total(order: Order) -> Decimal:
     return order.total
 
@@ -206,7 +209,7 @@ def count_placed(change: Change[Any]) -> Steps[None]:
     """Counts a customer's orders; not one of somebody who buys too much."""
     order = change.of(Order)
     if order is not None and order.kind == "insert" and order.after is not None:
-        if order.after.total > 1_000:
+        if order.after.total > MOST:
             raise TooMany
         yield from add(Placed.key(order.after.customer), orders=1, upsert=True)
 

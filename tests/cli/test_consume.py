@@ -40,17 +40,37 @@ def test_once_handles_what_is_there_and_no_more_the_next_time(store: str) -> Non
     assert counted(store) == 3
 
 
-def test_a_record_that_cannot_be_handled_is_not_skipped(store: str) -> None:
+def test_a_record_that_cannot_be_handled_is_set_aside_and_can_be_retried(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place(store, 1)
     place(store, 2, total=5_000)
-    for _ in range(2):
-        done = typed("consume", ORDERS, "--once", store=store)
-        assert done.exit_code == 1
-        assert (
-            "count_placed cannot handle a record: This is more than we have. (too-many). Nothing"
-            " is skipped: mend that, and run it again.\n"
-        ) in done.stderr
-    assert counted(store) == 2  # the one before it, once each time: "at least once"
+    place(store, 3)
+    done = typed("consume", ORDERS, "--once", store=store)
+    assert done.exit_code == 1
+    refused = "count_placed cannot handle a record, and tries again: This is more than we have."
+    assert done.stderr.count(refused) == 4
+    assert "Records set aside: 1. `bigtime dead-letters list" in done.stderr
+    assert counted(store) == 2
+    assert typed("consume", ORDERS, "--once", store=store).exit_code == 0
+
+    listed = typed("dead-letters", "list", ORDERS, store=store)
+    assert "count_placed" in listed.stdout and "This is more than we have." in listed.stdout
+    again = typed("dead-letters", "retry", ORDERS, store=store)
+    assert again.exit_code == 1
+    assert "1 records could not be handled, and stay where they are." in again.stderr
+
+    monkeypatch.setattr("tests.cli.orders.MOST", 10_000)
+    assert typed("dead-letters", "retry", ORDERS, store=store).exit_code == 0
+    assert counted(store) == 3
+    none = typed("dead-letters", "list", ORDERS, store=store)
+    assert none.stdout == "orders has no dead letters.\n"
+
+
+def test_before_any_consumer_has_run_there_are_no_dead_letters(store: str) -> None:
+    assert typed("dead-letters", "list", ORDERS, store=store).stdout == (
+        "orders has no dead letters.\n"
+    )
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

@@ -51,6 +51,8 @@ def consume(
     ):
         running = [Running(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
+    if count := sum(one.set_aside for one in running):
+        refuse(f"Records set aside: {count}. `bigtime dead-letters list {system}` shows them.")
 
 
 def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
@@ -73,6 +75,8 @@ class Running:
         self.bar = bar
         self.task = bar.add_task(reaction.name, records=0, lag=0.0)
         self.records = 0
+        self.set_aside = 0
+        self.has_failed = False
         self.consumer = consume(
             store,
             reaction.table.name,
@@ -83,16 +87,14 @@ class Running:
 
     def run_round(self) -> bool:
         """Whether there is more to do."""
-        from bigtime.model import DomainError
-
+        self.has_failed = False
         try:
             return any(reading.more for reading in self.consumer.run_round())
-        except DomainError as error:
-            self.bar.stop()
-            refuse(
-                f"{self.reaction.name} cannot handle a record: {error} ({error.code}). Nothing is"
-                " skipped: mend that, and run it again."
-            )
+        except Exception as error:
+            if not self.has_failed:  # the store or the stream is at fault, not a record
+                raise
+            say(f"{self.reaction.name} cannot handle a record, and tries again: {error}")
+            return True
 
     def handle(self, record: Response) -> Steps[None]:
         yield from self.reaction.handle(record)
@@ -100,7 +102,16 @@ class Running:
         self.bar.update(self.task, records=self.records)
 
     def read(self, reading: ShardTurn) -> None:
+        from bigtime.store import concerns_the_store
+
         self.bar.update(self.task, lag=reading.lag_seconds)
+        self.set_aside += reading.set_aside
+        if reading.error is not None and not concerns_the_store(reading.error):
+            self.has_failed = True
+
+
+def say(sentence: str, *, error: bool = True) -> None:
+    Console(stderr=error, highlight=False, markup=False).print(sentence, soft_wrap=True)
 
 
 def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: bool) -> None:
@@ -111,7 +122,7 @@ def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: boo
     while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
         turns = [one.run_round() for one in running]
         quiet = 0 if any(turns) else quiet + 1
-        if quiet and not once:
+        if not once and (quiet or any(one.has_failed for one in running)):
             stop.wait(POLL_SECONDS)
 
 

@@ -12,7 +12,8 @@ from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
-from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn
+from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn, concerns_the_store
+from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.async_store import engine_transport
 from bigtime.store.errors import (
@@ -39,9 +40,10 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 __all__ = [
     "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",
     "BotocoreTransport", "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints",
-    "ConnectionLost", "Consumer", "Exchange", "GarbledAnswer", "Handler", "Hook", "HttpTransport",
-    "ItemCache", "Meter", "NoCredentials", "NoStream", "NotConnected", "Retries", "Runnable",
-    "ServerFailure", "SettingError", "ShardTurn", "Store", "TableCheckpoints", "TimedOut",
-    "TransportError", "UnmodelledError", "changed_by", "consume", "destination", "engine_transport",
-    "open_async_store", "open_store", "read_setting",
+    "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
+    "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
+    "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
+    "TableCheckpoints", "TimedOut", "TransportError", "UnmodelledError", "changed_by",
+    "concerns_the_store", "consume", "destination", "engine_transport", "open_async_store",
+    "open_store", "read_setting",
 ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from bigtime import wire
-from bigtime.wire import Item, Request, Response, Steps
+from bigtime.store.owned_table import OwnedTable
+from bigtime.wire import Item, Steps
 
 
 class Checkpoint(NamedTuple):
@@ -35,57 +34,27 @@ class TableCheckpoints:
     """Keeps checkpoints as items of a table, which it makes when there is none."""
 
     def __init__(self, table: str = "Checkpoints") -> None:
-        self.table = table
+        self.table = OwnedTable(table, "Consumer", "Shard")
 
     def ready(self) -> Steps[bool]:
-        status = yield from self._status()
-        if status is None:
-            yield from self._create()
-            status = yield from self._status()
-        return status in ("ACTIVE", "UPDATING")
-
-    def _status(self) -> Steps[str | None]:
-        try:
-            described: Response = yield Request("DescribeTable", {"TableName": self.table})
-        except wire.ResourceNotFoundException:
-            return None
-        return str(described["Table"]["TableStatus"])
-
-    def _create(self) -> Steps[None]:
-        # Another process may be faster.
-        with suppress(wire.ResourceInUseException):
-            yield Request("CreateTable", definition(self.table))
+        return self.table.ready()
 
     def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
-        params = {
-            "TableName": self.table,
-            "KeyConditionExpression": "Consumer = :consumer",
-            "ExpressionAttributeValues": {":consumer": {"S": consumer}},
-            "ConsistentRead": True,
-        }
-        found: dict[str, Checkpoint] = {}
-        while True:
-            page: Response = yield Request("Query", params)
-            found.update({item["Shard"]["S"]: checkpoint_in(item) for item in page["Items"]})
-            if "LastEvaluatedKey" not in page:
-                return found
-            params = {**params, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+        items = yield from self.table.items_in(consumer)
+        return {item["Shard"]["S"]: checkpoint_in(item) for item in items}
 
     def save(self, consumer: str, shard: str, checkpoint: Checkpoint) -> Steps[None]:
         item = {
-            **self._key(consumer, shard),
+            **self.table.key(consumer, shard),
             "Stream": {"S": checkpoint.stream},
             "Done": {"BOOL": checkpoint.done},
         }
         if checkpoint.sequence is not None:
             item["Sequence"] = {"S": checkpoint.sequence}
-        yield Request("PutItem", {"TableName": self.table, "Item": item})
+        return self.table.put(item)
 
     def forget(self, consumer: str, shard: str) -> Steps[None]:
-        yield Request("DeleteItem", {"TableName": self.table, "Key": self._key(consumer, shard)})
-
-    def _key(self, consumer: str, shard: str) -> Item:
-        return {"Consumer": {"S": consumer}, "Shard": {"S": shard}}
+        return self.table.delete(consumer, shard)
 
 
 class NoCheckpoints:
@@ -111,18 +80,3 @@ class NoCheckpoints:
 def checkpoint_in(item: Item) -> Checkpoint:
     sequence = item["Sequence"]["S"] if "Sequence" in item else None
     return Checkpoint(item["Stream"]["S"], sequence, item["Done"]["BOOL"])
-
-
-def definition(table: str) -> Response:
-    return {
-        "TableName": table,
-        "AttributeDefinitions": [
-            {"AttributeName": "Consumer", "AttributeType": "S"},
-            {"AttributeName": "Shard", "AttributeType": "S"},
-        ],
-        "KeySchema": [
-            {"AttributeName": "Consumer", "KeyType": "HASH"},
-            {"AttributeName": "Shard", "KeyType": "RANGE"},
-        ],
-        "BillingMode": "PAY_PER_REQUEST",
-    }

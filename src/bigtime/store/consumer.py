@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypedDict, Unpack, overload
+from typing import Final, TypedDict, Unpack, overload
 
 from bigtime.store.async_store import AsyncStore
 from bigtime.store.checkpoints import Checkpoints, NoCheckpoints, TableCheckpoints
-from bigtime.store.consumption import Consumption, Handler, ReadingHook, ShardTurn
+from bigtime.store.consumption import (
+    MAX_ATTEMPTS,
+    Consumption,
+    Handler,
+    NoStream,
+    ReadingHook,
+    ShardTurn,
+)
+from bigtime.store.dead_letters import DeadLetters
 from bigtime.store.store import Store
+
+log = logging.getLogger("bigtime.store")
+
+LONGEST_PAUSE: Final = 30.0
+
+
+class Pauses:
+    """How long a consumer waits after a round; as a context, it logs and survives what one raises.
+
+    A table without a stream is a mistake that no waiting mends, and is raised.
+    """
+
+    def __init__(self, consumer: str, poll_seconds: float) -> None:
+        self.consumer = consumer
+        self.poll_seconds = poll_seconds
+        self.seconds = 0.0
+
+    def note(self, readings: Sequence[ShardTurn]) -> None:
+        """After a round that went well: none while there is more to read."""
+        self.seconds = 0.0 if any(reading.more for reading in readings) else self.poll_seconds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, NoStream):
+            return False
+        self.seconds = min(max(self.poll_seconds, self.seconds * 2), LONGEST_PAUSE)
+        log.warning(
+            "consumer %s failed, and goes on in %g s", self.consumer, self.seconds, exc_info=error
+        )
+        return True
 
 
 @dataclass(eq=False)
@@ -30,10 +71,15 @@ class Consumer:
         return self.store.run(self.consumption.drain())
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Handles what comes, until `stop` is set; a round that has begun is finished."""
+        """Handles what comes, until `stop` is set; a round that has begun is finished.
+
+        A round that fails is logged and repeated after a pause, which grows.
+        """
+        pauses = Pauses(self.consumption.name, self.poll_seconds)
         while not stop.is_set():
-            if not any(reading.more for reading in self.run_round()):
-                stop.wait(self.poll_seconds)
+            with pauses:
+                pauses.note(self.run_round())
+            stop.wait(pauses.seconds)
 
     def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for a caller that runs several consumers by turns."""
@@ -42,7 +88,7 @@ class Consumer:
 
     def _prepare(self) -> None:
         while not self._is_ready:
-            self._is_ready = self.store.run(self.consumption.checkpoints.ready())
+            self._is_ready = self.store.run(self.consumption.ready())
             if not self._is_ready:
                 self.store.sleep(self.poll_seconds)
 
@@ -62,11 +108,17 @@ class AsyncConsumer:
         return await self.store.run(self.consumption.drain())
 
     async def run_forever(self, stop: asyncio.Event) -> None:
-        """Handles what comes, until `stop` is set; a round that has begun is finished."""
+        """Handles what comes, until `stop` is set; a round that has begun is finished.
+
+        A round that fails is logged and repeated after a pause, which grows.
+        """
+        pauses = Pauses(self.consumption.name, self.poll_seconds)
         while not stop.is_set():
-            if not any(reading.more for reading in await self.run_round()):
+            with pauses:
+                pauses.note(await self.run_round())
+            if pauses.seconds:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), self.poll_seconds)
+                    await asyncio.wait_for(stop.wait(), pauses.seconds)
 
     async def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for a caller that runs several consumers by turns."""
@@ -75,7 +127,7 @@ class AsyncConsumer:
 
     async def _prepare(self) -> None:
         while not self._is_ready:
-            self._is_ready = await self.store.run(self.consumption.checkpoints.ready())
+            self._is_ready = await self.store.run(self.consumption.ready())
             if not self._is_ready:
                 await self.store.sleep(self.poll_seconds)
 
@@ -84,6 +136,8 @@ class ConsumerOptions(TypedDict, total=False):
     """The options of `consume`, which has their defaults."""
 
     checkpoints: Checkpoints | None
+    dead_letters: DeadLetters | None
+    max_attempts: int
     hooks: Sequence[ReadingHook]
     page_size: int
     poll_seconds: float
@@ -110,6 +164,8 @@ def consume(
     *,
     name: str,
     checkpoints: Checkpoints | None = None,
+    dead_letters: DeadLetters | None = None,
+    max_attempts: int = MAX_ATTEMPTS,
     hooks: Sequence[ReadingHook] = (),
     page_size: int = 100,
     poll_seconds: float = 1.0,
@@ -117,16 +173,17 @@ def consume(
 ) -> Consumer | AsyncConsumer:
     """A consumer of a stream, named by its ARN or by its table; `handle` makes steps of a record.
 
-    `name` is whose checkpoints they are; they are kept in the table `Checkpoints`, unless told
-    otherwise. With `from_now` it begins with what happens next, and keeps no checkpoints.
+    `name` is whose checkpoints they are; they are kept in the table `Checkpoints`, and the records
+    that failed `max_attempts` times in `DeadLetters`, unless others are given. With `from_now` it
+    begins with what happens next, and keeps neither.
     """
-    if from_now:
-        checkpoints = NoCheckpoints()
     consumption = Consumption(
         name,
         stream,
         handle,
-        checkpoints=checkpoints or TableCheckpoints(),
+        checkpoints=NoCheckpoints() if from_now else checkpoints or TableCheckpoints(),
+        dead_letters=None if from_now else dead_letters or DeadLetters(),
+        max_attempts=max_attempts,
         hooks=hooks,
         page_size=page_size,
         from_now=from_now,

@@ -7,8 +7,12 @@ What is to be done about a record is steps, and so is the consuming itself; a st
 2. A turn is one page of a shard: its records are handled one after the other, and then the place
    after the last is saved. A crash in between has the page handled again, so handlers must bear
    that: "at least once".
-3. A handler that raises ends the round, and the error is the caller's. Nothing is skipped: the
-   next start begins with the same page.
+3. A handler that raises ends its shard's turn. What the page's records before that one did is
+   saved, the other shards have their turns, and then the round raises the error. The next turn of
+   the shard begins with the same record. After `max_attempts` of them the record is set aside as a
+   dead letter, and the shard goes on with the next: one record that cannot be handled must not
+   stop all that follow. An error that says nothing of the record, such as a lost connection or a
+   missing table, is no such attempt: the shard waits until that is over.
 4. A new consumer starts at the oldest record that there is, unless it is told to start from now;
    and so does one that was away for longer than the day for which DynamoDB keeps records. That is
    logged, for records are lost.
@@ -21,19 +25,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from bigtime import wire
 from bigtime.store.checkpoints import Checkpoint, Checkpoints
+from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Runnable
+from bigtime.store.retries import is_transient
 from bigtime.wire import Request, Response, Steps
 
 log = logging.getLogger("bigtime.store")
 
 LIST_EVERY = timedelta(minutes=1)
 QUIET_ROUNDS = 3
+MAX_ATTEMPTS = 5
 
 Handler: TypeAlias = Callable[[Response], Runnable[None]]
 
@@ -49,6 +56,10 @@ class ShardTurn:
     lag_seconds: float
     more: bool
     """Whether there is more to read now, or may be."""
+    set_aside: int = 0
+    """How many of the records became dead letters."""
+    error: Exception | None = None
+    """Why the turn ended before the end of its page."""
 
 
 ReadingHook: TypeAlias = Callable[[ShardTurn], None]
@@ -64,16 +75,53 @@ class Reader:
         self.iterator: str | None = None
         self.start = "TRIM_HORIZON"
         self.waiting_since: float | None = None
+        self.failed = "", 0
+        self.set_aside = 0
 
     def turn(self) -> Steps[ShardTurn]:
         page = yield from self.page()
-        if not page["Records"]:  # until then there may be more, as old as the last
+        records = page["Records"]
+        if not records:  # until then there may be more, as old as the last
             self.waiting_since = None
-        for record in page["Records"]:
+        before = self.set_aside
+        handled, error = yield from self.handle_all(records)
+        if error is None:
+            yield from self.advance(page)
+        elif handled:
+            yield from self.stop_after(records[handled - 1])
+        reading = yield from self.reading(records[:handled])
+        return replace(reading, set_aside=self.set_aside - before, error=error)
+
+    def handle_all(self, records: Sequence[Response]) -> Steps[tuple[int, Exception | None]]:
+        """How many records were handled or set aside, and the error of the next."""
+        for handled, record in enumerate(records):
             self.waiting_since = made_at(record)
-            yield from self.consumption.handle(record)
-        yield from self.advance(page)
-        return (yield from self.reading(page["Records"]))
+            try:
+                yield from self.consumption.handle(record)
+            except Exception as error:
+                if concerns_the_store(error) or not (yield from self.give_up(record, error)):
+                    return handled, error
+        return len(records), None
+
+    def give_up(self, record: Response, error: Exception) -> Steps[bool]:
+        """Sets the record aside after its last attempt; False while it is to be tried again."""
+        sequence = record["dynamodb"]["SequenceNumber"]
+        failed_before = self.failed[1] if self.failed[0] == sequence else 0
+        self.failed = sequence, failed_before + 1
+        if self.failed[1] < self.consumption.max_attempts:
+            return False
+        yield from self.consumption.set_aside(self.shard, record, error)
+        self.set_aside += 1
+        return True
+
+    def stop_after(self, record: Response) -> Steps[None]:
+        """Saves a place amid a page, so that the next turn begins after it."""
+        yield from self.save(Checkpoint(self.shard.stream, record["dynamodb"]["SequenceNumber"]))
+        self.iterator = None
+
+    def save(self, checkpoint: Checkpoint) -> Steps[None]:
+        yield from self.consumption.save(self.shard, checkpoint)
+        self.checkpoint = checkpoint
 
     def page(self) -> Steps[Response]:
         while True:
@@ -113,11 +161,11 @@ class Reader:
         records, following = page["Records"], page.get("NextShardIterator")
         if records or following is None:
             last = records[-1]["dynamodb"]["SequenceNumber"] if records else None
-            checkpoint = Checkpoint(
-                self.shard.stream, last or self.checkpoint.sequence, done=following is None
+            yield from self.save(
+                Checkpoint(
+                    self.shard.stream, last or self.checkpoint.sequence, done=following is None
+                )
             )
-            yield from self.consumption.save(self.shard, checkpoint)
-            self.checkpoint = checkpoint
         self.iterator = following
 
     def reading(self, records: list[Response]) -> Steps[ShardTurn]:
@@ -145,6 +193,11 @@ def made_at(record: Response) -> float:
     return seconds
 
 
+def concerns_the_store(error: Exception) -> bool:
+    """Whether any record would have failed like that."""
+    return is_transient(error) or isinstance(error, wire.ResourceNotFoundException)
+
+
 class Consumption:
     """What a consumer does, as steps. It remembers where it stands in each shard."""
 
@@ -155,6 +208,8 @@ class Consumption:
         handle: Handler,
         *,
         checkpoints: Checkpoints,
+        dead_letters: DeadLetters | None,
+        max_attempts: int,
         hooks: Sequence[ReadingHook],
         page_size: int,
         from_now: bool = False,
@@ -163,6 +218,8 @@ class Consumption:
         self.stream = stream
         self.handle = handle
         self.checkpoints = checkpoints
+        self.dead_letters = dead_letters
+        self.max_attempts = max_attempts
         self.hooks = tuple(hooks)
         self.page_size = page_size
         self.from_now = from_now
@@ -182,6 +239,13 @@ class Consumption:
         ]
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
+    def ready(self) -> Steps[bool]:
+        """Makes the tables that are missing; False while that takes time."""
+        is_ready = yield from self.checkpoints.ready()
+        if self.dead_letters is not None:
+            is_ready = (yield from self.dead_letters.ready()) and is_ready
+        return is_ready
+
     def drain(self) -> Steps[int]:
         """Rounds until there is nothing left; the number of records handled.
 
@@ -196,7 +260,7 @@ class Consumption:
         return handled
 
     def round(self) -> Steps[list[ShardTurn]]:
-        """One turn of every readable shard."""
+        """One turn of every readable shard; raises what ended one of them early."""
         now: datetime = yield wire.Now()
         if self.must_list(now):
             yield from self.find_shards()
@@ -207,6 +271,9 @@ class Consumption:
         for reading in readings:
             for hook in self.hooks:
                 hook(reading)
+        for reading in readings:
+            if reading.error is not None:
+                raise reading.error
         return readings
 
     def must_list(self, now: datetime) -> bool:
@@ -250,6 +317,30 @@ class Consumption:
         assert self.saved is not None
         yield from self.checkpoints.save(self.name, shard.id, checkpoint)
         self.saved[shard.id] = checkpoint
+
+    def set_aside(self, shard: Shard, record: Response, error: Exception) -> Steps[None]:
+        """Stores the record as a dead letter; a consumer that keeps nothing passes it over."""
+        now: datetime = yield wire.Now()
+        sequence = record["dynamodb"]["SequenceNumber"]
+        log.error(
+            "consumer %s: record %s of shard %s failed %d times and is set aside: %r",
+            self.name,
+            sequence,
+            shard.id,
+            self.max_attempts,
+            error,
+        )
+        if self.dead_letters is not None:
+            letter = DeadLetter(
+                consumer=self.name,
+                shard=shard.id,
+                sequence=sequence,
+                error=f"{type(error).__name__}: {error}",
+                attempts=self.max_attempts,
+                failed_at=now.isoformat(timespec="seconds"),
+                record=record,
+            )
+            yield from self.dead_letters.put(letter)
 
     def forget_all_but(self, shards: Sequence[Shard]) -> Steps[None]:
         """A shard that is gone needs no checkpoint; those of other streams are not ours."""

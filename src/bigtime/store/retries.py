@@ -74,16 +74,21 @@ class Retries:
 
 def is_passing(request: Request, error: Exception) -> bool:
     """Whether the trouble may be over in a moment, and nothing was changed."""
+    if isinstance(error, wire.LimitExceededException):
+        # For tables it is a limit of the account; for streams, too many readers at once.
+        return request.operation in STREAM_READS
+    return is_transient(error) and not isinstance(error, NoCredentials)
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether the store was at fault, or busy, and not what it was asked."""
     match error:
         case wire.TransactionCanceledException():
             codes = {reason.get("Code", "None") for reason in error.reasons}
             return codes != {"None"} and bool(codes) and codes <= PASSING_REASONS
-        case wire.LimitExceededException():
-            # For tables it is a limit of the account; for streams, too many readers at once.
-            return request.operation in STREAM_READS
         case wire.DynamoDBError():
             return isinstance(error, wire.InternalServerError) or error.code in PASSING
-    return isinstance(error, TransportError) and not isinstance(error, NoCredentials)
+    return isinstance(error, TransportError)
 
 
 def is_repeatable(request: Request) -> bool:

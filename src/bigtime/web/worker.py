@@ -2,7 +2,8 @@
 
 Each reaction of a system, and each of the site's own, has a consumer with checkpoints and a thread
 of its own: while one tells a million users of a hot deal, another renews the front page. One that
-fails is tried again after a pause, which grows; nothing is skipped, and the others go on meanwhile.
+fails is tried again after a pause, which grows; the others go on meanwhile, and a record that fails
+again and again is set aside as a dead letter.
 Every few seconds the worker writes down how it is doing, whatever its consumers are at.
 
 A signal stops each consumer at its next request. The next start continues from the checkpoints, as

@@ -23,8 +23,8 @@ from bigtime.wire.requests import (
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
-    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable,
-    equal, item_size, same_maps,
+    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable, equal, item_size,
+    same_maps,
 )
 
 __all__ = [
@@ -38,8 +38,7 @@ __all__ = [
     "SerializationException", "Step", "Steps", "Together", "TransactionCanceledException",
     "TransactionConflictException", "TransactionInProgressException", "Transport",
     "TrimmedDataAccessException", "UnknownOperationException", "ValidationException", "canonical",
-    "check_item", "check_value", "comparable", "decimal", "equal",
-    "index_write_units", "item_identity", "item_size", "lazy_names", "name_steps", "number",
-    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units",
-    "values", "write_units",
+    "check_item", "check_value", "comparable", "decimal", "equal", "index_write_units",
+    "item_identity", "item_size", "lazy_names", "name_steps", "number", "read_units", "same_maps",
+    "sort_bytes", "steps_in", "transactional_read_units", "values", "write_units",
 ]

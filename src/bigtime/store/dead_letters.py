@@ -1,0 +1,104 @@
+"""Dead letters: stream records that a consumer could not handle, set aside to be retried later.
+
+A record holds up to two images of 400 KB, and so may be larger than an item: it is stored as
+compressed JSON, in as many items as it needs. The first holds what is known of the failure.
+"""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from bigtime.store.owned_table import OwnedTable
+from bigtime.wire import Item, Response, Steps
+
+PART_BYTES: Final = 350_000
+ERROR_CHARACTERS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that was set aside, and the error of the last attempt to handle it."""
+
+    consumer: str
+    shard: str
+    sequence: str
+    error: str
+    attempts: int
+    failed_at: str
+    record: Response = field(repr=False)
+
+    @property
+    def place(self) -> str:
+        """Where the record stood in its stream; names it among the consumer's dead letters."""
+        return f"{self.shard}#{self.sequence}"
+
+
+class DeadLetters:
+    """Keeps dead letters in a table, which it makes when there is none."""
+
+    def __init__(self, table: str = "DeadLetters") -> None:
+        self.table = OwnedTable(table, "Consumer", "Place")
+
+    def ready(self) -> Steps[bool]:
+        return self.table.ready()
+
+    def put(self, letter: DeadLetter) -> Steps[None]:
+        parts = parts_of(letter.record)
+        # The first part last: without it the others are not listed.
+        for number, part in reversed([*enumerate(parts)]):
+            item = {
+                **self.table.key(letter.consumer, part_name(letter.place, number)),
+                "Record": {"B": b64encode(part).decode()},
+            }
+            if number == 0:
+                item |= description_of(letter, len(parts))
+            yield from self.table.put(item)
+
+    def of(self, consumer: str) -> Steps[list[DeadLetter]]:
+        """The dead letters of a consumer, in the order of their shards and sequence numbers."""
+        items = yield from self.table.items_in(consumer)
+        by_place = {item["Place"]["S"]: item for item in items}
+        return [letter_in(item, by_place) for item in items if "Parts" in item]
+
+    def remove(self, letter: DeadLetter) -> Steps[None]:
+        for number in range(len(parts_of(letter.record))):
+            yield from self.table.delete(letter.consumer, part_name(letter.place, number))
+
+
+def parts_of(record: Response) -> list[bytes]:
+    packed = zlib.compress(orjson.dumps(record))
+    return [packed[start : start + PART_BYTES] for start in range(0, len(packed), PART_BYTES)]
+
+
+def part_name(place: str, number: int) -> str:
+    return f"{place}#{number}" if number else place
+
+
+def description_of(letter: DeadLetter, parts: int) -> Item:
+    return {
+        "Shard": {"S": letter.shard},
+        "Sequence": {"S": letter.sequence},
+        "Error": {"S": letter.error[:ERROR_CHARACTERS]},
+        "Attempts": {"N": str(letter.attempts)},
+        "FailedAt": {"S": letter.failed_at},
+        "Parts": {"N": str(parts)},
+    }
+
+
+def letter_in(item: Item, by_place: dict[str, Item]) -> DeadLetter:
+    names = [part_name(item["Place"]["S"], number) for number in range(int(item["Parts"]["N"]))]
+    packed = b"".join(b64decode(by_place[name]["Record"]["B"]) for name in names)
+    return DeadLetter(
+        consumer=item["Consumer"]["S"],
+        shard=item["Shard"]["S"],
+        sequence=item["Sequence"]["S"],
+        error=item["Error"]["S"],
+        attempts=int(item["Attempts"]["N"]),
+        failed_at=item["FailedAt"]["S"],
+        record=orjson.loads(zlib.decompress(packed)),
+    )

@@ -1,0 +1,81 @@
+"""A table that the store needs for itself, and makes when there is none."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bigtime.wire import (
+    Item,
+    Params,
+    Request,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    Response,
+    Steps,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedTable:
+    """A table with a partition key and a sort key, both text."""
+
+    name: str
+    partition_key: str
+    sort_key: str
+
+    def ready(self) -> Steps[bool]:
+        """Makes the table if it is missing; False while that takes time."""
+        status = yield from self._status()
+        if status is None:
+            yield from self._create()
+            status = yield from self._status()
+        return status in ("ACTIVE", "UPDATING")
+
+    def _status(self) -> Steps[str | None]:
+        try:
+            described: Response = yield Request("DescribeTable", {"TableName": self.name})
+        except ResourceNotFoundException:
+            return None
+        return str(described["Table"]["TableStatus"])
+
+    def _create(self) -> Steps[None]:
+        # Another process may be faster.
+        with suppress(ResourceInUseException):
+            yield Request("CreateTable", self.definition())
+
+    def definition(self) -> Response:
+        keys = (self.partition_key, "HASH"), (self.sort_key, "RANGE")
+        return {
+            "TableName": self.name,
+            "AttributeDefinitions": [
+                {"AttributeName": name, "AttributeType": "S"} for name, _ in keys
+            ],
+            "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+            "BillingMode": "PAY_PER_REQUEST",
+        }
+
+    def key(self, partition: str, sort: str) -> Item:
+        return {self.partition_key: {"S": partition}, self.sort_key: {"S": sort}}
+
+    def put(self, item: Item) -> Steps[None]:
+        yield Request("PutItem", {"TableName": self.name, "Item": item})
+
+    def delete(self, partition: str, sort: str) -> Steps[None]:
+        yield Request("DeleteItem", {"TableName": self.name, "Key": self.key(partition, sort)})
+
+    def items_in(self, partition: str) -> Steps[list[Item]]:
+        """All items of a partition, read consistently, in the order of their sort keys."""
+        params: Params = {
+            "TableName": self.name,
+            "KeyConditionExpression": f"{self.partition_key} = :partition",
+            "ExpressionAttributeValues": {":partition": {"S": partition}},
+            "ConsistentRead": True,
+        }
+        found: list[Item] = []
+        while True:
+            page: Response = yield Request("Query", params)
+            found += page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return found
+            params = {**params, "ExclusiveStartKey": page["LastEvaluatedKey"]}
