@@ -8,6 +8,7 @@ from bigtime.model import System
 from bigtime.systems.portal import (
     campaigns, erasure, orders, products, records, registration, tenants, verification,
 )
+from bigtime.systems.portal.anchor import Head, compare_heads, read_heads
 from bigtime.systems.portal.campaigns import (
     Offer, create_campaign, get_campaign, list_campaigns, list_campaigns_by_product,
     list_deleted_campaigns, list_expired_campaigns, list_next_and_last_campaigns,
@@ -48,7 +49,7 @@ from bigtime.systems.portal.values import (
     Features, Link, Name, OrderId, Price, ProductId, Reason, Status, TenantId, TenantStatus, Total,
     asked_campaign_code, checked_email, checked_moment, checked_price, code_hint, example_of,
 )
-from bigtime.systems.portal.verification import Place, verify_chains
+from bigtime.systems.portal.verification import Broken, Place, verify_chains
 
 MODULES: Final = (tenants, registration, products, campaigns, orders, records, verification)
 
@@ -98,26 +99,26 @@ SYSTEM: Final = portal()
 __all__ = [
     "CAMPAIGNS", "MOST_LINES", "MOST_PIECES", "MOST_TRIES", "PRODUCTS", "SEED_BYTES", "SYSTEM",
     "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry", "Audited", "Billing",
-    "BillingCycle", "Campaign", "CampaignCode", "CampaignDeleted", "CampaignElsewhere",
+    "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted", "CampaignElsewhere",
     "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong", "Counts",
     "DatesReversed", "Day", "Description", "Discount", "DiscountRefused", "DiscountTooHigh",
-    "Email", "EmailTaken", "Features", "IdTaken", "LinesRefused", "Link", "MoveRefused", "Name",
-    "Offer", "Order", "OrderId", "OrderItem", "Place", "Price", "Product", "ProductDeleted",
+    "Email", "EmailTaken", "Features", "Head", "IdTaken", "LinesRefused", "Link", "MoveRefused",
+    "Name", "Offer", "Order", "OrderId", "OrderItem", "Place", "Price", "Product", "ProductDeleted",
     "ProductId", "ProductUnavailable", "Purpose", "Quote", "RangeReversed", "Reason", "RecordMoved",
     "Status", "StatusMoved", "Tenant", "TenantDeleted", "TenantId", "TenantStatus",
     "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign", "UnknownCode", "UnknownProduct",
     "UnknownTenant", "asked_campaign_code", "audit_log", "checked_email", "checked_moment",
-    "checked_price", "code_from", "code_hint", "count_deleted_tenants", "count_products",
-    "count_tenants_by_status", "count_tenants_to_remind", "create_campaign", "create_product",
-    "create_tenant", "example_of", "get_campaign", "get_order", "get_product", "get_tenant",
-    "get_tenant_by_email", "issue_code", "list_campaigns", "list_campaigns_by_product",
-    "list_deleted_campaigns", "list_deleted_products", "list_deleted_tenants",
-    "list_expired_campaigns", "list_next_and_last_campaigns", "list_orders", "list_product_names",
-    "list_products", "list_tenants", "list_tenants_by_status", "list_tenants_to_remind",
-    "list_upcoming_campaigns", "made_before", "make_order_id", "mark_of", "onward", "orderly",
-    "override_tenant_status", "place_order", "quote_order", "redeem_code", "register_tenant",
-    "restore_campaign", "restore_product", "restore_tenant", "soft_delete_campaign",
-    "soft_delete_product", "soft_delete_tenant", "tenant_at_checkout", "tenant_of",
-    "update_campaign", "update_product", "update_tenant", "update_tenant_status", "validate_tenant",
-    "verify_chains",
+    "checked_price", "code_from", "code_hint", "compare_heads", "count_deleted_tenants",
+    "count_products", "count_tenants_by_status", "count_tenants_to_remind", "create_campaign",
+    "create_product", "create_tenant", "example_of", "get_campaign", "get_order", "get_product",
+    "get_tenant", "get_tenant_by_email", "issue_code", "list_campaigns",
+    "list_campaigns_by_product", "list_deleted_campaigns", "list_deleted_products",
+    "list_deleted_tenants", "list_expired_campaigns", "list_next_and_last_campaigns", "list_orders",
+    "list_product_names", "list_products", "list_tenants", "list_tenants_by_status",
+    "list_tenants_to_remind", "list_upcoming_campaigns", "made_before", "make_order_id", "mark_of",
+    "onward", "orderly", "override_tenant_status", "place_order", "quote_order", "read_heads",
+    "redeem_code", "register_tenant", "restore_campaign", "restore_product", "restore_tenant",
+    "soft_delete_campaign", "soft_delete_product", "soft_delete_tenant", "tenant_at_checkout",
+    "tenant_of", "update_campaign", "update_product", "update_tenant", "update_tenant_status",
+    "validate_tenant", "verify_chains",
 ]

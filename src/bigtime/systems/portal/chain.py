@@ -18,9 +18,9 @@ and none is ever changed. That nobody does so all the same is what the hashes ar
 
 So a byte that changes does not fit its hash; an entry whose hashes were made anew does not fit the
 link of the next one; one that is missing, or was put in between, shows in the sequence. What is
-cut off at the end shows in the record, which is not what the last entry says it became. Only who
-rewrites an entry, all that follow and the record leaves no trace here: keep the last hashes
-elsewhere if you must fear that.
+cut off at the end shows in the record, unless the record was put back too. The hashes have no key:
+a writer of the table can also delete a chain with its record, or write it anew from some entry on.
+That shows against the hashes that were kept elsewhere (see `anchor`).
 
 The content has a hash of its own so that it can be erased, where a law wants that, and the chain
 still holds (see `erasure`). The salt, sixteen random bytes, goes with it: without it nobody can
