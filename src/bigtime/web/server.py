@@ -23,6 +23,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
+from typing import cast
 
 import uvicorn
 import uvloop
@@ -33,6 +35,7 @@ from bigtime.site import SYSTEMS, demo_logins, load_demo, wants_demo
 from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
+from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
 from bigtime.web.http import Meters, Settings, with_secret
 
 log = logging.getLogger("bigtime.web")
@@ -125,14 +128,15 @@ async def run_server(
 ) -> None:
     meters = Meters()
     async with opened(settings, meters) as (store, version):
+        bounds = bounds_here(behind_proxy=bool(settings.proxies))
         config = uvicorn.Config(
             make_app(settings, store, version=version, meters=meters),
             loop="uvloop",
-            http="httptools",
+            http=cast(type[asyncio.Protocol], partial(BoundedProtocol, bounds)),
             access_log=False,
             server_header=False,
             proxy_headers=False,  # how many proxies to believe is the site's own setting
-            log_level="warning",
+            log_level="error",  # a line for every malformed request would fill the disk
             timeout_graceful_shutdown=10,
         )
         server = Server(config)
@@ -151,6 +155,15 @@ class Server(uvicorn.Server):
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second; once a second it parts with the clients that are late."""
+        if counter % 10 == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, BoundedProtocol):
+                    connection.end_if_late(now)
+        return await super().on_tick(counter)
 
 
 async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> None:
