@@ -30,7 +30,11 @@ def test_nothing_is_found_that_is_not_accepted() -> None:
 
 def test_only_single_items_are_accepted_as_hot() -> None:
     accepted = {finding.key for finding in check_system(SITE)}
-    assert accepted == {"hot-partition Worker", "hot-partition DemoData"}
+    assert accepted == {
+        "hot-partition Worker",
+        "hot-partition WriteCheck",
+        "hot-partition DemoData",
+    }
 
 
 def test_a_pattern_may_touch_the_tables_of_every_system_that_the_site_uses() -> None:

@@ -139,6 +139,15 @@ class Web:
         return browser
 
 
+PRODUCTION: dict[str, Any] = {
+    "mode": "production",
+    "secret": "0123456789abcdefghijklmnopqrstuv",
+    "public_url": "https://deals.example",
+    "proxies": 0,
+}
+"""The settings that production asks for."""
+
+
 def make_web(
     engine: Engine, data: Any, *, limits: dict[str, Limit] = PLENTY, **settings: Any
 ) -> tuple[HotPages, Store]:
@@ -151,7 +160,7 @@ def make_web(
 @cache
 def settings_with(**settings: Any) -> Settings:
     """To look through the environment takes as long as all the rest of a site's making."""
-    return Settings(secret=SECRET, **settings)  # type: ignore[arg-type]
+    return Settings.model_validate({"secret": SECRET, **settings})
 
 
 def site_engine() -> Engine:

@@ -17,7 +17,7 @@ from bigtime.site.checkout import (
 from bigtime.site.demo import demo_logins, load_demo, wants_demo
 from bigtime.site.design import (
     EditorAction, EditorChange, HotDealTask, IdempotencyRecord, Mail, PendingCheck, Worker,
-    view_worker_report, write_worker_report,
+    check_writes, view_worker_report, write_worker_report,
 )
 from bigtime.site.editing import (
     CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring, category_slot, change_deal,
@@ -58,8 +58,8 @@ __all__ = [
     "PricedCart", "TooManyProducts", "Visitor", "Visitors", "WholeCount", "Worker", "all_lines",
     "answer_write", "answered_record", "begin_check", "brand_deals_tag", "brand_tag",
     "campaign_tag", "cart_tag", "category_deals_tag", "category_slot", "category_tag",
-    "change_deal", "check_out", "check_sender", "claim_request", "connect_account", "create_brand",
-    "day", "deal_path", "deal_tag", "deal_tags", "demo_logins", "draw_checkout_key",
+    "change_deal", "check_out", "check_sender", "check_writes", "claim_request", "connect_account",
+    "create_brand", "day", "deal_path", "deal_tag", "deal_tags", "demo_logins", "draw_checkout_key",
     "ensure_customer", "feature_deals", "fetch_check", "fetch_featuring", "fetch_hot_deal_task",
     "fetch_latest_for_slot", "fetch_outdated_slots", "fetch_record", "fetch_verified_tenant",
     "find_placed_order", "forget_mailbox", "form_values", "inbox_tag", "interests_tag", "join",

@@ -191,6 +191,19 @@ def view_worker_report() -> Steps[Worker]:
     return (yield from WORKER.get())
 
 
+class WriteCheck(bt.Entity, table=SITE_TABLE):
+    """Written by health checks, to see that the store takes writes."""
+
+    keys = bt.Keys(main=("WRITE_CHECK", "WRITE_CHECK"))
+    written_at: datetime | None = None
+
+
+@bt.pattern("Check that Writes Work", index="Main table")
+def check_writes() -> Steps[None]:
+    """Puts an item that nothing reads."""
+    yield from bt.put(WriteCheck(written_at=(yield from bt.now())))
+
+
 class DemoData(bt.Entity, table=SITE_TABLE):
     """Whether the demo data is loaded, and the moment that all of it lies before."""
 

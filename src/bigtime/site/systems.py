@@ -50,6 +50,7 @@ SITE: Final = bt.System(
     ),
     accepted={
         "hot-partition Worker": "one item, written every five seconds by one process",
+        "hot-partition WriteCheck": "one item, written every few seconds by each process",
         "hot-partition DemoData": "one item, written twice when the demo data is loaded",
     },
     uses=PARTS,

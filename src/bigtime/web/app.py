@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from http import HTTPStatus
+from math import inf
 from typing import Any, Final, TypeAlias
 
 from fastapi import APIRouter, FastAPI, Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 import bigtime
 from bigtime.model import Cursors
-from bigtime.site import Visitors, view_worker_report
+from bigtime.site import Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
-from bigtime.systems import deals
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
 from bigtime.web.answers import handle_problems
@@ -86,6 +88,7 @@ def make_app(
     )
     application.state.context = context
     application.state.meters = meters
+    application.state.readiness = Readiness(store)
     application.state.documentation = Documentation(application.openapi, context.templates)
     handle_problems(application)
     # Not with `include_router`, which makes each route again: 240 ms at the first request.
@@ -128,7 +131,7 @@ def make_context(
         limits=counted,
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
         pepper=http.pepper_of(settings),
-        engagement=pages.Engagement(store, counted, proxies=settings.proxies),
+        engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0),
     )
 
 
@@ -156,6 +159,8 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
 # --- Health checks and metrics ------------------------------------------------------------
 
 
+CHECK_SECONDS: Final = 5.0
+PATIENCE_SECONDS: Final = 3.0
 AWAY: Final = (DynamoDBError, TransportError, OSError)
 NOT_READY: Final[dict[int | str, dict[str, Any]]] = {503: {"description": "The store is away."}}
 
@@ -166,24 +171,59 @@ async def healthz() -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
 
+class Readiness:
+    """Whether the store takes writes: tried at most every few seconds, by however many requests."""
+
+    def __init__(self, store: AsyncStore) -> None:
+        self.store = store
+        self.tried_at = -inf
+        self.trial: asyncio.Task[bool] | None = None
+
+    async def is_ready(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        if self.trial is None or (self.trial.done() and now - self.tried_at >= CHECK_SECONDS):
+            self.tried_at = now
+            self.trial = asyncio.create_task(self.try_write())
+        done, _ = await asyncio.wait([self.trial], timeout=PATIENCE_SECONDS)
+        return bool(done) and self.trial.result()
+
+    async def try_write(self) -> bool:
+        try:
+            await self.store.run(check_writes())
+        except AWAY as error:
+            log.warning("the store takes no writes: %s", error)
+            return False
+        return True
+
+
 @health.get("/readyz", response_class=PlainTextResponse, responses=NOT_READY)
 async def readyz(request: Request) -> Response:
-    """The store answers."""
-    try:
-        await context_of(request).store.run(deals.fetch_all_brands())
-    except AWAY as error:
-        log.warning("the store does not answer: %s", error)
-        body = problem_body("store-away", "The store does not answer; try again in a while.")
-        return json_answer(body, HTTPStatus.SERVICE_UNAVAILABLE)
-    return PlainTextResponse("ready\n")
+    """The store takes writes; the result of a check is valid for five seconds."""
+    readiness: Readiness = request.app.state.readiness
+    if await readiness.is_ready():
+        return PlainTextResponse("ready\n")
+    body = problem_body("store-away", "The store does not answer; try again in a while.")
+    return json_answer(body, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 @health.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Counters for Prometheus; while the store is away, what this process knows."""
+    check_metrics_token(request)
     meters: Meters = request.app.state.meters
     try:
         meters.note_worker(await context_of(request).store.run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def check_metrics_token(request: Request) -> None:
+    """Asks for the token where one is set, and in production always."""
+    settings = context_of(request).settings
+    token = settings.metrics_token.get_secret_value()
+    if not token and settings.mode == "development":
+        return
+    given = request.headers.get("authorization", "").encode()
+    if not token or not hmac.compare_digest(given, f"Bearer {token}".encode()):
+        raise HTTPException(HTTPStatus.UNAUTHORIZED, headers={"www-authenticate": "Bearer"})

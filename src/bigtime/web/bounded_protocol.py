@@ -19,7 +19,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 SPARE_FILES: Final = 64
 """For the store, the static files and the log."""
@@ -139,9 +143,13 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self.is_refused, self.in_head = True, False
         self.expect_by(SECONDS_TO_LINGER)
-        if self.cycle is not None and self.cycle.response_started:
-            self.transport.close()
-            return
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True  # so that no other answer follows this one
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.close()
+                return
         text = message.encode()
         self.transport.write(
             STATUS_LINE[status]

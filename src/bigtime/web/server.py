@@ -24,10 +24,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import cast
 
 import uvicorn
 import uvloop
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bigtime.engine import Engine
 from bigtime.model import RuleBroken, Unavailable, setup
@@ -36,7 +39,7 @@ from bigtime.store import AsyncStore, Store, destination, open_store, read_setti
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
-from bigtime.web.http import Meters, Settings, with_secret
+from bigtime.web.http import Meters, Settings, is_loopback, with_secret
 
 log = logging.getLogger("bigtime.web")
 
@@ -129,8 +132,9 @@ async def run_server(
     meters = Meters()
     async with opened(settings, meters) as (store, version):
         bounds = bounds_here(behind_proxy=bool(settings.proxies))
+        site: ASGIApp = make_app(settings, store, version=version, meters=meters)
         config = uvicorn.Config(
-            make_app(settings, store, version=version, meters=meters),
+            LoopbackHosts(site) if settings.mode == "development" else site,
             loop="uvloop",
             http=cast(type[asyncio.Protocol], partial(BoundedProtocol, bounds)),
             access_log=False,
@@ -143,6 +147,36 @@ async def run_server(
         telling = asyncio.create_task(tell_when_up(server, on_ready))
         await server.serve(sockets=[listener])
         telling.cancel()
+
+
+class LoopbackHosts:
+    """Refuses requests whose Host does not name this machine.
+
+    A web page could otherwise have its own name lead here (DNS rebinding), and read the site as
+    the browser's user, with the demo's passwords.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not is_loopback(host_in(scope)):
+            text = "In development the site answers to localhost, 127.0.0.1 and [::1] only.\n"
+            answer = PlainTextResponse(text, HTTPStatus.MISDIRECTED_REQUEST)
+            await answer(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def host_in(scope: Scope) -> str:
+    """The name or address in the Host header, without its port."""
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    hosts = [value.decode("latin-1") for key, value in headers if key == b"host"]
+    if len(hosts) != 1:
+        return ""
+    if hosts[0].startswith("["):
+        return hosts[0][1:].partition("]")[0]
+    return hosts[0].partition(":")[0].lower()
 
 
 class Server(uvicorn.Server):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -19,11 +20,12 @@ from bigtime.site.systems import NO_PATTERN, SYSTEMS
 from bigtime.store import AsyncStore, Retries, Store
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.brands import create_categories
-from bigtime.web.app import make_app
+from bigtime.web.app import CHECK_SECONDS, make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
 from bigtime.wire import Request, Response
-from tests.web.browsing import SECRET
+from tests.web.browsing import PRODUCTION, SECRET, make_web
+from tests.web.core.test_worker import wait_for
 
 
 class Scene:
@@ -33,7 +35,8 @@ class Scene:
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine = engine
-        self.is_away = False
+        self.is_away = self.hangs = False
+        self.writes = 0
         self.now = datetime.now(UTC)
         self.meters = Meters(clock=lambda: self.now)
         self.store = Store(engine)
@@ -44,9 +47,17 @@ class Scene:
         self.front = make_app(settings, store, meters=self.meters)
 
     async def ask(self, request: Request) -> Response:
+        if self.hangs:
+            while self.hangs:
+                await asyncio.sleep(0.01)
         if self.is_away:
             raise unreachable("http://127.0.0.1:1", OSError("refused"))
+        self.writes += request.operation == "PutItem"
         return self.engine(request)
+
+    def forget_check(self) -> None:
+        """As five seconds do."""
+        cast(Any, self.front.application).state.readiness.tried_at -= CHECK_SECONDS
 
     def tell(self, **told: Any) -> None:
         """As the worker does."""
@@ -71,6 +82,8 @@ LAG = 'bigtime_stream_lag_seconds{consumer="deals.tell"}'
 def test_it_is_ready_while_the_store_answers(scene: Scene) -> None:
     assert scene.served.get("/readyz").text == "ready\n"
     scene.is_away = True
+    assert scene.served.get("/readyz").text == "ready\n"  # as it was a moment ago
+    scene.forget_check()
     away = scene.served.get("/readyz")
     assert away.status_code == 503
     assert away.headers["content-type"] == "application/json"
@@ -152,3 +165,42 @@ def test_while_the_store_is_away_people_and_programs_are_told_to_come_back(scene
 
     scene.is_away = False
     assert scene.served.get("/").status_code == 200
+
+
+def test_it_is_not_ready_while_writes_hang(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bigtime.web.app.PATIENCE_SECONDS", 0.05)
+    scene.hangs = True
+    for _ in range(2):
+        assert scene.served.get("/readyz").status_code == 503
+    scene.hangs = False
+    scene.forget_check()
+    wait_for(lambda: scene.served.get("/readyz").status_code == 200)
+    assert scene.writes == 1
+
+
+def test_checks_are_few_however_often_they_are_asked_for(scene: Scene) -> None:
+    for _ in range(50):
+        assert scene.served.get("/readyz").status_code == 200
+    assert scene.writes == 1
+
+
+@pytest.mark.parametrize("mode", ["production", "development"])
+def test_metrics_ask_for_their_token(engine: Engine, tmp_path: Path, mode: str) -> None:
+    front, _ = make_web(
+        engine, tmp_path, **{**PRODUCTION, "mode": mode, "metrics_token": "a token"}
+    )
+    with TestClient(front) as client:
+        for header in ({}, {"authorization": "Bearer other"}, {"authorization": "Basic x"}):
+            refused = client.get("/metrics", headers=header)
+            assert refused.status_code == 401
+            assert refused.headers["www-authenticate"] == "Bearer"
+        allowed = client.get("/metrics", headers={"authorization": "Bearer a token"})
+        assert allowed.status_code == 200 and "bigtime_requests_total" in allowed.text
+
+
+def test_in_production_metrics_without_a_token_are_nobodys(engine: Engine, tmp_path: Path) -> None:
+    front, _ = make_web(engine, tmp_path, **PRODUCTION)
+    with TestClient(front) as client:
+        header = {"authorization": "Bearer "}
+        assert client.get("/metrics", headers=header).status_code == 401
+        assert client.get("/readyz").status_code == 200

@@ -27,6 +27,7 @@ from bigtime.systems.deals.interests import watch_brand
 from bigtime.systems.deals.users import view_messages
 from bigtime.web import server as serve
 from bigtime.web.http.settings import Settings
+from tests.web.browsing import PRODUCTION
 
 BIGTIME = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
 SECONDS = 90
@@ -117,14 +118,14 @@ def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> N
         assert site.process.wait(SECONDS) == 0
         wait_for(lambda: not Path(f"/proc/{second}").exists())
 
-    production = {"BIGTIME_MODE": "production", "BIGTIME_SECRET": "x" * 40}
+    production = {f"BIGTIME_{name.upper()}": str(value) for name, value in PRODUCTION.items()}
     done = run("--store", site.store, cwd=tmp_path, environment=production)
     assert done.returncode == 2 and "demo accounts" in done.stderr
 
 
 def test_a_login_of_the_demo_is_anybodys_but_not_its_password(tmp_path: Path) -> None:
     store = f"file:{tmp_path}/site.db"
-    settings = Settings(mode="production", secret="x" * 40, store=store)  # type: ignore[arg-type]
+    settings = Settings.model_validate({**PRODUCTION, "store": store})
     assert serve.prepare(settings, tell=print) is False
     with open_store(store) as opened:
         opened.run(join("admin@example.com", "a password of my own", "stranger"))
@@ -191,9 +192,14 @@ def pauses_after(monkeypatch: pytest.MonkeyPatch, lives: list[float]) -> list[fl
         ([], {"BIGTIME_MODE": "production"}, "BIGTIME_SECRET must have 32 characters"),
         ([], {"BIGTIME_MODE": "play"}, "BIGTIME_MODE: Input should be 'development'"),
         ([], {"BIGTIME_TIME_ZONE": "Mars/Base"}, "BIGTIME_TIME_ZONE must name a time zone"),
-        (["--host", "192.0.2.1"], {}, "Choose another with --host"),
+        (["--host", "192.0.2.1"], {}, "BIGTIME_HOST is 192.0.2.1, and in development"),
+        (
+            ["--host", "192.0.2.1"],
+            {f"BIGTIME_{name.upper()}": str(value) for name, value in PRODUCTION.items()},
+            "Choose another with --host",
+        ),
     ],
-    ids=["memory", "no store", "no secret", "mode", "time zone", "host"],
+    ids=["memory", "no store", "no secret", "mode", "time zone", "host", "address"],
 )
 def test_what_cannot_be_served_is_refused_with_a_sentence(
     arguments: list[str],

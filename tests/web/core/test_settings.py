@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from bigtime.web.http.settings import Settings, kept_secret
+from tests.web.browsing import PRODUCTION
 
 
 def test_each_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,16 +24,32 @@ def test_each_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ({"secret": ""}, "BIGTIME_SECRET must have 32 characters"),
         ({"secret": "short"}, "BIGTIME_SECRET must have 32 characters"),
-        ({"secret": "x" * 32, "secure": False}, "BIGTIME_SECURE cannot be off"),
+        ({"secret": "ab" * 32}, "drawn at random"),
+        ({"secure": False}, "BIGTIME_SECURE cannot be off"),
+        ({"public_url": ""}, "BIGTIME_PUBLIC_URL must be set"),
+        ({"public_url": "http://deals.example"}, "as https://deals.example"),
+        ({"proxies": None}, "BIGTIME_PROXIES must be set"),
     ],
 )
 def test_production_refuses_what_is_not_safe(given: dict[str, object], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
-        Settings.model_validate({"mode": "production", **given})
+        Settings.model_validate({**PRODUCTION, **given})
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "deals.example", ""])
+def test_development_is_for_this_machine_alone(host: str) -> None:
+    with pytest.raises(ValidationError, match="in development the site is for this machine alone"):
+        Settings.model_validate({"host": host})
+    assert Settings.model_validate({**PRODUCTION, "host": host}).host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_development_listens_on_loopback(host: str) -> None:
+    assert Settings.model_validate({"host": host}).host == host
 
 
 def test_production_is_secure_without_being_told() -> None:
-    assert Settings.model_validate({"mode": "production", "secret": "x" * 32}).is_secure
+    assert Settings.model_validate(PRODUCTION).is_secure
     assert not Settings().is_secure
 
 

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from tests.site.letters import write_letter
-from tests.web.browsing import Browser, Reader, Web, make_web, words
+from tests.web.browsing import PRODUCTION, Browser, Reader, Web, make_web, words
 
 
 def test_letters_come_newest_first_with_their_links(web: Web, visitor: Browser) -> None:
@@ -40,7 +40,7 @@ def test_many_letters_come_page_by_page(web: Web, visitor: Browser) -> None:
 
 
 def test_there_is_none_in_production(engine: Engine, tmp_path: Path) -> None:
-    front, _ = make_web(engine, tmp_path, mode="production")
+    front, _ = make_web(engine, tmp_path, **PRODUCTION)
     with TestClient(front, base_url="https://testserver") as served:
         page = served.get("/outbox")
         assert page.status_code == 404

@@ -12,13 +12,15 @@ from bigtime.web.http.responses import (
     PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
     redirect_to_canonical, see_other, site_headers,
 )
-from bigtime.web.http.settings import Settings, pepper_of, setting_faults, with_secret
+from bigtime.web.http.settings import (
+    Settings, is_loopback, pepper_of, setting_faults, with_secret,
+)
 
 __all__ = [
     "BOUNDS", "PLACE", "SESSION", "VISIT", "BadForm", "Cookies", "FieldFault", "FormTokens",
     "Header", "Limit", "Limits", "MarkedFiles", "Meters", "NoSuchPage", "NotAllowed", "Scope",
     "Settings", "TooManyTries", "TypedPrice", "client_in", "client_of", "code_of", "field_message",
-    "json_answer", "key_of", "local_path", "page_of_button", "pepper_of", "problem_body",
-    "redirect_to_canonical", "see_other", "setting_faults", "site_headers", "status_in_form",
-    "status_of", "status_of_faults", "with_secret",
+    "is_loopback", "json_answer", "key_of", "local_path", "page_of_button", "pepper_of",
+    "problem_body", "redirect_to_canonical", "see_other", "setting_faults", "site_headers",
+    "status_in_form", "status_of", "status_of_faults", "with_secret",
 ]

@@ -6,6 +6,7 @@ import hmac
 import secrets
 from collections.abc import Iterator
 from hashlib import sha256
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,6 +19,8 @@ from bigtime.site import SHAPE, MailServer, check_sender
 Mode = Literal["development", "production"]
 
 SHORTEST_SECRET = 32
+FEWEST_CHARACTERS = 10
+"""That differ, in a secret: fewer were hardly drawn at random."""
 
 
 class Settings(BaseSettings):
@@ -47,8 +50,11 @@ class Settings(BaseSettings):
     mail_from: str = Field(default="Bigtime <hello@localhost>", description="Who mail comes from.")
     public_url: str = Field(default="", description="The address that links in mails begin with.")
     time_zone: str = Field(default="UTC", description="Whose days campaigns begin and end with.")
-    proxies: int = Field(
-        default=0, ge=0, description="How many proxies in front add X-Forwarded-For."
+    proxies: int | None = Field(
+        default=None, ge=0, description="How many proxies in front add X-Forwarded-For."
+    )
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""), description="What /metrics asks for, as a bearer token."
     )
 
     @field_validator("smtp")
@@ -81,15 +87,9 @@ class Settings(BaseSettings):
         return name
 
     @model_validator(mode="after")
-    def check_production(self) -> Self:
-        if self.mode == "production":
-            given = self.secret.get_secret_value()
-            if len(given) < SHORTEST_SECRET:
-                raise ValueError(
-                    f"BIGTIME_SECRET must have {SHORTEST_SECRET} characters or more in production"
-                )
-            if self.secure is False:
-                raise ValueError("BIGTIME_SECURE cannot be off in production: cookies need TLS")
+    def check_mode(self) -> Self:
+        check = check_production if self.mode == "production" else check_development
+        check(self)
         return self
 
     @property
@@ -99,6 +99,43 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         return self.public_url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+
+def check_development(settings: Settings) -> None:
+    """Demo passwords are public, and mails are on a page: other machines must not get there."""
+    if not is_loopback(settings.host):
+        raise ValueError(
+            f"BIGTIME_HOST is {settings.host}, and in development the site is for this machine"
+            " alone: use 127.0.0.1, ::1 or localhost, or set BIGTIME_MODE=production"
+        )
+
+
+def check_production(settings: Settings) -> None:
+    secret = settings.secret.get_secret_value()
+    if len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_CHARACTERS:
+        raise ValueError(
+            f"BIGTIME_SECRET must have {SHORTEST_SECRET} characters or more in production,"
+            " drawn at random, as by `openssl rand -base64 32`"
+        )
+    if settings.secure is False:
+        raise ValueError("BIGTIME_SECURE cannot be off in production: cookies need TLS")
+    if not settings.public_url.startswith("https://"):
+        raise ValueError(
+            "BIGTIME_PUBLIC_URL must be set in production, as https://deals.example: links in"
+            " mails begin with it"
+        )
+    if settings.proxies is None:
+        raise ValueError(
+            "BIGTIME_PROXIES must be set in production: how many proxies in front add"
+            " X-Forwarded-For, 0 for none. Limits count by the address that it gives"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:

@@ -165,7 +165,7 @@ class AppContext:
 
     def count_try(self, action: str, request: Request) -> None:
         """Counts a try by the client's address; raises TooManyTries."""
-        self.limits.take(action, http.client_of(request, proxies=self.settings.proxies))
+        self.limits.take(action, http.client_of(request, proxies=self.settings.proxies or 0))
 
     def form_holder(self, request: Request) -> str | None:
         """The cookie that a form's token is made from: that of the session, or of the visit."""
