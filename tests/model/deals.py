@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bigtime.model.errors import DomainError
 from bigtime.model.operations.bucket_list import list_buckets
-from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.bucket_query import buckets, newest_first
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.get import get
 from bigtime.model.operations.op import together

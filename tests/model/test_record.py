@@ -12,7 +12,7 @@ from bigtime.model.errors import DesignError, ItemMismatch
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.put import create, put
 from bigtime.model.operations.update import update
-from bigtime.model.record import Change, decode
+from bigtime.model.stream import Change, decode
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.naming import pascal_case

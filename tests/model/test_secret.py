@@ -24,7 +24,7 @@ from bigtime.model.operations.query import query
 from bigtime.model.operations.scan import scan
 from bigtime.model.operations.transact import get_together, transact
 from bigtime.model.operations.update import update
-from bigtime.model.record import decode
+from bigtime.model.stream import decode
 from bigtime.model.schema.condition import attr
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import less_than

@@ -16,7 +16,7 @@ from bigtime.model.errors import DesignError
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.page import CursorError, Position
 from bigtime.model.operations.put import put
-from bigtime.model.operations.shards import any_shard, gather, shards
+from bigtime.model.operations.shard_query import any_shard, gather, shards
 from bigtime.model.schema.condition import attr
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys

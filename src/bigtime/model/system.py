@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
-from bigtime.model.reaction import Reaction
 from bigtime.model.schema import Entity, Table
+from bigtime.model.stream import Reaction
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
 

@@ -22,7 +22,7 @@ others may have the same, and have no marker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -146,14 +146,12 @@ class Unique(Invariant, Generic[E]):
             getattr(owner, name) == getattr(marker, own) for name, own in called
         )
 
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+    def attendants(self, before: Fields | None, after: Fields | None) -> list[Write[Any]]:
         old, new = self.marker_of(before), self.marker_of(after)
         if old == new:
-            return
-        if old is not None:
-            yield self.release(old)
-        if new is not None:
-            yield create(new, unless_exists=self.taken)
+            return []
+        released = [] if old is None else [self.release(old)]
+        return released if new is None else [*released, create(new, unless_exists=self.taken)]
 
     def release(self, marker: Entity) -> Write[Any]:
         """Deletes a marker, if it belongs to its owner; one that is missing does no harm."""

@@ -9,7 +9,7 @@ A write of an entity with invariants brings along the writes that keep them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar, overload
 
@@ -18,7 +18,14 @@ from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write
 from bigtime.model.schema import Entity, Key
-from bigtime.wire import Identity, Request, Response, Steps, TransactionCanceledException
+from bigtime.wire import (
+    Identity,
+    Request,
+    Response,
+    Steps,
+    TransactionCanceledException,
+    item_identity,
+)
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -44,19 +51,25 @@ class Transact(Op[tuple[Any, ...]]):
         self.asked = len(writes) if asked is None else asked
 
     def request(self) -> Request:
-        actions = [write.action() for write in self.writes]
-        check_apart(self.writes, actions)
-        params: dict[str, Any] = {
-            "TransactItems": [
-                {one.action_name: action} for one, action in zip(self.writes, actions, strict=True)
-            ]
-        }
+        actions: dict[Identity, dict[str, Any]] = {}
+        for write in self.writes:
+            action, table = write.action(), write.layout.table
+            item = action.get("Key") or action["Item"]
+            identity = item_identity(table.name, item, table.key_names)
+            if identity in actions:
+                raise DesignError(
+                    "a transaction has one action for each item, and here two are of"
+                    f" {write.layout.location_of(item)} (what keeps a count or a marker is one"
+                    " too); make them one, or run one by itself"
+                )
+            actions[identity] = {write.action_name: action}
+        params: dict[str, Any] = {"TransactItems": [*actions.values()]}
         if self.token is not None:
             params["ClientRequestToken"] = self.token
         return Request("TransactWriteItems", params)
 
     def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple(write.outcome(None) for write in self.writes[: self.asked])
+        return tuple([write.outcome(None) for write in self.writes[: self.asked]])
 
     def failure(self, error: Exception) -> Exception:
         if not isinstance(error, TransactionCanceledException):
@@ -79,7 +92,11 @@ class Transact(Op[tuple[Any, ...]]):
         return Transact(tuple(writes), self.token, asked=self.asked)
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
-        transaction = yield from self.fill_times()
+        transaction = self
+        for write in self.writes:
+            if write.needs_clock:
+                transaction = yield from self.fill_times()
+                break
         for write in transaction.writes:
             if write.layout.lister is not None:
                 yield from write.list_buckets()
@@ -91,8 +108,6 @@ class Transact(Op[tuple[Any, ...]]):
 
     def fill_times(self) -> Steps[Transact]:
         """The transaction with the times that it writes."""
-        if not any(write.needs_clock for write in self.writes):
-            return self
         if self.token is not None:
             raise DesignError(
                 "a token is for a request that is the same each time, and these writes are told"
@@ -132,20 +147,6 @@ def check_writes(writes: tuple[object, ...]) -> None:
                 f"a transaction is of writes, such as put(...), add(...) or check(...); {write!r}"
                 " is none: run it by itself"
             )
-
-
-def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any]]) -> None:
-    seen: set[Identity] = set()
-    for write, action in zip(writes, actions, strict=True):
-        item = action.get("Key") or action["Item"]
-        place = write.layout.table.identity(item)
-        if place in seen:
-            raise DesignError(
-                "a transaction has one action for each item, and here two are of"
-                f" {write.layout.location_of(item)} (what keeps a count or a marker is one too);"
-                " make them one, or run one by itself"
-            )
-        seen.add(place)
 
 
 def join_writes(writes: Iterable[Write[Any]]) -> list[Write[Any]]:

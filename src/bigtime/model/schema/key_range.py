@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic_core import to_json
 
@@ -48,8 +48,7 @@ SENT: Mapping[Operator, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(NamedTuple):
     """How the last field of a key range compares; a plain value means equality."""
 
     operator: Operator
@@ -82,8 +81,7 @@ def begins_with(start: str | bytes) -> Comparison:
     return Comparison("begins_with", (start,))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyCondition:
+class KeyCondition(NamedTuple):
     """A condition on one key attribute, as DynamoDB takes it."""
 
     attribute: str

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ ANY_CHARACTER: Final = Characters((("\0", "\ud7ff"), ("\ue000", "\U0010ffff")))
 READABLE: Final = "1x"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     words: tuple[Word, ...]
     repeated: bool = False
 

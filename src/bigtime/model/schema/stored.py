@@ -207,8 +207,12 @@ def write_bool(value: Any) -> AttributeValue:
     return {"BOOL": value}
 
 
+def write_text(value: Any) -> AttributeValue:
+    return {"S": value if type(value) is str and value.isascii() else as_text(value)}
+
+
 def write_int(value: Any) -> AttributeValue:
-    number = as_int(value)
+    number = value if type(value) is int else as_int(value)
     if -PLAIN_LIMIT < number < PLAIN_LIMIT:
         return {"N": int.__repr__(number)}
     return write_decimal(Decimal(number))
@@ -313,7 +317,7 @@ def write_bytes(value: Any) -> AttributeValue:
 # In the order they are asked: bool before int, datetime before date, for each is a kind of it.
 SCALARS: tuple[tuple[type, Stored], ...] = (
     (bool, Stored("BOOL", write_bool)),
-    (str, Stored("S", lambda value: {"S": as_text(value)})),
+    (str, Stored("S", write_text)),
     (int, Stored("N", write_int)),
     (Decimal, Stored("N", write_decimal)),
     (datetime, moment_form("microseconds")),
@@ -347,7 +351,7 @@ def write_any_set(values: AbstractSet[Any]) -> AttributeValue:
 
 KNOWN: tuple[tuple[type | tuple[type, ...], WriteValue], ...] = (
     (bool, write_bool),
-    (str, lambda value: {"S": as_text(value)}),
+    (str, write_text),
     ((int, Decimal), write_decimal),
     (bytes, write_bytes),
     (

@@ -135,11 +135,14 @@ class Table:
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
     """The table's own key, as if it were an index."""
+    key_names: tuple[str, ...] = field(init=False, repr=False)
+    """The names of the attributes of its key."""
 
     def __post_init__(self) -> None:
         self.main = Index(
             MAIN, half(self.hash), half(() if self.range is None else self.range), True
         )
+        self.key_names = tuple(attribute.name for attribute in self.main.attributes)
         check_indexes(self.name, self.indexes)
         check_naming(self.name, self.naming)
         self.indexes = tuple(self.with_partition_key(index) for index in self.indexes)
@@ -155,9 +158,7 @@ class Table:
 
     def identity(self, item: Item) -> Identity:
         """Which item of which table it is, by its main key."""
-        return item_identity(
-            self.name, item, [attribute.name for attribute in self.main.attributes]
-        )
+        return item_identity(self.name, item, self.key_names)
 
     def index(self, name: str) -> Index:
         if name == MAIN:
