@@ -132,7 +132,7 @@ def check_mapped(table: Table) -> None:
 # --- Demo data ----------------------------------------------------------------------------
 
 UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
-"""The moment before which everything happened, where nobody says another."""
+"""The moment before which everything happened, where none is given."""
 
 
 class Scale(StrEnum):

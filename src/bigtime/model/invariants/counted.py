@@ -6,8 +6,8 @@ Creating a BrandLike then adds one to its Brand, which must be there, and deleti
 away, each in one transaction. One that is deleted softly does not count until it is restored. A
 field that refers to nothing, being None, counts nowhere.
 
-Whoever refers to an item that is gone, or that is deleted softly, may still go: in the one there
-is nothing to count any more, and the other goes on counting, for it may come back.
+An item may be deleted though what it refers to is gone, where there is nothing left to count in, or
+is deleted softly, where the count goes on, for it may be restored.
 
 A count cannot be part of a key: to change the key, the item would have to be read first.
 """
@@ -252,7 +252,7 @@ class CountAudit(Audit):
         return {one: parent for one, parent in parents.items() if parent.count != tally[one]}
 
     def recount(self) -> Steps[Tally]:
-        """Counts once more: somebody may have been writing."""
+        """Counts once more: a write may have come between."""
         layout, tally = self.counted.entity.layout, Counter[Identity]()
         layout_of = layout_in(layout.table)
 

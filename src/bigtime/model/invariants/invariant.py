@@ -5,7 +5,7 @@
 
 An invariant is declared once, beside its entities. From then on every write of its entity, alone
 or in a transaction, brings along the writes that keep it: `create(customer)` is a transaction that
-creates the marker of the e-mail too, and raises EmailTaken where somebody has it.
+creates the marker of the e-mail too, and raises EmailTaken where it is taken.
 
 1. A write says what it makes of its item: the fields before and after, where there is one.
 2. From these two an invariant knows what to write elsewhere. Where an update does not touch the
@@ -14,7 +14,7 @@ creates the marker of the e-mail too, and raises EmailTaken where somebody has i
 4. A write by key, which does not know them, reads the item first; in a transaction it cannot, and
    needs the entity.
 5. A write that does not know whether there is an item, a plain put or an upsert, is refused.
-6. What an invariant keeps, a marker or a count, nobody else writes.
+6. What an invariant keeps, a marker or a count, only the invariant writes.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Invariants:
         return tuple(writes)
 
     def transaction(self, writes: tuple[Write[Any], ...]) -> Transact:
-        return Transact(writes, None, asked=1)
+        return Transact(writes, None, results=1)
 
 
 def declare(invariant: Invariant) -> None:

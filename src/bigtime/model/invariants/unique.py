@@ -77,7 +77,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class BrokenInvariant(RuleBroken):
-    """The marker of a unique value belongs to somebody else: verify finds it."""
+    """The marker of a unique value belongs to another item: verify finds it."""
 
 
 class Unique(Invariant, Generic[E]):
@@ -131,9 +131,9 @@ class Unique(Invariant, Generic[E]):
         return all(fields[name] == value for name, value in self.only.items())
 
     def owner_key(self, marker: Entity) -> Key[E]:
-        told = {name: getattr(marker, own) for name, own in self.owner_called.items()}
+        known = {name: getattr(marker, own) for name, own in self.owner_called.items()}
         fixed = {name: value for name, value in self.only.items() if name in self.owner_names}
-        return self.entity.key(**{**fixed, **told})
+        return self.entity.key(**{**fixed, **known})
 
     @property
     def owner_called(self) -> dict[str, str]:
@@ -335,7 +335,7 @@ class MarkerAudit(Audit):
         return violations
 
     def confirm(self, marker: Entity) -> Steps[list[Violation]]:
-        """Looks again, at one moment: somebody may have been writing."""
+        """Looks again, at one moment: a write may have come between."""
         unique = self.unique
         keys = unique.owner_key(marker), marker.own_key()
         try:

@@ -1,8 +1,9 @@
 """Transactions: several writes at one moment or none, and several reads of one moment.
 
 When a transaction is cancelled, the first action whose condition failed says what is raised: the
-error that was named where that condition was written. Nobody reads cancellation reasons. An action
-that can be done without, where there is no item for it, is left out and the rest tried again.
+error that was named where that condition was written. A program never reads cancellation reasons.
+An action that can be done without, where there is no item for it, is left out and the rest tried
+again.
 
 A write of an entity with invariants brings along the writes that keep them.
 """
@@ -35,12 +36,12 @@ MAX_ACTIONS = 100
 
 
 class Transact(Op[tuple[Any, ...]]):
-    """Writes that happen together. `asked` of them have results, the others only help."""
+    """Writes that happen together. The first `results` of them give one, the others only help."""
 
-    __slots__ = ("asked", "token", "writes")
+    __slots__ = ("results", "token", "writes")
 
     def __init__(
-        self, writes: tuple[Write[Any], ...], token: str | None, *, asked: int | None = None
+        self, writes: tuple[Write[Any], ...], token: str | None, *, results: int | None = None
     ) -> None:
         if len(writes) > MAX_ACTIONS:
             raise DesignError(
@@ -48,7 +49,7 @@ class Transact(Op[tuple[Any, ...]]):
             )
         self.writes = writes
         self.token = token
-        self.asked = len(writes) if asked is None else asked
+        self.results = len(writes) if results is None else results
 
     def request(self) -> Request:
         actions: dict[Identity, dict[str, Any]] = {}
@@ -69,7 +70,7 @@ class Transact(Op[tuple[Any, ...]]):
         return Request("TransactWriteItems", params)
 
     def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple([write.outcome(None) for write in self.writes[: self.asked]])
+        return tuple([write.outcome(None) for write in self.writes[: self.results]])
 
     def failure(self, error: Exception) -> Exception:
         if not isinstance(error, TransactionCanceledException):
@@ -85,11 +86,11 @@ class Transact(Op[tuple[Any, ...]]):
 
     def with_times(self, moment: datetime) -> Transact:
         stamped = tuple(write.with_times(moment) for write in self.writes)
-        return Transact(stamped, self.token, asked=self.asked)
+        return Transact(stamped, self.token, results=self.results)
 
     def without(self, needless: Needless) -> Transact:
         writes = (needless.other if write is needless.write else write for write in self.writes)
-        return Transact(tuple(writes), self.token, asked=self.asked)
+        return Transact(tuple(writes), self.token, results=self.results)
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
         transaction = self
@@ -134,7 +135,7 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     check_writes(writes)
     kept = [write.with_invariants() for write in writes]
     others = join_writes(other for _, *others in kept for other in others)
-    made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
+    made = Transact((*(first for first, *_ in kept), *others), token, results=len(writes))
     return made if at is None else made.with_times(at)
 
 
@@ -184,8 +185,8 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     def request(self) -> Request:
         gets = [
-            {"Get": {"TableName": one.entity.layout.table.name, "Key": one.item}}
-            for one in self.apart.values()
+            {"Get": {"TableName": key.entity.layout.table.name, "Key": key.item}}
+            for key in self.apart.values()
         ]
         return Request("TransactGetItems", {"TransactItems": gets})
 
@@ -202,14 +203,14 @@ class TransactGet(Op[tuple[Any, ...]]):
 
 
 @overload
-def get_together(one: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
+def get_together(first: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
 @overload
 def get_together(
-    one: Key[A], two: Key[B], /, *, deleted: bool = ...
+    first: Key[A], second: Key[B], /, *, deleted: bool = ...
 ) -> Op[tuple[A | None, B | None]]: ...
 @overload
 def get_together(
-    one: Key[A], two: Key[B], three: Key[C], /, *, deleted: bool = ...
+    first: Key[A], second: Key[B], third: Key[C], /, *, deleted: bool = ...
 ) -> Op[tuple[A | None, B | None, C | None]]: ...
 @overload
 def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...

@@ -8,7 +8,7 @@ same request, or the index is left behind:
    of an index that holds it `when`, nothing else has to be known.
 2. If not, the item has to be read first. `update(entity, ...)` has been: its fields are taken,
    under the condition that those which the key needs have not changed since. `update(key, ...)`
-   reads the item itself and tries again when somebody was faster.
+   reads the item itself and tries again when another write came first.
 3. Inside a transaction nothing can be read, so there such an update needs the entity.
 
 An update with `upsert` may make an item, which then has what every item of its entity has: the
@@ -165,7 +165,7 @@ class Update(KeyedWrite[T], Generic[T]):
         return {"Key": self.key.item, **expression}
 
     def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
-        """What an item has even if nobody sets it: its type, its key's fields, and defaults."""
+        """What every item has: its type, its key's fields, and defaults."""
         layout = self.layout
         for name, value in layout.type_item.items():
             yield set_clause(marks, name, value)

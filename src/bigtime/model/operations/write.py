@@ -6,8 +6,8 @@ deleted softly counts as missing where one must be there, and as there where non
 
 Some writes depend on fields that they were not given: an index key is made of them, or an
 invariant. These read the item first, write under the condition that those fields are still the
-same, and try again when somebody was faster. Inside a transaction nothing can be read first, so
-there such a write needs the entity.
+same, and try again when another write came first. Inside a transaction nothing can be read first,
+so there such a write needs the entity.
 """
 
 from __future__ import annotations

@@ -18,15 +18,15 @@ from bigtime.model.schema.key_range import (
 from bigtime.model.schema.keys import EntityKey, KeyPart, Keys, fields_in_key, when
 from bigtime.model.schema.ksuid import PAYLOAD_BYTES, Ksuid, ksuid_or
 from bigtime.model.schema.layout import FedKeys, Layout, describe_error
-from bigtime.model.schema.naming import camel_case, pascal_case, snake_case
+from bigtime.model.schema.table import (camel_case, pascal_case, snake_case)
 from bigtime.model.schema.neighbours import is_alone
 from bigtime.model.schema.parts import DELIMITER, Field, fields_of
-from bigtime.model.schema.path import Path, Step, split
+from bigtime.model.schema.attribute import (Path, Step, split)
 from bigtime.model.schema.reader import (
     Reader, entity_reader, hidden_in, key_of, layout_in, projected_names,
 )
 from bigtime.model.schema.secret import Secret, SecretText, hide
-from bigtime.model.schema.sharding import Sharding, sharded
+from bigtime.model.schema.declaration import (Sharding, sharded)
 from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds
 from bigtime.model.schema.table import (
     MAIN, Attribute, Index, Table, binary, global_index, local_index, number,

@@ -13,8 +13,8 @@ from functools import reduce
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.schema.attribute import Path, Step
 from bigtime.model.schema.layout import Layout
-from bigtime.model.schema.path import Path, Step
 from bigtime.model.schema.stored import write_any
 from bigtime.wire import AttributeValue, Item, comparable
 

@@ -217,13 +217,13 @@ class EntityKey:
 
 def fields_in_key(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
     """The fields that key attributes tell; None when they are not of these templates."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for part in parts:
         try:
-            told |= part.parse(item[part.attribute.name])
+            fields |= part.parse(item[part.attribute.name])
         except (KeyError, ValueError):
             return None
-    return told
+    return fields
 
 
 class KeyDeclaration(NamedTuple):

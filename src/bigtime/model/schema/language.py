@@ -113,15 +113,6 @@ def repetition_of(*words: Word) -> Language:
     return Language((Piece(words, repeated=True),))
 
 
-def disjoint(a: Language, b: Language) -> bool:
-    return common_text(a, b) is None
-
-
-def has_prefix_of(prefix: str, language: Language) -> str | None:
-    """A shortest text of the language that begins with `prefix`."""
-    return common_text(literal(prefix) + repetition_of((ANY_CHARACTER,)), language)
-
-
 def common_text(a: Language, b: Language) -> str | None:
     """A shortest text of both languages."""
     start = ((0, 0, 0), (0, 0, 0))

@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 from pydantic import ValidationError
 
 from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
-from bigtime.model.schema.attribute import field_annotation, unwrap
-from bigtime.model.schema.forms import key_forms, stored_forms
+from bigtime.model.schema.attribute import (
+    Path,
+    Place,
+    Step,
+    field_annotation,
+    follow,
+    key_forms,
+    split,
+    stored_forms,
+    unwrap,
+)
 from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
-from bigtime.model.schema.path import Path, Place, Step, follow, split
 from bigtime.model.schema.secret import Secret, hide, secret_fields
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
@@ -50,7 +58,7 @@ ROLES = tuple(field.name for field in fields(Roles))
 
 
 class Keeper(Protocol):
-    """Whoever keeps an entity's invariants; see invariant."""
+    """Keeps the invariants of an entity; see invariants.invariant."""
 
     def fields(self, changed: frozenset[Path] | None) -> frozenset[str]:
         """The fields that invariants go by which such changes touch; None touches all."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bigtime.model.errors import DesignError
-from bigtime.model.schema.naming import Naming, snake_case
 from bigtime.wire import Identity, Item, item_identity
 
 if TYPE_CHECKING:
@@ -112,6 +111,27 @@ def attribute_of(declared: object) -> Attribute:
 
 def names_in(declared: str | Sequence[str]) -> tuple[str, ...]:
     return (declared,) if isinstance(declared, str) else tuple(declared)
+
+
+# How a field's Python name becomes the name of its stored attribute: one rule per table
+
+Naming: TypeAlias = Callable[[str], str]
+
+
+def snake_case(name: str) -> str:
+    """`created_at`: as it is."""
+    return name
+
+
+def pascal_case(name: str) -> str:
+    """`CreatedAt`."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+def camel_case(name: str) -> str:
+    """`createdAt`."""
+    pascal = pascal_case(name)
+    return pascal[:1].lower() + pascal[1:]
 
 
 @dataclass(eq=False, slots=True)

@@ -148,14 +148,6 @@ class Template:
         """The field that is the whole template, when it is."""
         return bare_field(self.text)
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether the template is one field and nothing else, not even a format."""
-        return self.field is not None
-
-    def encoder(self) -> Encode:
-        return self.encode
-
     def parse(self, text: str) -> dict[str, Any]:
         """The fields of a key; of a field in a bucket, the bucket's start."""
         try:
