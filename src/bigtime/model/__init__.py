@@ -27,10 +27,7 @@ from bigtime.model.schema import (
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.model.invariants.counted import counted
-    from bigtime.model.invariants.sequence import sequence
-    from bigtime.model.invariants.singleton import singleton
-    from bigtime.model.invariants.unique import unique
+    from bigtime.model.invariants import counted, sequence, singleton, unique
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
