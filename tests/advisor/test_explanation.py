@@ -22,7 +22,7 @@ from bigtime.advisor.sample import MOMENT
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.operations.batch import delete_many, get_many, put_many
-from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.bucket_query import buckets, newest_first
 from bigtime.model.operations.change import Add, Append, At, Discard, IfMissing, Remove
 from bigtime.model.operations.collection import collection, partition
 from bigtime.model.operations.create_table import setup
@@ -32,7 +32,7 @@ from bigtime.model.operations.op import Op, Runnable, now, random_bytes, togethe
 from bigtime.model.operations.put import create, put
 from bigtime.model.operations.query import all_of, count, query
 from bigtime.model.operations.scan import scan_all
-from bigtime.model.operations.shards import gather, shards
+from bigtime.model.operations.shard_query import gather, shards
 from bigtime.model.operations.transact import get_together, transact
 from bigtime.model.operations.update import add, update
 from bigtime.model.schema.condition import attr

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bigtime.model.errors import DomainError
 from bigtime.model.operations.bucket_list import list_buckets
-from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.bucket_query import buckets, newest_first
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.get import get
 from bigtime.model.operations.op import together
@@ -25,8 +25,7 @@ from bigtime.model.pattern import pattern
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.naming import pascal_case
-from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.table import Table, global_index, pascal_case
 from bigtime.model.system import System
 from bigtime.wire.requests import Steps
 

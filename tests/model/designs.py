@@ -11,12 +11,19 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.put import put
+from bigtime.model.schema.declaration import sharded
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.naming import pascal_case
-from bigtime.model.schema.sharding import sharded
-from bigtime.model.schema.table import Attribute, Index, Table, global_index, local_index, number
+from bigtime.model.schema.table import (
+    Attribute,
+    Index,
+    Table,
+    global_index,
+    local_index,
+    number,
+    pascal_case,
+)
 from bigtime.model.schema.view import View
 from bigtime.store import Store
 from bigtime.wire import Request, Response

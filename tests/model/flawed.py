@@ -13,9 +13,9 @@ from bigtime.model.operations.get import get
 from bigtime.model.operations.query import all_of
 from bigtime.model.operations.scan import scan_all
 from bigtime.model.pattern import pattern
+from bigtime.model.schema.declaration import sharded
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.sharding import sharded
 from bigtime.model.schema.table import Table, global_index
 from bigtime.model.system import System
 from bigtime.wire.requests import Steps

@@ -14,8 +14,7 @@ from bigtime.model.invariants.singleton import singleton
 from bigtime.model.invariants.unique import unique
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.naming import pascal_case
-from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.table import Table, global_index, pascal_case
 from bigtime.model.system import System
 
 Email = Annotated[str, AfterValidator(str.lower)]

@@ -11,9 +11,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from bigtime.model.errors import DomainError
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.naming import camel_case
 from bigtime.model.schema.stored import Seconds
-from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.table import Table, camel_case, global_index
 
 PORTAL = Table(
     "Portal",

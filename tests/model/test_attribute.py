@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, BaseModel, Field, RootModel, TypeAdapter
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.attribute import stored_form
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.naming import pascal_case
 from bigtime.model.schema.stored import EpochSeconds, Millis, Seconds
+from bigtime.model.schema.table import pascal_case
 from bigtime.wire import check_value
 from tests.strategies import decimals, fewer_examples, texts
 

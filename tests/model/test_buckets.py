@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.bucket_list import list_buckets
-from bigtime.model.operations.buckets import buckets, newest_first, oldest_first
+from bigtime.model.operations.bucket_query import buckets, newest_first, oldest_first
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.page import PATIENCE, CursorError, Position
 from bigtime.model.operations.put import put

@@ -20,10 +20,17 @@ from bigtime.model.operations.put import put
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.ksuid import Ksuid
-from bigtime.model.schema.naming import camel_case, pascal_case
 from bigtime.model.schema.secret import SecretText
 from bigtime.model.schema.stored import EpochSeconds, Seconds
-from bigtime.model.schema.table import Table, binary, global_index, local_index, number
+from bigtime.model.schema.table import (
+    Table,
+    binary,
+    camel_case,
+    global_index,
+    local_index,
+    number,
+    pascal_case,
+)
 from bigtime.wire import Item
 from tests.model.designs import BIG_TIME_DEALS, NOON, Brand, Brands, Deal, User, ksuid
 from tests.model.test_attribute import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bigtime.engine import Engine
 from bigtime.model.errors import ValueRefused
 from bigtime.model.operations.batch import get_many, put_many
-from bigtime.model.operations.buckets import buckets
+from bigtime.model.operations.bucket_query import buckets
 from bigtime.model.operations.change import IfMissing
 from bigtime.model.operations.get import get
 from bigtime.model.operations.put import create, put

@@ -19,9 +19,7 @@ from bigtime.model.schema.language import (
     Language,
     Piece,
     common_text,
-    disjoint,
     fixed_width,
-    has_prefix_of,
     literal,
     one_of,
     repetition_of,
@@ -39,6 +37,15 @@ pieces = st.builds(
     Piece, st.lists(words, min_size=1, max_size=2).map(tuple), repeated=st.booleans()
 )
 languages = st.lists(pieces, max_size=3).map(lambda some: Language(tuple(some)))
+
+
+def disjoint(a: Language, b: Language) -> bool:
+    return common_text(a, b) is None
+
+
+def has_prefix_of(prefix: str, language: Language) -> str | None:
+    """A shortest text of the language that begins with `prefix`."""
+    return common_text(literal(prefix) + repetition_of((ANY_CHARACTER,)), language)
 
 
 def expression(language: Language) -> re.Pattern[str]:

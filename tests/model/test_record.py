@@ -12,11 +12,10 @@ from bigtime.model.errors import DesignError, ItemMismatch
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.put import create, put
 from bigtime.model.operations.update import update
-from bigtime.model.record import Change, decode
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.naming import pascal_case
-from bigtime.model.schema.table import Table, number
+from bigtime.model.schema.table import Table, number, pascal_case
+from bigtime.model.stream import Change, decode
 from bigtime.store import consume
 from bigtime.wire import Response
 from bigtime.wire.requests import Steps

@@ -24,15 +24,14 @@ from bigtime.model.operations.query import query
 from bigtime.model.operations.scan import scan
 from bigtime.model.operations.transact import get_together, transact
 from bigtime.model.operations.update import update
-from bigtime.model.record import decode
 from bigtime.model.schema.condition import attr
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import less_than
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.naming import pascal_case
 from bigtime.model.schema.secret import Secret, SecretText
-from bigtime.model.schema.table import Table, global_index
+from bigtime.model.schema.table import Table, global_index, pascal_case
 from bigtime.model.schema.view import View
+from bigtime.model.stream import decode
 from bigtime.model.system import System
 from bigtime.model.verification import verify
 from bigtime.store import Exchange, Store

@@ -16,11 +16,11 @@ from bigtime.model.errors import DesignError
 from bigtime.model.operations.delete import delete
 from bigtime.model.operations.page import CursorError, Position
 from bigtime.model.operations.put import put
-from bigtime.model.operations.shards import any_shard, gather, shards
+from bigtime.model.operations.shard_query import any_shard, gather, shards
 from bigtime.model.schema.condition import attr
+from bigtime.model.schema.declaration import sharded
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
-from bigtime.model.schema.sharding import sharded
 from bigtime.model.schema.table import Table, number
 from bigtime.model.schema.view import View
 from bigtime.store import AsyncStore, Store, engine_transport

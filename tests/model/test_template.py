@@ -135,7 +135,7 @@ def template(text: str, role: Role = "sort", *, continued: bool = False) -> Temp
 def test_ordinary_values_give_the_charted_keys(text: str, key: str, role: Role) -> None:
     compiled = template(text, role)
     assert compiled.encode(VALUES) == key
-    assert compiled.encoder()(VALUES) == key
+    assert compiled.encode(VALUES) == key
     parsed = compiled.parse(key)
     assert compiled.encode(parsed) == key
     assert tuple(parsed) == compiled.fields
@@ -321,7 +321,7 @@ roles: SearchStrategy[Role] = st.sampled_from(["partition", "sort"])
 
 
 def is_empty(template: Template, values: Mapping[str, Any]) -> bool:
-    return template.is_bare and next(iter(values.values())) == ""
+    return template.field is not None and next(iter(values.values())) == ""
 
 
 @given(shapes(), roles, st.data())
@@ -584,7 +584,7 @@ def queried(engine: Engine, condition: SortCondition | None) -> set[str]:
 def test_a_bare_number_or_bare_bytes_are_the_key_itself() -> None:
     for name, type in (("score", "N"), ("discount", "N"), ("digest", "B")):
         compiled = template(f"{{{name}}}")
-        assert (compiled.type, compiled.is_bare, compiled.field) == (type, True, name)
+        assert (compiled.type, compiled.field) == (type, name)
         assert compiled.fields == (name,)
         with pytest.raises(ValueRefused, match="is stored as it is, not as text"):
             compiled.encode({name: 1})
@@ -594,7 +594,7 @@ def test_the_type_of_the_attribute_decides() -> None:
     as_text = Template("{score}", FIELDS, role="partition", type="S")
     assert as_text.encode({"score": 7}) == "7"
     as_number = Template("{created_at}", FIELDS, role="sort", type="N")
-    assert as_number.is_bare and as_number.type == "N"
+    assert as_number.field is not None and as_number.type == "N"
     for name in ("score", "discount", "digest"):
         with pytest.raises(TemplateError):
             Template(f"{{{name}}}", FIELDS, role="sort", type="S")
@@ -603,8 +603,8 @@ def test_the_type_of_the_attribute_decides() -> None:
 def test_only_a_field_alone_is_bare() -> None:
     for text in ("{sku}#", "X{sku}", "METADATA", "{created_at:day}", "{brand}#{sku}"):
         compiled = template(text)
-        assert not compiled.is_bare and compiled.field is None
-    assert template("{sku}").is_bare
+        assert compiled.field is None
+    assert template("{sku}").field == "sku"
 
 
 def test_templates_are_equal_when_they_write_alike() -> None:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 from bigtime.engine import Engine
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.operations.bucket_list import list_buckets
-from bigtime.model.operations.buckets import buckets, newest_first
+from bigtime.model.operations.bucket_query import buckets, newest_first
 from bigtime.model.operations.collection import partition
 from bigtime.model.operations.query import all_of, query
 from bigtime.model.schema.entity import Entity

@@ -1,7 +1,7 @@
 """Tables, entities, keys and access patterns as Python declarations; no I/O.
 
-What a program declares and runs with is imported at once; what a person asks for (tables to make,
-invariants to verify) when it is first named.
+Entities, conditions and the operations of nearly every program are imported at once; the rest
+(invariants, streams, systems, lists in buckets, tables to make) when it is first named.
 """
 
 from typing import TYPE_CHECKING
@@ -10,45 +10,55 @@ from bigtime.model.errors import (
     Clash, ConditionFailed, Conflict, DesignError, DomainError, Forbidden, ItemExists, ItemMismatch,
     ItemMissing, Malformed, NotFound, NotSignedIn, RuleBroken, TooMany, Unavailable, ValueRefused,
 )
-from bigtime.model.invariants import counted, sequence, singleton, unique
 from bigtime.model.operations import (
-    Add, Append, At, BucketEntry, Buckets, CursorError, Cursors, Discard, IfMissing, Op, Page,
-    Position, Progress, Remove, Runnable, Set, Shards, Unfinished, Write, add, all_of, any_shard,
-    buckets, check, collection, count, create, create_table_request, delete, delete_many, describe,
-    each_page, erase, gather, get, get_many, get_together, key_attributes, key_schema, list_buckets,
-    load_many, merge, newest_first, now, oldest_first, partition, pause, put, put_many, query,
-    random_bytes, reads_bucket_list, replace, restore, scan, scan_all, shards, steps_of, together,
-    transact, update,
+    Add, Append, At, CursorError, Discard, IfMissing, Op, Page, Position, Remove, Runnable, Set,
+    Write, add, all_of, check, collection, count, create, delete, each_page, erase, get,
+    get_together, now, partition, pause, put, query, random_bytes, replace, restore, scan, scan_all,
+    steps_of, together, transact, update,
 )
 from bigtime.model.pattern import Pattern, pattern
-from bigtime.model.reaction import Reaction, reaction
-from bigtime.model.record import Change, decode, key_of_item
 from bigtime.model.schema import (
     DELIMITER, MAIN, PAYLOAD_BYTES, Attribute, Condition, Entity, EntityKey, EpochSeconds, Field,
     Index, Key, KeyPart, KeyRange, Keys, Ksuid, Layout, Millis, Seconds, Secret, SecretText,
-    Sharding, SortBounds, Table, Template, View, at_least, at_most, attr, begins_with, between,
-    binary, camel_case, field_annotation, fields_in_key, global_index, hidden_in, hide, ksuid_or,
-    layout_in, less_than, local_index, more_than, number, pascal_case, sharded, snake_case, unwrap,
-    when,
+    Sharding, SortBounds, Table, Template, at_least, at_most, attr, begins_with, between, binary,
+    camel_case, field_annotation, fields_in_key, global_index, hidden_in, hide, ksuid_or, layout_in,
+    less_than, local_index, more_than, number, pascal_case, sharded, snake_case, unwrap, when,
 )
-from bigtime.model.system import UNTIL, Demo, Scale, System, check_kind
-from bigtime.model.values import Amount, EmailAddress, Name, WebAddress, is_readable, one_line
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.model.operations import NotReady, setup
+    from bigtime.model.invariants import counted, sequence, singleton, unique
+    from bigtime.model.operations import (
+        BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
+        create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
+        list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
+        setup, shards,
+    )
+    from bigtime.model.schema import View
+    from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
+    from bigtime.model.system import UNTIL, Demo, Scale, System, check_kind
+    from bigtime.model.values import Amount, EmailAddress, Name, WebAddress, is_readable, one_line
     from bigtime.model.verification import Violation, repair, verify
 
-TOOLS = {
-    "NotReady": "operations",
-    "setup": "operations",
-    "Violation": "verification",
-    "repair": "verification",
-    "verify": "verification",
+LATER = {
+    "invariants": "counted sequence singleton unique",
+    "operations": (
+        "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
+        " create_table_request delete_many describe gather get_many key_attributes key_schema"
+        " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list setup"
+        " shards"
+    ),
+    "schema": "View",
+    "stream": "Change Reaction decode key_of_item reaction",
+    "system": "UNTIL Demo Scale System check_kind",
+    "values": "Amount EmailAddress Name WebAddress is_readable one_line",
+    "verification": "Violation repair verify",
 }
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, TOOLS)
+    __getattr__ = lazy_names(
+        __name__, {name: module for module, names in LATER.items() for name in names.split()}
+    )
 
 __all__ = [
     "DELIMITER", "MAIN", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At", "Attribute",

@@ -115,4 +115,4 @@ class ItemExists(Clash):
 
 
 class Conflict(Clash):
-    """Somebody else changed it meanwhile: read it again and retry."""
+    """Another write changed it meanwhile: read it again and retry."""

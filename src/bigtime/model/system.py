@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
-from bigtime.model.reaction import Reaction
 from bigtime.model.schema import Entity, Table
+from bigtime.model.stream import Reaction
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
 
@@ -132,7 +132,7 @@ def check_mapped(table: Table) -> None:
 # --- Demo data ----------------------------------------------------------------------------
 
 UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
-"""The moment before which everything happened, where nobody says another."""
+"""The moment before which everything happened, where none is given."""
 
 
 class Scale(StrEnum):

@@ -1,9 +1,8 @@
 """Invariants over several items: unique values, counts, sequences, singletons."""
 
 from bigtime.model.invariants.audit import (
-    Audit, CannotMend, Found, Mend, Violation, look_through, main_key,
+    Audit, BucketAudit, CannotMend, Found, Mend, Violation, look_through, main_key,
 )
-from bigtime.model.invariants.bucket_audit import BucketAudit
 from bigtime.model.invariants.counted import counted
 from bigtime.model.invariants.invariant import invariants_of
 from bigtime.model.invariants.sequence import sequence

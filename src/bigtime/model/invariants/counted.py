@@ -6,8 +6,8 @@ Creating a BrandLike then adds one to its Brand, which must be there, and deleti
 away, each in one transaction. One that is deleted softly does not count until it is restored. A
 field that refers to nothing, being None, counts nowhere.
 
-Whoever refers to an item that is gone, or that is deleted softly, may still go: in the one there
-is nothing to count any more, and the other goes on counting, for it may come back.
+An item may be deleted though what it refers to is gone, where there is nothing left to count in, or
+is deleted softly, where the count goes on, for it may be restored.
 
 A count cannot be part of a key: to change the key, the item would have to be read first.
 """
@@ -15,7 +15,7 @@ A count cannot be part of a key: to change the key, the item would have to be re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -100,31 +100,32 @@ class Counted(Invariant):
         self.missing = missing
         deleted = entity.layout.roles.deleted
         self.fields = frozenset({*names.values(), *([deleted] if deleted else [])})
+        self.guards = {
+            1: Guard(if_exists=missing, hidden=parent.layout.deleted_name),
+            -1: Guard(if_exists=Uncounted),
+        }
 
     def __str__(self) -> str:
         return f"the number of {self.entity.__name__}"
 
-    def counts_in(self, fields: Fields | None) -> Key[Any] | None:
+    def counts_in(self, fields: Fields) -> Key[Any] | None:
         """The item that an item counts in; None when it counts nowhere."""
         deleted = self.entity.layout.roles.deleted
-        if fields is None or (deleted and fields[deleted] is not None):
+        if deleted and fields[deleted] is not None:
             return None
         return referred_key(self.parent, self.names, fields)
 
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
-        old, new = self.counts_in(before), self.counts_in(after)
-        if old == new:
-            return
-        if old:
-            yield self.addition(old, -1)
-        if new:
-            yield self.addition(new, 1)
+    def attendants(self, before: Fields | None, after: Fields | None) -> list[Write[Any]]:
+        old = None if before is None else self.counts_in(before)
+        new = None if after is None else self.counts_in(after)
+        if old is not None and old == new:
+            return []
+        moves = ((old, -1), (new, 1))
+        return [self.addition(key, amount) for key, amount in moves if key is not None]
 
     def addition(self, key: Key[Any], amount: int) -> Count:
-        guard = Guard(if_exists=Uncounted)
-        if amount > 0:
-            guard = Guard(if_exists=self.missing, hidden=self.parent.layout.deleted_name)
-        count: Count = build_update(key, {self.field: Add(amount)}, guard, kind=Count)
+        changes: dict[Path, FieldChange] = {self.field: Add(amount)}
+        count: Count = build_update(key, changes, self.guards[amount], kind=Count)
         return count
 
     def audits(self) -> Iterable[Audit]:
@@ -251,7 +252,7 @@ class CountAudit(Audit):
         return {one: parent for one, parent in parents.items() if parent.count != tally[one]}
 
     def recount(self) -> Steps[Tally]:
-        """Counts once more: somebody may have been writing."""
+        """Counts once more: a write may have come between."""
         layout, tally = self.counted.entity.layout, Counter[Identity]()
         layout_of = layout_in(layout.table)
 

@@ -5,7 +5,7 @@
 
 An invariant is declared once, beside its entities. From then on every write of its entity, alone
 or in a transaction, brings along the writes that keep it: `create(customer)` is a transaction that
-creates the marker of the e-mail too, and raises EmailTaken where somebody has it.
+creates the marker of the e-mail too, and raises EmailTaken where it is taken.
 
 1. A write says what it makes of its item: the fields before and after, where there is one.
 2. From these two an invariant knows what to write elsewhere. Where an update does not touch the
@@ -14,18 +14,18 @@ creates the marker of the e-mail too, and raises EmailTaken where somebody has i
 4. A write by key, which does not know them, reads the item first; in a transaction it cannot, and
    needs the entity.
 5. A write that does not know whether there is an item, a plain put or an upsert, is refused.
-6. What an invariant keeps, a marker or a count, nobody else writes.
+6. What an invariant keeps, a marker or a count, only the invariant writes.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations import Fields, Transact, Write
-from bigtime.model.schema import MAIN, Entity, Key, Layout
+from bigtime.model.schema import MAIN, Entity, Key, Layout, Path
 
 if TYPE_CHECKING:
     from bigtime.model.invariants.audit import Audit
@@ -37,12 +37,12 @@ class Invariant(ABC):
     entity: type[Entity]
     fields: frozenset[str]
 
-    def is_touched(self, changed: frozenset[str] | None) -> bool:
+    def is_touched(self, changed: frozenset[Path] | None) -> bool:
         """Whether changes of these fields concern it; None is an item that comes or goes."""
         return changed is None or not changed.isdisjoint(self.fields)
 
     @abstractmethod
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
         """What to write when an item goes from one state to another; None is no item."""
 
     def audits(self) -> Iterable[Audit]:
@@ -59,14 +59,14 @@ class Reserved(Invariant):
         self.fields = frozenset()
         self.keeper = keeper
 
-    def is_touched(self, changed: frozenset[str] | None) -> bool:
+    def is_touched(self, changed: frozenset[Path] | None) -> bool:
         return changed is None or self.holds(changed)
 
-    def holds(self, names: frozenset[str]) -> bool:
+    def holds(self, names: frozenset[Path]) -> bool:
         """Whether any of these is reserved."""
         return not names.isdisjoint(self.names) if self.names else bool(names)
 
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
         if not self.names:
             raise DesignError(f"{self.entity.__name__} is kept by {self.keeper}; write that")
         begun = {name: self.entity.layout.default(name) for name in self.names}
@@ -76,20 +76,35 @@ class Reserved(Invariant):
                 raise DesignError(
                     f"{self.entity.__name__}.{name} is kept by {self.keeper}, and by nobody else"
                 )
-        yield from ()
+        return ()
 
 
 class Invariants:
-    """The invariants of one entity: what a layout asks when something is written."""
+    """The invariants of one entity: what a layout asks when something is written.
+
+    Which of them a write touches depends on the names of the fields that it changes alone, so that
+    is worked out once for each set of names.
+    """
 
     def __init__(self) -> None:
         self.invariants: list[Invariant] = []
+        self._touched: dict[frozenset[Path] | None, tuple[list[Invariant], frozenset[str]]] = {}
 
-    def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
-        touched = (
-            invariant.fields for invariant in self.invariants if invariant.is_touched(changed)
-        )
-        return frozenset().union(*touched)
+    def add(self, invariant: Invariant) -> None:
+        self.invariants.append(invariant)
+        self._touched.clear()
+
+    def touched(self, changed: frozenset[Path] | None) -> tuple[list[Invariant], frozenset[str]]:
+        """The invariants that such changes touch, and the fields that these go by."""
+        found = self._touched.get(changed)
+        if found is None:
+            touched = [one for one in self.invariants if one.is_touched(changed)]
+            fields = frozenset().union(*(invariant.fields for invariant in touched))
+            found = self._touched[changed] = touched, fields
+        return found
+
+    def fields(self, changed: frozenset[Path] | None) -> frozenset[str]:
+        return self.touched(changed)[1]
 
     def expand(self, write: Write[Any]) -> tuple[Write[Any], ...]:
         transition = write.transition()
@@ -98,17 +113,16 @@ class Invariants:
                 f"{write.layout.entity.__name__} has invariants, and an upsert does not know"
                 " whether it makes an item; use create(), or update() one that is there"
             )
-        touched = [
-            invariant for invariant in self.invariants if invariant.is_touched(transition.changed)
-        ]
+        touched, fields = self.touched(transition.changed)
         if not touched:
             return (write,)
-        before, after = transition.before, transition.after
-        others = [other for one in touched for other in one.attendants(before, after)]
-        return (write.guarded_by(self.fields(transition.changed)), *others)
+        writes = [write.guarded_by(fields)]
+        for invariant in touched:
+            writes += invariant.attendants(transition.before, transition.after)
+        return tuple(writes)
 
     def transaction(self, writes: tuple[Write[Any], ...]) -> Transact:
-        return Transact(writes, None, asked=1)
+        return Transact(writes, None, results=1)
 
 
 def declare(invariant: Invariant) -> None:
@@ -117,10 +131,10 @@ def declare(invariant: Invariant) -> None:
     if layout.keeper is None:
         layout.keeper = Invariants()
     assert isinstance(layout.keeper, Invariants)
-    for one in layout.keeper.invariants:
-        if isinstance(one, Reserved) and isinstance(invariant, Reserved):
-            check_kept_once(one, invariant)
-    layout.keeper.invariants.append(invariant)
+    for other in layout.keeper.invariants:
+        if isinstance(other, Reserved) and isinstance(invariant, Reserved):
+            check_kept_once(other, invariant)
+    layout.keeper.add(invariant)
 
 
 def check_kept_once(one: Reserved, other: Reserved) -> None:
@@ -139,12 +153,12 @@ def invariants_of(layout: Layout) -> list[Invariant]:
 def parent_fields(
     child: type[Entity], parent: type[Entity], by: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Which field of a child tells which field of its parent's key: by name, unless told."""
+    """The child's field for each field of its parent's key, in that order; by name, or as `by`."""
     names = {name: (by or {}).get(name, name) for name in parent.layout.keys[MAIN].fields}
-    for name, told in names.items():
-        if told not in child.layout.names:
+    for name, field in names.items():
+        if field not in child.layout.names:
             raise DesignError(
-                f"{child.__name__} has no field {told!r} to tell {parent.__name__}.{name}; say"
+                f"{child.__name__} has no field {field!r} to tell {parent.__name__}.{name}; say"
                 f" which does: by={{{name!r}: ...}}"
             )
     return names
@@ -152,5 +166,5 @@ def parent_fields(
 
 def referred_key(parent: type[Entity], names: Mapping[str, str], fields: Fields) -> Key[Any] | None:
     """The key of the parent that a child's fields tell; None when one of them is None."""
-    told = {name: fields[field] for name, field in names.items()}
-    return None if None in told.values() else parent.key(**told)
+    values = [*map(fields.__getitem__, names.values())]
+    return None if None in values else parent.key(*values)

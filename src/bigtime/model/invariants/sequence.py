@@ -38,9 +38,9 @@ class Sequence(Reserved, Generic[E]):
         self.missing = missing
         self.used: tuple[type[Entity], str, Mapping[str, str]] | None = None
 
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+    def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
         """It may begin anywhere, and then goes its own way."""
-        return iter(()) if before is None else super().attendants(before, after)
+        return () if before is None else super().attendants(before, after)
 
     def next(self, *key: Any) -> Steps[int]:
         """The next number of the item with this key."""

@@ -6,7 +6,7 @@
     yield from FRONT_PAGE.update(title="Hot today")
 
 Its key has no fields. Before anything is stored it is what its defaults say, so every field has
-one; whoever reads it never meets None, and whoever changes it makes it.
+one; reading it never gives None, and changing it makes it.
 """
 
 from __future__ import annotations

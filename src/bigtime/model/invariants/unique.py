@@ -22,7 +22,7 @@ others may have the same, and have no marker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -77,7 +77,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class BrokenInvariant(RuleBroken):
-    """The marker of a unique value belongs to somebody else: verify finds it."""
+    """The marker of a unique value belongs to another item: verify finds it."""
 
 
 class Unique(Invariant, Generic[E]):
@@ -131,9 +131,9 @@ class Unique(Invariant, Generic[E]):
         return all(fields[name] == value for name, value in self.only.items())
 
     def owner_key(self, marker: Entity) -> Key[E]:
-        told = {name: getattr(marker, own) for name, own in self.owner_called.items()}
+        known = {name: getattr(marker, own) for name, own in self.owner_called.items()}
         fixed = {name: value for name, value in self.only.items() if name in self.owner_names}
-        return self.entity.key(**{**fixed, **told})
+        return self.entity.key(**{**fixed, **known})
 
     @property
     def owner_called(self) -> dict[str, str]:
@@ -146,14 +146,12 @@ class Unique(Invariant, Generic[E]):
             getattr(owner, name) == getattr(marker, own) for name, own in called
         )
 
-    def attendants(self, before: Fields | None, after: Fields | None) -> Iterator[Write[Any]]:
+    def attendants(self, before: Fields | None, after: Fields | None) -> list[Write[Any]]:
         old, new = self.marker_of(before), self.marker_of(after)
         if old == new:
-            return
-        if old is not None:
-            yield self.release(old)
-        if new is not None:
-            yield create(new, unless_exists=self.taken)
+            return []
+        released = [] if old is None else [self.release(old)]
+        return released if new is None else [*released, create(new, unless_exists=self.taken)]
 
     def release(self, marker: Entity) -> Write[Any]:
         """Deletes a marker, if it belongs to its owner; one that is missing does no harm."""
@@ -337,7 +335,7 @@ class MarkerAudit(Audit):
         return violations
 
     def confirm(self, marker: Entity) -> Steps[list[Violation]]:
-        """Looks again, at one moment: somebody may have been writing."""
+        """Looks again, at one moment: a write may have come between."""
         unique = self.unique
         keys = unique.owner_key(marker), marker.own_key()
         try:

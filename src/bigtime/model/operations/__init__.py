@@ -1,20 +1,14 @@
-"""The operations that patterns are made of: get, put, query, transact and the rest."""
+"""The operations that patterns are made of: get, put, query, transact and the rest.
 
-from bigtime.model.operations.batch import (
-    Unfinished, delete_many, get_many, items_of, load_many, put_many,
-)
-from bigtime.model.operations.bucket_list import (
-    BucketEntry, BucketList, bucket_lists_of, list_buckets, put_entries, reads_bucket_list,
-)
-from bigtime.model.operations.buckets import Buckets, buckets, newest_first, oldest_first
+Those of nearly every program are imported at once, the others when they are first named.
+"""
+
+from typing import TYPE_CHECKING
+
 from bigtime.model.operations.change import (
     Add, Append, At, Discard, FieldChange, IfMissing, Remove, Set,
 )
 from bigtime.model.operations.collection import collection, partition
-from bigtime.model.operations.create_table import (
-    NotReady, Progress, create_table_request, describe, key_attributes, key_schema, setup,
-)
-from bigtime.model.operations.cursor import Cursors
 from bigtime.model.operations.delete import Check, Delete, check, delete, erase, restore
 from bigtime.model.operations.get import get
 from bigtime.model.operations.op import Op, Runnable, now, pause, random_bytes, steps_of, together
@@ -22,12 +16,44 @@ from bigtime.model.operations.page import CursorError, Page, Position
 from bigtime.model.operations.put import create, put, replace
 from bigtime.model.operations.query import all_of, count, query
 from bigtime.model.operations.scan import each_page, scan, scan_all
-from bigtime.model.operations.shards import Shards, any_shard, gather, merge, shards
 from bigtime.model.operations.transact import Transact, get_together, transact
 from bigtime.model.operations.update import (
     Update, add, build_update, role_changes, unknown_fields, update,
 )
 from bigtime.model.operations.write import ErrorLike, Fields, Guard, Transition, Write, same
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.model.operations.batch import (
+        Unfinished, delete_many, get_many, items_of, load_many, put_many,
+    )
+    from bigtime.model.operations.bucket_list import (
+        BucketEntry, BucketList, bucket_lists_of, list_buckets, put_entries, reads_bucket_list,
+    )
+    from bigtime.model.operations.bucket_query import Buckets, buckets, newest_first, oldest_first
+    from bigtime.model.operations.create_table import (
+        NotReady, Progress, create_table_request, describe, key_attributes, key_schema, setup,
+    )
+    from bigtime.model.operations.cursor import Cursors
+    from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
+
+LATER = {
+    "batch": "Unfinished delete_many get_many items_of load_many put_many",
+    "bucket_list": (
+        "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
+    ),
+    "bucket_query": "Buckets buckets newest_first oldest_first",
+    "create_table": (
+        "NotReady Progress create_table_request describe key_attributes key_schema setup"
+    ),
+    "cursor": "Cursors",
+    "shard_query": "Shards any_shard gather merge shards",
+}
+
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(
+        __name__, {name: module for module, names in LATER.items() for name in names.split()}
+    )
 
 __all__ = [
     "Add", "Append", "At", "BucketEntry", "BucketList", "Buckets", "Check", "CursorError",

@@ -163,11 +163,11 @@ def unguarded_put(entity: E) -> Put[E]:
 def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
     """The items of up to a hundred keys, by their identity."""
     tables = {key.entity.layout.table.name: key.entity.layout.table for key in keys}
-    asked: dict[str, Any] = {
+    pending: dict[str, Any] = {
         name: {"Keys": [], **({"ConsistentRead": True} if consistent else {})} for name in tables
     }
     for key in keys:
-        asked[key.entity.layout.table.name]["Keys"].append(key.item)
+        pending[key.entity.layout.table.name]["Keys"].append(key.item)
     found: dict[Identity, Item] = {}
 
     def keep(response: Response) -> Any:
@@ -175,7 +175,7 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
             found.update((tables[name].identity(item), item) for item in items)
         return response.get("UnprocessedKeys")
 
-    yield from until_done("BatchGetItem", asked, keep)
+    yield from until_done("BatchGetItem", pending, keep)
     return found
 
 
@@ -186,22 +186,22 @@ def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]
 
 def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
     """Up to twenty-five writes."""
-    asked: dict[str, Any] = {}
+    pending: dict[str, Any] = {}
     for table, write in writes:
-        asked.setdefault(table, []).append(write)
-    yield from until_done("BatchWriteItem", asked, lambda response: response["UnprocessedItems"])
+        pending.setdefault(table, []).append(write)
+    yield from until_done("BatchWriteItem", pending, lambda response: response["UnprocessedItems"])
 
 
-def until_done(operation: str, asked: Any, undone: Callable[[Response], Any]) -> Steps[None]:
+def until_done(operation: str, pending: Any, undone: Callable[[Response], Any]) -> Steps[None]:
     """Asks, and after a while asks again for what was left undone."""
     for round in range(ROUNDS):
         if round:
             yield from wait(min(MOST_SECONDS, FIRST_SECONDS * 2 ** (round - 1)))
-        response = yield Request(operation, {"RequestItems": asked})
-        asked = undone(response)
-        if not asked:
+        response = yield Request(operation, {"RequestItems": pending})
+        pending = undone(response)
+        if not pending:
             return
-    left = sum(map(entries, asked.values()))
+    left = sum(map(entries, pending.values()))
     raise Unfinished(
         f"The database is too busy: of one batch, {left} are still undone after {ROUNDS} requests."
         " Run the same again a little later, for what was done may be done again; if it stays so,"
@@ -215,9 +215,9 @@ def wait(bound: float) -> Steps[None]:
     yield from pause(bound * int.from_bytes(drawn) / 2**32)
 
 
-def entries(asked: Any) -> int:
-    """How much is asked of one table: keys to read, or writes."""
-    return len(asked["Keys"] if isinstance(asked, dict) else asked)
+def entries(pending: Any) -> int:
+    """How much is pending of one table: keys to read, or writes."""
+    return len(pending["Keys"] if isinstance(pending, dict) else pending)
 
 
 def chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -211,7 +211,7 @@ def make_table(table: Table, progress: Progress) -> Steps[None]:
     try:
         yield create_table_request(table)
     except ResourceInUseException:
-        return  # somebody else was faster
+        return  # another process made it first
     progress.made.append(f"table {table.name}")
 
 

@@ -1,7 +1,7 @@
 """Cursors: positions that leave the program and come back.
 
 A pattern is pure and knows no secret, so a page carries a plain `Position`, and cursors are made
-and read at the edge, by whoever answers a reader:
+and read at the edge, where a reader is answered:
 
     page = store.run(latest_deals(after=cursors.read(asked.get("after"))))
     answer = {"items": page.items, "after": cursors.write(page.position)}

@@ -188,6 +188,6 @@ def check(
         otherwise,
         hidden=hidden,
     )
-    if guard.condition() is None:
+    if not (guard.if_exists or guard.unless_exists or when is not None):
         raise DesignError("check() needs a condition: if_exists, unless_exists or when")
     return Check(key, guard)

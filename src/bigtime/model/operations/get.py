@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
-from bigtime.model.operations.write import ErrorLike, check_error, make_error
+from bigtime.model.operations.write import ErrorLike, check_errors, make_error
 from bigtime.model.schema import Entity, Key, Layout
 from bigtime.wire import Request, Response
 
@@ -21,7 +21,8 @@ class Get(Op[Any]):
     def __init__(
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
     ) -> None:
-        check_error(missing)
+        if missing is not None:
+            check_errors(missing)
         self.key = check_key(key, "get")
         self.consistent = consistent
         self.missing = missing

@@ -1,7 +1,7 @@
 """Steps and operations: what a pattern is made of.
 
-A pattern is a generator. It yields what it wants done and is sent what came of it; whoever drives
-it knows where the requests go, and whether to wait for them or to await them. The pattern itself
+A pattern is a generator. It yields what it wants done and is sent what came of it; its driver
+knows where the requests go, and whether to wait for them or to await them. The pattern itself
 knows neither, so one body serves both.
 
 An operation is a value: it holds one request, and how to read the response. `yield from` on it
@@ -36,15 +36,15 @@ class Op(ABC, Generic[T]):
     def decode(self, response: Response) -> T: ...
 
     def failure(self, error: Exception) -> Exception:
-        """What the caller is told of an error: the domain's word for it, where there is one."""
+        """What the caller is meaning of an error: the domain's word for it, where there is one."""
         return error
 
     def __iter__(self) -> Steps[T]:
         try:
             response = yield self.request()
         except Exception as error:
-            told = self.failure(error)
-            raise told from (None if told is error else error)
+            meaning = self.failure(error)
+            raise meaning from (None if meaning is error else error)
         return self.decode(response)
 
 

@@ -2,7 +2,7 @@
 
 A position says after which item a query goes on, and which query that is. It is a plain value, so
 that patterns stay pure: they take one as `after` and give one with each page. It never leaves the
-program as it is: whoever speaks to the world turns it into a signed cursor and back (see cursor).
+program as it is: an API turns it into a signed cursor and back (see cursor).
 
 Reading a page is a loop, for one request may bring fewer items than it was asked for: DynamoDB
 counts items before it filters them, and stops at a megabyte. The loop

@@ -24,26 +24,22 @@ E = TypeVar("E", bound=Entity)
 class Put(Write[E]):
     """Puts an entity, and gives it back as it was stored."""
 
-    __slots__ = ("entity", "is_stamped")
+    __slots__ = ("entity",)
 
     operation = "PutItem"
     action_name = "Put"
 
-    def __init__(self, entity: E, guard: Guard, *, is_stamped: bool = False) -> None:
+    def __init__(self, entity: E, guard: Guard) -> None:
         super().__init__(entity.layout, guard)
         self.entity = entity
-        self.is_stamped = is_stamped
-
-    @property
-    def needs_clock(self) -> bool:
         roles = self.layout.roles
-        return bool(roles.created or roles.updated) and not self.is_stamped
+        self.needs_clock = bool(roles.created or roles.updated)
 
     def with_times(self, moment: datetime) -> Self:
         roles = self.layout.roles
         is_new = roles.created and getattr(self.entity, roles.created) is None
         filled = self.layout.role_values(moment, roles.created if is_new else None, roles.updated)
-        return self.replace(entity=self.entity.model_copy(update=filled), is_stamped=True)
+        return self.replace(entity=self.entity.model_copy(update=filled), needs_clock=False)
 
     def parameters(self, marks: Placeholders) -> dict[str, Any]:
         return {"Item": self.layout.to_item(self.stored_entity())}
@@ -79,7 +75,8 @@ def put(
     otherwise: ErrorLike = ConditionFailed,
 ) -> Put[E]:
     """Writes the entity, whatever was there; or under the conditions given."""
-    check_entity(entity, "put")
+    if not isinstance(entity, Entity):
+        raise not_an_entity(entity, "put")
     guard = Guard(
         if_exists_error(if_exists),
         unless_exists_error(unless_exists),
@@ -93,7 +90,8 @@ def put(
 
 def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     """Writes an entity that must be new."""
-    check_entity(entity, "create")
+    if not isinstance(entity, Entity):
+        raise not_an_entity(entity, "create")
     return Put(entity, Guard(unless_exists=unless_exists))
 
 
@@ -108,11 +106,10 @@ def replace(
     return put(entity, if_exists=if_exists, when=when, otherwise=otherwise)
 
 
-def check_entity(given: object, function: str) -> None:
-    if not isinstance(given, Entity):
-        raise DesignError(
-            f"{function}() takes an entity, not {given!r}; make one, as in Brand(brand='APPLE')"
-        )
+def not_an_entity(given: object, function: str) -> DesignError:
+    return DesignError(
+        f"{function}() takes an entity, not {given!r}; make one, as in Brand(brand='APPLE')"
+    )
 
 
 def seen_version(entity: Entity) -> dict[str, AttributeValue | None]:

@@ -206,12 +206,12 @@ def all_of(
     consistent: bool = ...,
     deleted: bool = ...,
 ) -> Steps[list[V]]: ...
-def all_of(within: KeyRange[Any], **asked: Any) -> Steps[list[Any]]:
+def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
     """All items within a stretch, however many requests that takes."""
     found: list[Any] = []
     position: Position | None = None
     while True:
-        page: Page[Any] = yield from query(within, after=position, **asked)
+        page: Page[Any] = yield from query(within, after=position, **options)
         found += page.items
         position = page.position
         if position is None:
@@ -286,19 +286,20 @@ def count(
 ) -> Op[int]:
     """How many items are within a stretch; only numbers cross the network, where they can tell.
 
-    Whoever does not care how many more there are says how far to count: `most`.
+    `most` says how far to count, where more than that makes no difference.
     """
     check_within(within, "count")
     if most is not None:
         check_number("most", "items to count", most)
     layout, index, kinds = within.layout, within.index, within.reader.kinds
     alone = is_alone(layout, index.name)
-    asked: Any = {"consistent": consistent, "deleted": deleted}
+    options: Any = {"consistent": consistent, "deleted": deleted}
     if within.dropped or not (alone or is_told(layout, index)):
-        return ReadCount(query(within, limit=most, filter=filter, **asked))
-    told = filter if alone else both(of_kinds(layout, kinds), filter)
+        return ReadCount(query(within, limit=most, filter=filter, **options))
+    condition = filter if alone else both(of_kinds(layout, kinds), filter)
     return Count(
-        query(within.read_as(Reader(kinds, within.reader.read)), filter=told, **asked), most
+        query(within.read_as(Reader(kinds, within.reader.read)), filter=condition, **options),
+        most,
     )
 
 

@@ -156,7 +156,7 @@ def each_page(
     handler: Callable[[Page[E]], Steps[Any]],
     *,
     segments: int = 1,
-    **asked: Any,
+    **options: Any,
 ) -> Steps[int]:
     """Hands every page of a scan to a handler's steps; gives back how many items there were.
 
@@ -166,7 +166,7 @@ def each_page(
     check_segments(0, segments)
     counts = yield from together(
         *(
-            every_page(entity, handler, segment=segment, segments=segments, **asked)
+            every_page(entity, handler, segment=segment, segments=segments, **options)
             for segment in range(segments)
         )
     )
@@ -174,12 +174,12 @@ def each_page(
 
 
 def every_page(
-    entity: type[E], handler: Callable[[Page[E]], Steps[Any]], **asked: Any
+    entity: type[E], handler: Callable[[Page[E]], Steps[Any]], **options: Any
 ) -> Steps[int]:
     """Hands the pages of one segment to a handler's steps, one after the other."""
     total, position = 0, None
     while True:
-        page: Page[E] = yield from scan(entity, after=position, **asked)
+        page: Page[E] = yield from scan(entity, after=position, **options)
         if page.items:
             yield from handler(page)
         total += len(page)
@@ -188,7 +188,7 @@ def every_page(
             return total
 
 
-def scan_all(entity: type[E], *, segments: int = 1, **asked: Any) -> Steps[list[E]]:
+def scan_all(entity: type[E], *, segments: int = 1, **options: Any) -> Steps[list[E]]:
     """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
     found: list[E] = []
 
@@ -197,5 +197,5 @@ def scan_all(entity: type[E], *, segments: int = 1, **asked: Any) -> Steps[list[
         return
         yield
 
-    yield from each_page(entity, keep, segments=segments, **asked)
+    yield from each_page(entity, keep, segments=segments, **options)
     return found

@@ -1,15 +1,16 @@
 """Transactions: several writes at one moment or none, and several reads of one moment.
 
 When a transaction is cancelled, the first action whose condition failed says what is raised: the
-error that was named where that condition was written. Nobody reads cancellation reasons. An action
-that can be done without, where there is no item for it, is left out and the rest tried again.
+error that was named where that condition was written. A program never reads cancellation reasons.
+An action that can be done without, where there is no item for it, is left out and the rest tried
+again.
 
 A write of an entity with invariants brings along the writes that keep them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar, overload
 
@@ -18,7 +19,14 @@ from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write
 from bigtime.model.schema import Entity, Key
-from bigtime.wire import Identity, Request, Response, Steps, TransactionCanceledException
+from bigtime.wire import (
+    Identity,
+    Request,
+    Response,
+    Steps,
+    TransactionCanceledException,
+    item_identity,
+)
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -28,12 +36,12 @@ MAX_ACTIONS = 100
 
 
 class Transact(Op[tuple[Any, ...]]):
-    """Writes that happen together. `asked` of them have results, the others only help."""
+    """Writes that happen together. The first `results` of them give one, the others only help."""
 
-    __slots__ = ("asked", "token", "writes")
+    __slots__ = ("results", "token", "writes")
 
     def __init__(
-        self, writes: tuple[Write[Any], ...], token: str | None, *, asked: int | None = None
+        self, writes: tuple[Write[Any], ...], token: str | None, *, results: int | None = None
     ) -> None:
         if len(writes) > MAX_ACTIONS:
             raise DesignError(
@@ -41,22 +49,28 @@ class Transact(Op[tuple[Any, ...]]):
             )
         self.writes = writes
         self.token = token
-        self.asked = len(writes) if asked is None else asked
+        self.results = len(writes) if results is None else results
 
     def request(self) -> Request:
-        actions = [write.action() for write in self.writes]
-        check_apart(self.writes, actions)
-        params: dict[str, Any] = {
-            "TransactItems": [
-                {one.action_name: action} for one, action in zip(self.writes, actions, strict=True)
-            ]
-        }
+        actions: dict[Identity, dict[str, Any]] = {}
+        for write in self.writes:
+            action, table = write.action(), write.layout.table
+            item = action.get("Key") or action["Item"]
+            identity = item_identity(table.name, item, table.key_names)
+            if identity in actions:
+                raise DesignError(
+                    "a transaction has one action for each item, and here two are of"
+                    f" {write.layout.location_of(item)} (what keeps a count or a marker is one"
+                    " too); make them one, or run one by itself"
+                )
+            actions[identity] = {write.action_name: action}
+        params: dict[str, Any] = {"TransactItems": [*actions.values()]}
         if self.token is not None:
             params["ClientRequestToken"] = self.token
         return Request("TransactWriteItems", params)
 
     def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple(write.outcome(None) for write in self.writes[: self.asked])
+        return tuple([write.outcome(None) for write in self.writes[: self.results]])
 
     def failure(self, error: Exception) -> Exception:
         if not isinstance(error, TransactionCanceledException):
@@ -72,14 +86,18 @@ class Transact(Op[tuple[Any, ...]]):
 
     def with_times(self, moment: datetime) -> Transact:
         stamped = tuple(write.with_times(moment) for write in self.writes)
-        return Transact(stamped, self.token, asked=self.asked)
+        return Transact(stamped, self.token, results=self.results)
 
     def without(self, needless: Needless) -> Transact:
         writes = (needless.other if write is needless.write else write for write in self.writes)
-        return Transact(tuple(writes), self.token, asked=self.asked)
+        return Transact(tuple(writes), self.token, results=self.results)
 
     def __iter__(self) -> Steps[tuple[Any, ...]]:
-        transaction = yield from self.fill_times()
+        transaction = self
+        for write in self.writes:
+            if write.needs_clock:
+                transaction = yield from self.fill_times()
+                break
         for write in transaction.writes:
             if write.layout.lister is not None:
                 yield from write.list_buckets()
@@ -91,8 +109,6 @@ class Transact(Op[tuple[Any, ...]]):
 
     def fill_times(self) -> Steps[Transact]:
         """The transaction with the times that it writes."""
-        if not any(write.needs_clock for write in self.writes):
-            return self
         if self.token is not None:
             raise DesignError(
                 "a token is for a request that is the same each time, and these writes are told"
@@ -119,7 +135,7 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     check_writes(writes)
     kept = [write.with_invariants() for write in writes]
     others = join_writes(other for _, *others in kept for other in others)
-    made = Transact((*(first for first, *_ in kept), *others), token, asked=len(writes))
+    made = Transact((*(first for first, *_ in kept), *others), token, results=len(writes))
     return made if at is None else made.with_times(at)
 
 
@@ -132,20 +148,6 @@ def check_writes(writes: tuple[object, ...]) -> None:
                 f"a transaction is of writes, such as put(...), add(...) or check(...); {write!r}"
                 " is none: run it by itself"
             )
-
-
-def check_apart(writes: Iterable[Write[Any]], actions: Iterable[Mapping[str, Any]]) -> None:
-    seen: set[Identity] = set()
-    for write, action in zip(writes, actions, strict=True):
-        item = action.get("Key") or action["Item"]
-        place = write.layout.table.identity(item)
-        if place in seen:
-            raise DesignError(
-                "a transaction has one action for each item, and here two are of"
-                f" {write.layout.location_of(item)} (what keeps a count or a marker is one too);"
-                " make them one, or run one by itself"
-            )
-        seen.add(place)
 
 
 def join_writes(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
@@ -183,8 +185,8 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     def request(self) -> Request:
         gets = [
-            {"Get": {"TableName": one.entity.layout.table.name, "Key": one.item}}
-            for one in self.apart.values()
+            {"Get": {"TableName": key.entity.layout.table.name, "Key": key.item}}
+            for key in self.apart.values()
         ]
         return Request("TransactGetItems", {"TransactItems": gets})
 
@@ -201,14 +203,14 @@ class TransactGet(Op[tuple[Any, ...]]):
 
 
 @overload
-def get_together(one: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
+def get_together(first: Key[A], /, *, deleted: bool = ...) -> Op[tuple[A | None]]: ...
 @overload
 def get_together(
-    one: Key[A], two: Key[B], /, *, deleted: bool = ...
+    first: Key[A], second: Key[B], /, *, deleted: bool = ...
 ) -> Op[tuple[A | None, B | None]]: ...
 @overload
 def get_together(
-    one: Key[A], two: Key[B], three: Key[C], /, *, deleted: bool = ...
+    first: Key[A], second: Key[B], third: Key[C], /, *, deleted: bool = ...
 ) -> Op[tuple[A | None, B | None, C | None]]: ...
 @overload
 def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...

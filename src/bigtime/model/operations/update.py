@@ -8,7 +8,7 @@ same request, or the index is left behind:
    of an index that holds it `when`, nothing else has to be known.
 2. If not, the item has to be read first. `update(entity, ...)` has been: its fields are taken,
    under the condition that those which the key needs have not changed since. `update(key, ...)`
-   reads the item itself and tries again when somebody was faster.
+   reads the item itself and tries again when another write came first.
 3. Inside a transaction nothing can be read, so there such an update needs the entity.
 
 An update with `upsert` may make an item, which then has what every item of its entity has: the
@@ -51,7 +51,7 @@ from bigtime.model.schema import (
     MAIN,
     Condition,
     Entity,
-    EntityKey,
+    FedKeys,
     Key,
     Layout,
     Path,
@@ -81,7 +81,7 @@ E = TypeVar("E", bound=Entity)
 class Update(KeyedWrite[T], Generic[T]):
     """Changes to one item; it gives back the entity as it is then."""
 
-    __slots__ = ("changes", "moment", "upsert")
+    __slots__ = ("changes", "upsert")
 
     operation = "UpdateItem"
     action_name = "Update"
@@ -100,13 +100,9 @@ class Update(KeyedWrite[T], Generic[T]):
         super().__init__(key, guard, seen=seen, needed=needed)
         self.changes = changes
         self.upsert = upsert
-        self.moment: datetime | None = None
-
-    @property
-    def needs_clock(self) -> bool:
-        return self.moment is None and any(
-            isinstance(change, Stamp) for change in self.changes.values()
-        )
+        for change in changes.values():
+            if isinstance(change, Stamp):
+                self.needs_clock = True
 
     def with_times(self, moment: datetime) -> Self:
         changes = {
@@ -115,7 +111,7 @@ class Update(KeyedWrite[T], Generic[T]):
             else change
             for path, change in self.changes.items()
         }
-        return self.replace(changes=changes, moment=moment)
+        return self.replace(changes=changes, needs_clock=False)
 
     def outcome(self, attributes: Item | None) -> T:
         return self.layout.from_item(attributes) if attributes else None  # type: ignore[return-value]
@@ -127,21 +123,21 @@ class Update(KeyedWrite[T], Generic[T]):
         return self.outcome(response["Item"])
 
     def transition(self) -> Transition:
-        changed = fields_in(self.changes)
+        changed = frozenset(self.changes)
         return Transition(self.known, self.fields_after(), changed, unsure=self.upsert)
 
     def listed_fields(self) -> Fields | None:
-        fed = fed_keys(self.layout, self.changes, upsert=self.upsert)
-        moves = self.upsert or any(key.bucketed for key in fed)
+        fed = self.layout.fed_keys(frozenset(self.changes), upsert=self.upsert)
+        moves = self.upsert or any(key.bucketed for key, _ in fed)
         return self.fields_after() if moves else None
 
     def fields_after(self) -> dict[str, Any]:
         """The fields as far as they are known when the update is done."""
-        told = self.fields_told()
+        fields = self.known_after()
         is_new = self.item is not None and not self.item
-        return {**self.layout.defaults(told), **told} if is_new else told
+        return {**self.layout.defaults(fields), **fields} if is_new else fields
 
-    def fields_told(self) -> dict[str, Any]:
+    def known_after(self) -> dict[str, Any]:
         known = self.known
         changed = {
             path: change.after(known.get(path) if self.may_be_stored(path) else None)
@@ -156,16 +152,20 @@ class Update(KeyedWrite[T], Generic[T]):
 
     def parameters(self, marks: Placeholders) -> dict[str, Any]:
         sections: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": [], "DELETE": []}
-        asked = (change.clause(marks, path) for path, change in self.changes.items())
-        own = self.own_clauses(marks) if self.upsert else ()
-        for section, text in filter(None, (*asked, *own, *self.index_clauses(marks))):
+        clauses = [change.clause(marks, path) for path, change in self.changes.items()]
+        if self.upsert:
+            clauses += self.own_clauses(marks)
+        fed = self.layout.fed_keys(frozenset(self.changes), upsert=self.upsert)
+        if fed:
+            clauses += self.index_clauses(marks, fed)
+        for section, text in filter(None, clauses):
             sections[section].append(text)
         parts = [f"{name} {', '.join(texts)}" for name, texts in sections.items() if texts]
         expression = {"UpdateExpression": " ".join(parts)} if parts else {}
         return {"Key": self.key.item, **expression}
 
     def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
-        """What an item has even if nobody sets it: its type, its key's fields, and defaults."""
+        """What every item has: its type, its key's fields, and defaults."""
         layout = self.layout
         for name, value in layout.type_item.items():
             yield set_clause(marks, name, value)
@@ -173,17 +173,17 @@ class Update(KeyedWrite[T], Generic[T]):
             if layout.names[name] not in self.key.item:
                 yield Set(value).clause(marks, name)
         touched = {split(path)[0] for path in self.changes}
-        for name, value in layout.defaults(self.fields_told()).items():
+        for name, value in layout.defaults(self.known_after()).items():
             if name not in touched and (value or not layout.forms[name].is_set):
                 yield IfMissing(value).clause(marks, name)
 
-    def index_clauses(self, marks: Placeholders) -> Iterable[Clause]:
+    def index_clauses(self, marks: Placeholders, fed: FedKeys) -> Iterable[Clause]:
         """The key attributes of every index that the changes feed."""
         fields = self.fields_after()
         attributes: dict[str, AttributeValue | None] = {}
-        for key in fed_keys(self.layout, self.changes, upsert=self.upsert):
+        for key, names in fed:
             made = key.attributes(fields) or {}
-            for name in sorted(own_attributes(self.layout, key)):
+            for name in names:
                 attributes[name] = made.get(name) or attributes.get(name)
         for name, value in attributes.items():
             yield set_clause(marks, name, value) if value else ("REMOVE", marks.name(name))
@@ -244,9 +244,9 @@ def build_update(
     changes = {**changes, **role_changes(layout, upsert=upsert)}
     needed = unknown_fields(layout, key.fields, changes, upsert=upsert)
     if not isinstance(target, Entity):
-        return kind(
-            key, changes, guard, needed=needed | invariant_fields(key, changes), upsert=upsert
-        )
+        if layout.keeper is not None:
+            needed |= layout.keeper.fields(frozenset(changes)).difference(key.fields)
+        return kind(key, changes, guard, needed=needed, upsert=upsert)
     made = kind(key, changes, guard, seen=target, upsert=upsert)
     return made.guarded_by([layout.roles.version] if layout.roles.version else needed)
 
@@ -266,49 +266,14 @@ def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldCha
 
 def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
     """An item that an upsert makes must be one that can be read."""
-    told = {*layout.keys[MAIN].fields, *fields_in(changes), *layout.roles.field_names().values()}
-    missing = layout.needed_fields() - told
+    missing = layout.needed_fields().difference(
+        layout.keys[MAIN].fields, changes, layout.roles.field_names().values()
+    )
     if missing:
         raise DesignError(
             f"this upsert could make a {layout.entity.__name__} without"
             f" {', '.join(sorted(missing))}; set it too, or give it a default"
         )
-
-
-def fields_in(changes: Mapping[Path, FieldChange]) -> frozenset[str]:
-    """The fields that are changed whole; those changed inside cannot be in a key."""
-    return frozenset(path for path in changes if isinstance(path, str))
-
-
-def fed_keys(
-    layout: Layout, changes: Mapping[Path, FieldChange], *, upsert: bool = False
-) -> list[EntityKey]:
-    """The index keys that the changes are part of; all of them, where an item may be new.
-
-    A key that shares an attribute with one of these is one too: what the one removes, the other
-    may need.
-    """
-    changed = fields_in(changes)
-    keys = [key for name, key in layout.keys.items() if name != MAIN]
-    fed = [key for key in keys if upsert or not changed.isdisjoint(key.fed_by)]
-    while fed:
-        names = {name for key in fed for name in own_attributes(layout, key)}
-        more = [
-            key
-            for key in keys
-            if key not in fed and not names.isdisjoint(own_attributes(layout, key))
-        ]
-        if not more:
-            break
-        fed += more
-    return fed
-
-
-def own_attributes(layout: Layout, key: EntityKey) -> frozenset[str]:
-    """The attributes of an index key that are neither fields nor of the main key."""
-    main = {attribute.name for attribute in layout.table.main.attributes}
-    names = {part.attribute.name for part in key.parts}
-    return frozenset(names - main - {*layout.names.values()})
 
 
 def unknown_fields(
@@ -318,17 +283,14 @@ def unknown_fields(
     *,
     upsert: bool = False,
 ) -> frozenset[str]:
-    """Fields that some fed index key is made of, and that are neither known nor told."""
-    told = {
+    """Fields that a fed index key is made of, and that are neither known nor set."""
+    fed = layout.fed_keys(frozenset(changes), upsert=upsert)
+    if not fed:
+        return frozenset()
+    decided = {
         path: change.after(None)
         for path, change in changes.items()
         if isinstance(path, str) and change.tells
     }
-    fed = [key for key in fed_keys(layout, changes, upsert=upsert) if key.holds(told)]
-    return frozenset(name for one in fed for name in one.fed_by) - {*known, *told}
-
-
-def invariant_fields(key: Key[Any], changes: Mapping[Path, FieldChange]) -> frozenset[str]:
-    """Fields that some invariant goes by, when the changes touch it."""
-    keeper = key.entity.layout.keeper
-    return keeper.fields(fields_in(changes)) - {*key.fields} if keeper else frozenset()
+    holding = [key.fed_by for key, _ in fed if key.holds(decided)]
+    return frozenset().union(*holding).difference(known, decided)

@@ -6,8 +6,8 @@ deleted softly counts as missing where one must be there, and as there where non
 
 Some writes depend on fields that they were not given: an index key is made of them, or an
 invariant. These read the item first, write under the condition that those fields are still the
-same, and try again when somebody was faster. Inside a transaction nothing can be read first, so
-there such a write needs the entity.
+same, and try again when another write came first. Inside a transaction nothing can be read first,
+so there such a write needs the entity.
 """
 
 from __future__ import annotations
@@ -17,19 +17,12 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
 from bigtime.model.operations.op import Op, now
-from bigtime.model.schema import (
-    Condition,
-    Layout,
-    Placeholders,
-    check_condition,
-    every,
-    item_exists,
-    item_missing,
-)
+from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_condition
 from bigtime.wire import (
     AttributeValue,
     ConditionalCheckFailedException,
@@ -68,20 +61,24 @@ class Guard:
     hidden: str | None = None
 
     def __post_init__(self) -> None:
-        check_condition(self.when)
-        for error in (self.if_exists, self.unless_exists, self.otherwise):
-            check_error(error)
+        if self.when is not None:
+            check_condition(self.when)
+        check_errors(self.if_exists, self.unless_exists, self.otherwise)
 
-    def condition(self) -> Condition | None:
-        parts = [
-            item_exists() if self.if_exists else None,
-            still(self.hidden, None) if self.if_exists and self.hidden else None,
-            item_missing() if self.unless_exists else None,
-            *(still(name, value) for name, value in self.seen.items()),
-            self.when,
-        ]
-        given = [part for part in parts if part is not None]
-        return every(given) if given else None
+    def render(self, marks: Placeholders) -> str | None:
+        """The condition expression; None where the write always goes ahead."""
+        texts: list[str] = []
+        if self.if_exists:
+            texts.append(f"attribute_exists({marks.name(marks.layout.table.key_names[0])})")
+            if self.hidden:
+                texts.append(unchanged(marks, self.hidden, None))
+        if self.unless_exists:
+            texts.append(f"attribute_not_exists({marks.name(marks.layout.table.key_names[0])})")
+        for name, value in self.seen.items():
+            texts.append(unchanged(marks, name, value))
+        if self.when is not None:
+            texts.append(self.when.render(marks))
+        return reduce(both, texts) if texts else None
 
     def error(self, old: Item | None) -> Exception:
         """The error to raise for a failed condition, given the item that it met."""
@@ -99,33 +96,37 @@ class Guard:
         return replace(self, seen={**self.seen, **seen}, overtaken=overtaken)
 
 
-def still(name: str, value: AttributeValue | None) -> Condition:
-    """A stored attribute is as it was."""
+def unchanged(marks: Placeholders, name: str, value: AttributeValue | None) -> str:
+    """The condition that a stored attribute has this value, or with None that it is missing."""
     if value is None:
-        return Condition(lambda marks: f"attribute_not_exists({marks.name(name)})")
-    return Condition(lambda marks: f"{marks.name(name)} = {marks.value(value)}")
+        return f"attribute_not_exists({marks.name(name)})"
+    return f"{marks.name(name)} = {marks.value(value)}"
 
 
-def same(one: AttributeValue | None, other: AttributeValue | None) -> bool:
+def both(left: str, right: str) -> str:
+    return f"({left}) AND ({right})"
+
+
+def same(left: AttributeValue | None, right: AttributeValue | None) -> bool:
     """Whether two attributes are equal, or both missing."""
-    return one == other or (one is not None and other is not None and equal(one, other))
+    return left == right or (left is not None and right is not None and equal(left, right))
 
 
-def check_error(given: object) -> None:
-    """Refuses a value that cannot be raised when a condition fails; None is fine."""
-    kind = given if isinstance(given, type) else type(given)
-    if given is not None and not issubclass(kind, Exception):
-        raise DesignError(
-            f"{given!r} is no error; name a class of yours, as in unless_exists=AlreadyLiked"
-        )
+def check_errors(*errors: object) -> None:
+    """Refuses what cannot be raised when a condition fails; None is fine."""
+    for error in errors:
+        kind = error if isinstance(error, type) else type(error)
+        if error is not None and not issubclass(kind, Exception):
+            raise DesignError(
+                f"{error!r} is no error; name a class of yours, as in unless_exists=AlreadyLiked"
+            )
 
 
 def make_error(error: ErrorLike) -> Exception:
     return error() if isinstance(error, type) else error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transition:
+class Transition(NamedTuple):
     """What a write makes of an item, as far as it knows: its fields before and after.
 
     None means that there is no item. `changed` are the fields that an update touches; it is
@@ -134,7 +135,7 @@ class Transition:
 
     before: Fields | None
     after: Fields | None
-    changed: frozenset[str] | None = None
+    changed: frozenset[Path] | None = None
     unsure: bool = False
 
 
@@ -144,7 +145,7 @@ class Write(Op[T], Generic[T]):
     One that is `trusted` keeps invariants itself.
     """
 
-    __slots__ = ("guard", "layout", "trusted")
+    __slots__ = ("guard", "layout", "needs_clock", "trusted")
 
     operation: ClassVar[str]
     action_name: ClassVar[str]
@@ -153,6 +154,7 @@ class Write(Op[T], Generic[T]):
     def __init__(self, layout: Layout, guard: Guard) -> None:
         self.layout = layout
         self.guard = guard
+        self.needs_clock = False
         self.trusted = False
 
     @abstractmethod
@@ -170,10 +172,6 @@ class Write(Op[T], Generic[T]):
     def with_times(self, moment: datetime) -> Self:
         """The same write with its times filled in."""
         return self
-
-    @property
-    def needs_clock(self) -> bool:
-        return False
 
     def replace(self, **changed: Any) -> Self:
         """The same write with something changed."""
@@ -216,22 +214,18 @@ class Write(Op[T], Generic[T]):
             raise DesignError("this write is told the time by the store that runs it")
         marks = Placeholders(self.layout)
         action = {"TableName": self.layout.table.name, **self.parameters(marks)}
-        condition = self.guard.condition()
+        condition = self.guard.render(marks)
         if condition is not None:
-            action["ConditionExpression"] = condition.render(marks)
+            action["ConditionExpression"] = condition
             action["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         return {**action, **marks.parameters()}
 
     def request(self) -> Request:
-        write, *others = kept = self.with_invariants()
-        if others:
-            return self.together(kept).request()
+        write, *others = writes = self.with_invariants()
+        if others and self.layout.keeper is not None:
+            transaction: Op[Any] = self.layout.keeper.transaction(writes)
+            return transaction.request()
         return Request(write.operation, {**write.action(), **write.returning})
-
-    def together(self, kept: tuple[Write[Any], ...]) -> Op[Any]:
-        assert self.layout.keeper is not None
-        transaction: Op[Any] = self.layout.keeper.transaction(kept)
-        return transaction
 
     def failure(self, error: Exception) -> Exception:
         if isinstance(error, ConditionalCheckFailedException):
@@ -247,9 +241,9 @@ class Write(Op[T], Generic[T]):
         yield
 
     def __iter__(self) -> Steps[T]:
-        write, *others = kept = self.with_invariants()
-        if others:
-            result, *_ = yield from self.together(kept)
+        write, *others = writes = self.with_invariants()
+        if others and self.layout.keeper is not None:
+            result, *_ = yield from self.layout.keeper.transaction(writes)
             return (yield from self.after_transaction(result))
         if write.needs_clock:
             write = write.with_times((yield from now()))

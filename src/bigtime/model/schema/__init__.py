@@ -1,11 +1,13 @@
 """How entities are declared and stored: fields, key templates, tables, views."""
 
+from typing import TYPE_CHECKING
+
 from bigtime.model.schema.annotation import bare_type
 from bigtime.model.schema.attribute import field_annotation, may_be_none, unwrap
 from bigtime.model.schema.bounds import Operator, SortBounds
 from bigtime.model.schema.bucket import Bucket
 from bigtime.model.schema.condition import (
-    Condition, Placeholders, attr, check_condition, every, item_exists, item_missing,
+    Condition, Placeholders, attr, check_condition, every, item_missing,
 )
 from bigtime.model.schema.encoding import Encoding
 from bigtime.model.schema.entity import Entity, Key
@@ -15,33 +17,39 @@ from bigtime.model.schema.key_range import (
 )
 from bigtime.model.schema.keys import EntityKey, KeyPart, Keys, fields_in_key, when
 from bigtime.model.schema.ksuid import PAYLOAD_BYTES, Ksuid, ksuid_or
-from bigtime.model.schema.layout import Layout, describe_error
-from bigtime.model.schema.naming import camel_case, pascal_case, snake_case
+from bigtime.model.schema.layout import FedKeys, Layout, describe_error
+from bigtime.model.schema.table import (camel_case, pascal_case, snake_case)
 from bigtime.model.schema.neighbours import is_alone
 from bigtime.model.schema.parts import DELIMITER, Field, fields_of
-from bigtime.model.schema.path import Path, Step, split
+from bigtime.model.schema.attribute import (Path, Step, split)
 from bigtime.model.schema.reader import (
     Reader, entity_reader, hidden_in, key_of, layout_in, projected_names,
 )
 from bigtime.model.schema.secret import Secret, SecretText, hide
-from bigtime.model.schema.sharding import Sharding, sharded
+from bigtime.model.schema.declaration import (Sharding, sharded)
 from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds
 from bigtime.model.schema.table import (
     MAIN, Attribute, Index, Table, binary, global_index, local_index, number,
 )
 from bigtime.model.schema.template import Template
-from bigtime.model.schema.view import View
+from bigtime.wire import lazy_names
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.view import View
+
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+    __getattr__ = lazy_names(__name__, {"View": "view"})
 
 __all__ = [
     "DELIMITER", "MAIN", "PAYLOAD_BYTES", "SETS", "Attribute", "Bucket", "Comparison", "Condition",
-    "Encoding", "Entity", "EntityKey", "EpochSeconds", "Field", "Index", "Key", "KeyCondition",
-    "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Millis", "Operator", "Path", "Placeholders",
-    "Reader", "Seconds", "Secret", "SecretText", "Sharding", "SortBounds", "Step", "Table",
-    "Template", "View", "at_least", "at_most", "attr", "bare_type", "begins_with", "between",
-    "binary", "camel_case", "check_condition", "check_within", "describe_error", "entity_reader",
-    "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint", "global_index",
-    "hidden_in", "hide", "is_alone", "item_exists", "item_missing", "key_in", "key_of", "key_value",
-    "ksuid_or", "layout_in", "less_than", "local_index", "may_be_none", "more_than", "number",
-    "pascal_case", "projected_names", "sharded", "snake_case", "split", "text_condition", "unwrap",
-    "when", "whole_partition",
+    "Encoding", "Entity", "EntityKey", "EpochSeconds", "FedKeys", "Field", "Index", "Key",
+    "KeyCondition", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Millis", "Operator", "Path",
+    "Placeholders", "Reader", "Seconds", "Secret", "SecretText", "Sharding", "SortBounds", "Step",
+    "Table", "Template", "View", "at_least", "at_most", "attr", "bare_type", "begins_with",
+    "between", "binary", "camel_case", "check_condition", "check_within", "describe_error",
+    "entity_reader", "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint",
+    "global_index", "hidden_in", "hide", "is_alone", "item_missing", "key_in", "key_of",
+    "key_value", "ksuid_or", "layout_in", "less_than", "local_index", "may_be_none", "more_than",
+    "number", "pascal_case", "projected_names", "sharded", "snake_case", "split", "text_condition",
+    "unwrap", "when", "whole_partition",
 ]

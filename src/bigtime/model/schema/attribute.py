@@ -18,24 +18,32 @@ than Python code can, and checks them too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from enum import Enum
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from pydantic import BaseModel
 
-from bigtime.model.errors import DesignError
+from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.annotation import inner_type
-from bigtime.model.schema.naming import Naming
 from bigtime.model.schema.stored import (
     ANY,
     SCALARS,
-    EpochSeconds,
-    Millis,
-    Seconds,
     Stored,
     chosen_form,
     list_form,
@@ -46,25 +54,12 @@ from bigtime.model.schema.stored import (
     set_form,
     tuple_form,
     union_form,
-    write_any,
-    write_decimal,
 )
+from bigtime.model.schema.table import Naming
 
-__all__ = [
-    "ANY",
-    "EpochSeconds",
-    "Millis",
-    "Seconds",
-    "Stored",
-    "check_names",
-    "field_annotation",
-    "may_be_none",
-    "read_when_absent",
-    "stored_form",
-    "unwrap",
-    "write_any",
-    "write_decimal",
-]
+if TYPE_CHECKING:
+    from bigtime.model.schema.keys import KeyPart
+    from bigtime.model.schema.layout import Layout
 
 MAX_STORED_NAME_BYTES = 65_535
 
@@ -255,3 +250,101 @@ def check_names(kind: str, names: Mapping[str, str]) -> None:
             raise DesignError(
                 f"{kind}: {before} and {name} would both be stored as {stored!r}; rename one"
             )
+
+
+def stored_forms(layout: Layout) -> dict[str, Stored]:
+    entity, forms = layout.entity, {}
+    for name in layout.names:
+        try:
+            form = stored_form(field_annotation(entity, name), layout.table.naming)
+            layout.absent.update(read_when_absent(entity, name, form))
+        except DesignError as error:
+            raise DesignError(f"{entity.__name__}.{name}: {error}") from None
+        forms[name] = form
+    return forms
+
+
+def key_forms(layout: Layout) -> dict[str, Stored]:
+    """The forms of fields whose attribute is a key: the key's template writes and reads them."""
+    fields = {stored: name for name, stored in layout.names.items()}
+    return {
+        fields[part.attribute.name]: key_form(layout, fields[part.attribute.name], part)
+        for key in layout.keys.values()
+        for part in key.parts
+        if part.attribute.name in fields
+    }
+
+
+def key_form(layout: Layout, name: str, part: KeyPart) -> Stored:
+    template, declared = part.template, layout.declared_forms[name]
+    if template.fields != (name,) or template.lossy:
+        raise DesignError(
+            f"{layout.entity.__name__}: attribute {part.attribute.name} is both the field {name}"
+            f" and a key of index {part_index(layout, part)} with the template {template.text!r},"
+            " from which the field could not be read back; rename one"
+        )
+    if part.attribute.type == "N":
+        return declared
+
+    def write(value: Any) -> Any:
+        try:
+            return part.value({name: value})
+        except ValueRefused as error:
+            raise ValueRefused(str(error).removeprefix(f"field {name!r} ")) from None
+
+    if part.form is not None:
+        return replace(declared, write=write)
+
+    def read(value: Any) -> Any:
+        return template.parse(value["S"])[name]
+
+    as_it_is = declared.tag == "S" and len(template.parts) == 1 and not template.continued
+    return replace(declared, tag="S", write=write, read=declared.read if as_it_is else read)
+
+
+def part_index(layout: Layout, part: KeyPart) -> str:
+    return next(name for name, key in layout.keys.items() if part in key.parts)
+
+
+Step: TypeAlias = str | int
+
+
+Path: TypeAlias = str | tuple[Step, ...]
+
+
+TEXT = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
+
+
+STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+class Place(NamedTuple):
+    """Where a path leads in the stored item, and how values there are stored."""
+
+    steps: tuple[Step, ...]
+    form: Stored
+
+
+def split(path: Path) -> tuple[Step, ...]:
+    """The steps of a path; the first is a field."""
+    if isinstance(path, tuple):
+        if not path or not isinstance(path[0], str):
+            raise DesignError(f"{path!r} is no path; it begins with the name of a field")
+        return path
+    if not TEXT.fullmatch(path):
+        raise DesignError(f"{path!r} is no path; write it as in addresses.home or lines[0].count")
+    return tuple(name or int(place) for name, place in STEP.findall(path))
+
+
+def follow(form: Stored, step: Step) -> tuple[Step, Stored]:
+    """One step into a value: what it is called there, and the form of what it leads to."""
+    if form.members is not None:
+        if step in form.members:
+            return form.members[str(step)]
+        raise DesignError(f"there is no {step!r}; there are {', '.join(form.members)}")
+    if form.tag == "":
+        return step, ANY
+    wanted = {"M": str, "L": int}.get(form.tag)
+    if wanted is None or not isinstance(step, wanted) or form.element is None:
+        raise DesignError(f"{step!r} leads nowhere: what it should lead into is of type {form.tag}")
+    return step, form.element

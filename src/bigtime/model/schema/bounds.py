@@ -11,7 +11,6 @@ is a range too, from that text to its successor, and is asked for with begins_wi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "between", "begins_with"]
@@ -29,8 +28,7 @@ class SortCondition(NamedTuple):
     drop_equal: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SortBounds:
+class SortBounds(NamedTuple):
     """A range of keys; an end that is None is open."""
 
     low: str | None

@@ -8,13 +8,13 @@ are known only when the condition meets an entity, so a condition is a small tre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.schema.attribute import Path, Step
 from bigtime.model.schema.layout import Layout
-from bigtime.model.schema.path import Path, Step
 from bigtime.model.schema.stored import write_any
 from bigtime.wire import AttributeValue, Item, comparable
 
@@ -23,25 +23,23 @@ AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS"
 MOST_CHOICES = 100
 
 
-@dataclass(slots=True, eq=False)
 class Placeholders:
-    """The names and values of one request's expressions, each given a placeholder once."""
+    """The names and values of one request's expressions, each given a placeholder once.
 
-    layout: Layout
-    names: dict[str, str] = field(default_factory=dict)
-    values: Item = field(default_factory=dict)
-    attributes: set[str] = field(default_factory=set)
-    """The stored names of all attributes that are named, or into which a path leads."""
+    `attributes` are the stored names of all attributes that are named, or that a path leads into.
+    """
+
+    __slots__ = ("attributes", "layout", "names", "values")
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.names: dict[str, str] = {}
+        self.values: Item = {}
+        self.attributes: set[str] = set()
 
     def name(self, stored: str) -> str:
         self.attributes.add(stored)
-        return self.mark(stored)
-
-    def mark(self, stored: str) -> str:
-        mark = self.names.get(stored)
-        if mark is None:
-            mark = self.names[stored] = f"#n{len(self.names)}"
-        return mark
+        return self.names.setdefault(stored, f"#n{len(self.names)}")
 
     def value(self, value: AttributeValue) -> str:
         mark = f":v{len(self.values)}"
@@ -50,11 +48,15 @@ class Placeholders:
 
     def path(self, path: Path) -> str:
         """A Python path such as `addresses.home` or `lines[0].count`, with placeholders."""
+        if isinstance(path, str) and path in self.layout.names:
+            return self.name(self.layout.names[path])
         first, *rest = self.layout.place(path).steps
         return self.name(str(first)) + "".join(map(self.step, rest))
 
     def step(self, step: Step) -> str:
-        return f"[{step}]" if isinstance(step, int) else f".{self.mark(step)}"
+        if isinstance(step, int):
+            return f"[{step}]"
+        return f".{self.names.setdefault(step, f'#n{len(self.names)}')}"
 
     def stored_value(self, path: Path, value: Any) -> str:
         """A value in the stored form of the field that the path leads to."""
@@ -90,17 +92,21 @@ class Placeholders:
     def parameters(self) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         if self.names:
-            shown["ExpressionAttributeNames"] = {mark: name for name, mark in self.names.items()}
+            shown["ExpressionAttributeNames"] = dict(
+                zip(self.names.values(), self.names, strict=True)
+            )
         if self.values:
             shown["ExpressionAttributeValues"] = self.values
         return shown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """A condition; `&`, `|` and `~` combine them."""
 
-    render: Callable[[Placeholders], str]
+    __slots__ = ("render",)
+
+    def __init__(self, render: Callable[[Placeholders], str]) -> None:
+        self.render = render
 
     def __and__(self, other: Condition) -> Condition:
         check_condition(other)
@@ -255,13 +261,7 @@ def every(conditions: Iterable[Condition]) -> Condition:
     return reduce(Condition.__and__, conditions)
 
 
-def item_exists() -> Condition:
-    return Condition(lambda marks: f"attribute_exists({marks.name(hash_name(marks.layout))})")
-
-
 def item_missing() -> Condition:
-    return Condition(lambda marks: f"attribute_not_exists({marks.name(hash_name(marks.layout))})")
-
-
-def hash_name(layout: Layout) -> str:
-    return layout.table.main.hash[0].name
+    return Condition(
+        lambda marks: f"attribute_not_exists({marks.name(marks.layout.table.key_names[0])})"
+    )

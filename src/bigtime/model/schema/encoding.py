@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
@@ -73,8 +72,7 @@ class KeyPlace(NamedTuple):
     """Whether anything follows it, in its own template or in another's."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Encoding:
+class Encoding(NamedTuple):
     """The texts of a type's values: `decode` undoes `encode`, to the bucket's start if lossy."""
 
     encode: Callable[[Any], str]
@@ -193,7 +191,7 @@ def escape_encoder(escaped: re.Pattern[str]) -> Callable[[Any], str]:
     find, replace = escaped.search, escaped.sub
 
     def encode(value: Any) -> str:
-        text = as_text(value)
+        text = value if type(value) is str and value.isascii() else as_text(value)
         return text if find(text) is None else replace(as_escape, text)
 
     return encode

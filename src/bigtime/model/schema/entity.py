@@ -16,14 +16,14 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from bigtime.model.errors import DesignError
+from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.declaration import lay_out
 from bigtime.model.schema.key_range import KeyRange, key_in, within
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
 from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
-from bigtime.model.schema.table import Table
+from bigtime.model.schema.table import MAIN, Table
 from bigtime.wire import Identity, Item
 
 __all__ = ["Entity", "Key", "Secret", "SecretText"]
@@ -39,7 +39,12 @@ class Key(Generic[E]):
     def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
         self.entity = entity
         self.fields = fields
-        self.item: Item = entity.layout.key_item(fields)
+        layout = entity.layout
+        layout.is_used = True
+        item = layout.keys[MAIN].attributes(fields)
+        if item is None:
+            raise ValueRefused(f"{entity.__name__}: no field of its key may be None")
+        self.item: Item = item
 
     @property
     def identity(self) -> Identity:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic_core import to_json
 
@@ -48,8 +48,7 @@ SENT: Mapping[Operator, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(NamedTuple):
     """How the last field of a key range compares; a plain value means equality."""
 
     operator: Operator
@@ -82,8 +81,7 @@ def begins_with(start: str | bytes) -> Comparison:
     return Comparison("begins_with", (start,))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyCondition:
+class KeyCondition(NamedTuple):
     """A condition on one key attribute, as DynamoDB takes it."""
 
     attribute: str
@@ -186,14 +184,14 @@ def whole_partition(
 class KeyRangeBuilder:
     """Turns the fields given for an index into key conditions."""
 
-    __slots__ = ("asked", "given", "index", "key", "layout")
+    __slots__ = ("comparisons", "given", "index", "key", "layout")
 
     def __init__(self, layout: Layout, index: str, given: Mapping[str, Any]) -> None:
         layout.is_used = True
         self.layout = layout
         self.index = index
         self.key = key_in(layout, index)
-        self.asked = given
+        self.comparisons = given
         self.given = given
 
     def __str__(self) -> str:
@@ -262,8 +260,8 @@ class KeyRangeBuilder:
                 f"{self}: {name} is in the partition key, which takes a value, no comparison"
             )
         # Not by the next time that can be stored, which may be in the next bucket.
-        asked = self.asked[name].operands
-        return self.one_bucket(name, [self.layout.bound(name, one, up=False) for one in asked])
+        operands = self.comparisons[name].operands
+        return self.one_bucket(name, [self.layout.bound(name, one, up=False) for one in operands])
 
     def one_bucket(self, name: str, operands: Sequence[Any]) -> Any:
         fields = (field for part in self.key.hash for field in fields_of(part.template.parts))

@@ -12,9 +12,8 @@ index is not written; so there must be one that is neither a field nor a key of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
@@ -91,8 +90,7 @@ def check_texts(name: str, given: object) -> None:
         check_texts(name, one)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyPart:
+class KeyPart(NamedTuple):
     """One key attribute of one index, and how an entity fills it.
 
     `form` is the stored form of the field, where the attribute is a number or bytes, and so that
@@ -155,13 +153,15 @@ class KeyPart:
 class EntityKey:
     """How an entity lies in one index; `only` while these fields have one of these values.
 
-    `fields` are all that take part, in the order of the templates. Of those that are `bucketed`
-    the partition tells only the bucket.
+    `fields` are all that take part, in the order of the templates; those it is `fed_by` also
+    decide whether the entity is in the index. Of those that are `bucketed` the partition has only
+    the bucket.
     """
 
     __slots__ = (
         "bucketed",
         "entity",
+        "fed_by",
         "fields",
         "hash",
         "hash_fields",
@@ -187,13 +187,9 @@ class EntityKey:
         self.parts = hash + range
         names = (name for part in self.parts for name in part.template.fields)
         self.fields = tuple(dict.fromkeys(names))
+        self.fed_by = frozenset({*self.fields, *only})
         self.hash_fields = tuple(name for part in hash for name in part.template.fields)
         self.bucketed = frozenset(name for part in hash for name in part.template.lossy)
-
-    @property
-    def fed_by(self) -> frozenset[str]:
-        """Every field that decides where in this index an entity is, and whether."""
-        return frozenset({*self.fields, *self.only})
 
     def holds(self, fields: Mapping[str, Any]) -> bool:
         """Whether fields let the entity in, as far as they are told."""
@@ -206,6 +202,10 @@ class EntityKey:
         item: Item = {}
         try:
             for part in self.parts:
+                text = part.template.encode(fields) if part.form is None else None
+                if text and len(text) <= SURELY_SHORT:  # as nearly all are: saves a call
+                    item[part.attribute.name] = {"S": text}
+                    continue
                 value = part.value(fields)
                 if value is None:
                     return None
@@ -217,17 +217,16 @@ class EntityKey:
 
 def fields_in_key(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
     """The fields that key attributes tell; None when they are not of these templates."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for part in parts:
         try:
-            told |= part.parse(item[part.attribute.name])
+            fields |= part.parse(item[part.attribute.name])
         except (KeyError, ValueError):
             return None
-    return told
+    return fields
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyDeclaration:
+class KeyDeclaration(NamedTuple):
     """The templates of an entity, on their way to its keys.
 
     `continued` are (index, attribute) whose last field must close.

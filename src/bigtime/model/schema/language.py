@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ ANY_CHARACTER: Final = Characters((("\0", "\ud7ff"), ("\ue000", "\U0010ffff")))
 READABLE: Final = "1x"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     words: tuple[Word, ...]
     repeated: bool = False
 
@@ -112,15 +111,6 @@ def fixed_width(shape: str, **classes: Characters) -> Language:
 
 def repetition_of(*words: Word) -> Language:
     return Language((Piece(words, repeated=True),))
-
-
-def disjoint(a: Language, b: Language) -> bool:
-    return common_text(a, b) is None
-
-
-def has_prefix_of(prefix: str, language: Language) -> str | None:
-    """A shortest text of the language that begins with `prefix`."""
-    return common_text(literal(prefix) + repetition_of((ANY_CHARACTER,)), language)
 
 
 def common_text(a: Language, b: Language) -> str | None:

@@ -11,15 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from pydantic import ValidationError
 
 from bigtime.model.errors import DesignError, DomainError, ItemMismatch, ValueRefused
-from bigtime.model.schema.attribute import field_annotation, unwrap
-from bigtime.model.schema.forms import key_forms, stored_forms
+from bigtime.model.schema.attribute import (
+    Path,
+    Place,
+    Step,
+    field_annotation,
+    follow,
+    key_forms,
+    split,
+    stored_forms,
+    unwrap,
+)
 from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
-from bigtime.model.schema.path import Path, Place, Step, follow, split
 from bigtime.model.schema.secret import Secret, hide, secret_fields
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
@@ -27,6 +35,9 @@ from bigtime.wire import AttributeValue, Item, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
+
+FedKeys: TypeAlias = tuple[tuple[EntityKey, tuple[str, ...]], ...]
+"""Index keys, each with the attributes that are neither a field's nor of the main key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +58,9 @@ ROLES = tuple(field.name for field in fields(Roles))
 
 
 class Keeper(Protocol):
-    """Whoever keeps an entity's invariants; see invariant."""
+    """Keeps the invariants of an entity; see invariants.invariant."""
 
-    def fields(self, changed: frozenset[str] | None) -> frozenset[str]:
+    def fields(self, changed: frozenset[Path] | None) -> frozenset[str]:
         """The fields that invariants go by which such changes touch; None touches all."""
 
     def expand(self, write: Any) -> tuple[Any, ...]:
@@ -74,6 +85,7 @@ class Layout:
     """
 
     __slots__ = (
+        "_fed_keys",
         "_readers",
         "_validate",
         "_writers",
@@ -123,6 +135,7 @@ class Layout:
             self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
         )
         self.keys = declared.compile()
+        self._fed_keys: dict[tuple[frozenset[Path], bool], FedKeys] = {}
         self.forms = {**self.declared_forms, **key_forms(self)}
         self.hidden = frozenset(hidden_attributes(self))
         self._writers = [
@@ -303,12 +316,17 @@ class Layout:
         try:
             return form.check(value)
         except ValidationError as error:
-            raise ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}") from None
+            raise self.misfit(path, error) from None
+
+    def misfit(self, path: Path, error: ValidationError) -> ValueRefused:
+        return ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}")
 
     def stored_value(self, path: Path, value: Any) -> AttributeValue:
         """A value in the stored form of its field."""
+        known = isinstance(path, str) and path in self.forms
+        form = self.forms[str(path)] if known else self.place(path).form
         try:
-            return self.place(path).form.write(value)
+            return form.write(value)
         except (ValueError, TypeError, AttributeError) as error:
             raise self.refusal(path, error) from None
 
@@ -319,10 +337,17 @@ class Layout:
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the main key from an application's arguments."""
         names = self.keys[MAIN].fields
-        fields = {**dict(zip(names, values, strict=False)), **named}
         if named or len(values) != len(names):
             self.check_key_fields(names, len(values), named)
-        return {name: self.fit(self.forms[name], name, value) for name, value in fields.items()}
+            names, values = (*names[: len(values)], *named), (*values, *named.values())
+        fields: dict[str, Any] = {}
+        name = ""
+        try:
+            for name, value in zip(names, values, strict=True):
+                fields[name] = self.forms[name].check(value)
+        except ValidationError as error:
+            raise self.misfit(name, error) from None
+        return fields
 
     def check_key_fields(
         self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
@@ -334,12 +359,29 @@ class Layout:
         if missing:
             raise TypeError(f"{self.entity.__name__}.key also needs {', '.join(missing)}")
 
-    def key_item(self, fields: Mapping[str, Any]) -> Item:
-        self.is_used = True
-        item = self.keys[MAIN].attributes(fields)
-        if item is None:
-            raise ValueRefused(f"{self.entity.__name__}: no field of its key may be None")
-        return item
+    def fed_keys(self, changed: frozenset[Path], *, upsert: bool = False) -> FedKeys:
+        """The index keys that these fields are part of, each with the attributes it alone writes.
+
+        All of them, where an item may be new. A key that shares an attribute with a fed key is
+        fed too: what the first removes, the other may need. Worked out once for each set of names.
+        """
+        fed = self._fed_keys.get((changed, upsert))
+        if fed is None:
+            fed = self._fed_keys[changed, upsert] = self.find_fed_keys(changed, upsert=upsert)
+        return fed
+
+    def find_fed_keys(self, changed: frozenset[Path], *, upsert: bool) -> FedKeys:
+        others = {*self.table.key_names, *self.names.values()}
+        own = {
+            key: {part.attribute.name for part in key.parts} - others
+            for name, key in self.keys.items()
+            if name != MAIN
+        }
+        fed = [key for key in own if upsert or not key.fed_by.isdisjoint(changed)]
+        # Grows while it is walked: a key that is found feeds others in turn.
+        for key in fed:
+            fed += [more for more in own if more not in fed and not own[more].isdisjoint(own[key])]
+        return tuple((key, tuple(sorted(own[key]))) for key in fed)
 
     def key_told_by(self, item: Item) -> dict[str, Any]:
         """The fields of the main key that an item's key attributes tell."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import zip_longest
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.annotation import native_type
@@ -25,8 +24,7 @@ DELIMITER: Final = "#"
 PIECES: Final = re.compile(r"\{(?P<field>[^{}]*)\}|(?P<literal>[^{}]+)|(?P<brace>[{}])")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class Field(NamedTuple):
     """A field in its place in a template."""
 
     name: str

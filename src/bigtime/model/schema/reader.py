@@ -8,9 +8,8 @@ is always projected and which no two entities can share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from bigtime.model.errors import DesignError
 from bigtime.model.schema.keys import KeyPart
@@ -23,8 +22,7 @@ T = TypeVar("T")
 Decode: TypeAlias = Callable[[Item], T]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reader(Generic[T]):
+class Reader(NamedTuple, Generic[T]):
     """Makes values of items: `read` gives None for an item of another entity.
 
     `kinds` are the names of what it makes. `attributes` are those it wants, when not all;

@@ -73,8 +73,10 @@ class Stored:
 def map_form(inner: Stored) -> Stored:
     return Stored(
         "M",
-        lambda value: {"M": {as_text(name): element(inner, one) for name, one in value.items()}},
-        lambda value: {name: read_element(inner, one) for name, one in value["M"].items()},
+        lambda value: {
+            "M": {as_text(name): element(inner, member) for name, member in value.items()}
+        },
+        lambda value: {name: read_element(inner, member) for name, member in value["M"].items()},
         element=inner,
     )
 
@@ -82,20 +84,20 @@ def map_form(inner: Stored) -> Stored:
 def list_form(inner: Stored) -> Stored:
     return Stored(
         "L",
-        lambda value: {"L": [element(inner, one) for one in value]},
-        lambda value: [read_element(inner, one) for one in value["L"]],
+        lambda value: {"L": [element(inner, member) for member in value]},
+        lambda value: [read_element(inner, member) for member in value["L"]],
         element=inner,
     )
 
 
 def tuple_form(inner: Sequence[Stored]) -> Stored:
     def write(value: Any) -> AttributeValue:
-        return {"L": [element(form, one) for form, one in zip(inner, value, strict=True)]}
+        return {"L": [element(form, member) for form, member in zip(inner, value, strict=True)]}
 
     def read(value: AttributeValue) -> Any:
         # A tuple that is too long or too short goes on as it is: pydantic says so.
         forms = [*inner, *(ANY for _ in value["L"][len(inner) :])]
-        return [read_element(form, one) for form, one in zip(forms, value["L"], strict=False)]
+        return [read_element(form, member) for form, member in zip(forms, value["L"], strict=False)]
 
     return Stored("L", write, read, element=ANY)
 
@@ -118,10 +120,10 @@ def set_form(inner: Stored) -> Stored:
     def write(value: Any) -> AttributeValue:
         if not value:
             raise ValueRefused("is an empty set, and DynamoDB has none")
-        return {tag: sorted(inner.write(one)[inner.tag] for one in value)}
+        return {tag: sorted(inner.write(member)[inner.tag] for member in value)}
 
     def read(value: AttributeValue) -> Any:
-        return [inner.reading({inner.tag: one}) for one in value[tag]]
+        return [inner.reading({inner.tag: member}) for member in value[tag]]
 
     return Stored(tag, write, read if inner.read else None, element=inner)
 
@@ -132,9 +134,9 @@ def model_form(members: Mapping[str, tuple[str, Stored]], absent: Mapping[str, A
     def write(value: Any) -> AttributeValue:
         stored_values = {}
         for name, (stored, form) in members.items():
-            one = getattr(value, name)
-            if one is not None and (one or not form.is_set):
-                stored_values[stored] = form.write(one)
+            member = getattr(value, name)
+            if member is not None and (member or not form.is_set):
+                stored_values[stored] = form.write(member)
         return {"M": stored_values}
 
     def read(value: AttributeValue) -> Any:
@@ -163,7 +165,7 @@ def union_form(forms: Mapping[type, Stored]) -> Stored:
             (form for kind, form in forms.items() if isinstance(value, kind)), None
         )
         if form is None:
-            raise ValueRefused(f"takes one of {', '.join(one.__name__ for one in forms)}")
+            raise ValueRefused(f"takes one of {', '.join(member.__name__ for member in forms)}")
         return form.write(value)
 
     def read(value: AttributeValue) -> Any:
@@ -207,8 +209,12 @@ def write_bool(value: Any) -> AttributeValue:
     return {"BOOL": value}
 
 
+def write_text(value: Any) -> AttributeValue:
+    return {"S": value if type(value) is str and value.isascii() else as_text(value)}
+
+
 def write_int(value: Any) -> AttributeValue:
-    number = as_int(value)
+    number = value if type(value) is int else as_int(value)
     if -PLAIN_LIMIT < number < PLAIN_LIMIT:
         return {"N": int.__repr__(number)}
     return write_decimal(Decimal(number))
@@ -313,7 +319,7 @@ def write_bytes(value: Any) -> AttributeValue:
 # In the order they are asked: bool before int, datetime before date, for each is a kind of it.
 SCALARS: tuple[tuple[type, Stored], ...] = (
     (bool, Stored("BOOL", write_bool)),
-    (str, Stored("S", lambda value: {"S": as_text(value)})),
+    (str, Stored("S", write_text)),
     (int, Stored("N", write_int)),
     (Decimal, Stored("N", write_decimal)),
     (datetime, moment_form("microseconds")),
@@ -338,23 +344,23 @@ def write_any(value: Any) -> AttributeValue:
 
 def write_any_set(values: AbstractSet[Any]) -> AttributeValue:
     written = [write_any(value) for value in values]
-    tags = {tag for one in written for tag in one}
+    tags = {tag for member in written for tag in member}
     if len(tags) != 1 or not tags <= {"S", "N", "B"}:
         raise ValueRefused("is a set that is empty or mixes types, which DynamoDB cannot store")
     tag = tags.pop()
-    return {tag + "S": sorted(one[tag] for one in written)}
+    return {tag + "S": sorted(member[tag] for member in written)}
 
 
 KNOWN: tuple[tuple[type | tuple[type, ...], WriteValue], ...] = (
     (bool, write_bool),
-    (str, lambda value: {"S": as_text(value)}),
+    (str, write_text),
     ((int, Decimal), write_decimal),
     (bytes, write_bytes),
     (
         Mapping,
-        lambda value: {"M": {as_text(name): write_any(one) for name, one in value.items()}},
+        lambda value: {"M": {as_text(name): write_any(member) for name, member in value.items()}},
     ),
-    ((list, tuple), lambda value: {"L": [write_any(one) for one in value]}),
+    ((list, tuple), lambda value: {"L": [write_any(member) for member in value]}),
     ((set, frozenset), write_any_set),
     (type(None), lambda value: {"NULL": True}),
 )
@@ -377,7 +383,7 @@ MEANINGS: Mapping[str, Callable[[Any], Any]] = {
     "BOOL": lambda truth: truth,
     "NULL": lambda truth: None,
     "L": lambda elements: [read_any(element) for element in elements],
-    "M": lambda members: {name: read_any(one) for name, one in members.items()},
+    "M": lambda members: {name: read_any(member) for name, member in members.items()},
     "SS": set,
     "NS": lambda members: {plain_number(member) for member in members},
     "BS": lambda members: {b64decode(member) for member in members},

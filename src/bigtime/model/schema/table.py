@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bigtime.model.errors import DesignError
-from bigtime.model.schema.naming import Naming, snake_case
 from bigtime.wire import Identity, Item, item_identity
 
 if TYPE_CHECKING:
@@ -114,6 +113,27 @@ def names_in(declared: str | Sequence[str]) -> tuple[str, ...]:
     return (declared,) if isinstance(declared, str) else tuple(declared)
 
 
+# How a field's Python name becomes the name of its stored attribute: one rule per table
+
+Naming: TypeAlias = Callable[[str], str]
+
+
+def snake_case(name: str) -> str:
+    """`created_at`: as it is."""
+    return name
+
+
+def pascal_case(name: str) -> str:
+    """`CreatedAt`."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+def camel_case(name: str) -> str:
+    """`createdAt`."""
+    pascal = pascal_case(name)
+    return pascal[:1].lower() + pascal[1:]
+
+
 @dataclass(eq=False, slots=True)
 class Table:
     """A table: its keys, its indexes, and how the entities in it are stored.
@@ -135,11 +155,14 @@ class Table:
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
     """The table's own key, as if it were an index."""
+    key_names: tuple[str, ...] = field(init=False, repr=False)
+    """The names of the attributes of its key."""
 
     def __post_init__(self) -> None:
         self.main = Index(
             MAIN, half(self.hash), half(() if self.range is None else self.range), True
         )
+        self.key_names = tuple(attribute.name for attribute in self.main.attributes)
         check_indexes(self.name, self.indexes)
         check_naming(self.name, self.naming)
         self.indexes = tuple(self.with_partition_key(index) for index in self.indexes)
@@ -155,9 +178,7 @@ class Table:
 
     def identity(self, item: Item) -> Identity:
         """Which item of which table it is, by its main key."""
-        return item_identity(
-            self.name, item, [attribute.name for attribute in self.main.attributes]
-        )
+        return item_identity(self.name, item, self.key_names)
 
     def index(self, name: str) -> Index:
         if name == MAIN:

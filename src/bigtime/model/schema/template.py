@@ -48,7 +48,6 @@ A field in a bucket is compared by its bucket: with `{at:day}`, `at > v` means t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from bigtime.model.errors import ValueRefused
@@ -149,14 +148,6 @@ class Template:
         """The field that is the whole template, when it is."""
         return bare_field(self.text)
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether the template is one field and nothing else, not even a format."""
-        return self.field is not None
-
-    def encoder(self) -> Encode:
-        return self.encode
-
     def parse(self, text: str) -> dict[str, Any]:
         """The fields of a key; of a field in a bucket, the bucket's start."""
         try:
@@ -246,13 +237,13 @@ class Template:
         first, last = keys[0], field.last_of(keys[-1])
         match operator:
             case "<":
-                return replace(inside, high=first, high_inclusive=field is not self.parts[-1])
+                return inside._replace(high=first, high_inclusive=field is not self.parts[-1])
             case "<=":
-                return replace(inside, high=last, high_inclusive=True)
+                return inside._replace(high=last, high_inclusive=True)
             case ">":
-                return replace(inside, low=last, low_inclusive=field.closing is not None)
+                return inside._replace(low=last, low_inclusive=field.closing is not None)
             case ">=":
-                return replace(inside, low=first)
+                return inside._replace(low=first)
             case "begins_with":
                 return SortBounds(first, successor(first), high_inclusive=False)
             case _:

@@ -101,7 +101,10 @@ class Buckets(Generic[E]):
     @cached_property
     def prepared_list(self) -> dict[bool, PreparedQuery]:
         """By direction, the query of the list: from a bucket on, or from one back."""
-        return {False: self.list_query(at_least("0")), True: self.list_query(at_most("9"))}
+        return {
+            False: self.list_query(at_least("0")),
+            True: self.list_query(at_most("9")),
+        }
 
     def list_query(self, bound: Comparison) -> PreparedQuery:
         series = self.listed.series(self.shared_fields)
@@ -197,68 +200,53 @@ def buckets(entity: type[E], index: str, /, **fields: Any) -> Buckets[E]:
     return Buckets(entity, index, fields, listed, bucketed.name, bucketed.encoding)
 
 
-@overload
-def newest_first(
-    walked: Buckets[E],
-    *,
-    limit: int,
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    since: date | None = ...,
-) -> Steps[Page[E]]: ...
-@overload
-def newest_first(
-    walked: Buckets[Any],
-    *,
-    limit: int,
-    only: type[V],
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    since: date | None = ...,
-) -> Steps[Page[V]]: ...
-def newest_first(
-    walked: Buckets[Any],
-    *,
-    limit: int,
-    after: Position | None = None,
-    filter: Condition | None = None,
-    only: type[View] | None = None,
-    since: date | None = None,
-) -> Steps[Page[Any]]:
-    """From today back, to the bucket of `since` if it is given."""
-    return (yield from Walk(walked, True, limit, filter, only).steps(after, since))
+class Direction:
+    """Reads a page of buckets in one direction."""
+
+    __slots__ = ("newest_first",)
+
+    def __init__(self, *, newest_first: bool) -> None:
+        self.newest_first = newest_first
+
+    @overload
+    def __call__(
+        self,
+        walked: Buckets[E],
+        *,
+        limit: int,
+        after: Position | None = ...,
+        filter: Condition | None = ...,
+        since: date | None = ...,
+    ) -> Steps[Page[E]]: ...
+    @overload
+    def __call__(
+        self,
+        walked: Buckets[Any],
+        *,
+        limit: int,
+        only: type[V],
+        after: Position | None = ...,
+        filter: Condition | None = ...,
+        since: date | None = ...,
+    ) -> Steps[Page[V]]: ...
+    def __call__(
+        self,
+        walked: Buckets[Any],
+        *,
+        limit: int,
+        after: Position | None = None,
+        filter: Condition | None = None,
+        only: type[View] | None = None,
+        since: date | None = None,
+    ) -> Steps[Page[Any]]:
+        walk = Walk(walked, self.newest_first, limit, filter, only)
+        return (yield from walk.steps(after, since))
 
 
-@overload
-def oldest_first(
-    walked: Buckets[E],
-    *,
-    limit: int,
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    since: date | None = ...,
-) -> Steps[Page[E]]: ...
-@overload
-def oldest_first(
-    walked: Buckets[Any],
-    *,
-    limit: int,
-    only: type[V],
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    since: date | None = ...,
-) -> Steps[Page[V]]: ...
-def oldest_first(
-    walked: Buckets[Any],
-    *,
-    limit: int,
-    after: Position | None = None,
-    filter: Condition | None = None,
-    only: type[View] | None = None,
-    since: date | None = None,
-) -> Steps[Page[Any]]:
-    """From the oldest bucket, or that of `since`, to today."""
-    return (yield from Walk(walked, False, limit, filter, only).steps(after, since))
+newest_first = Direction(newest_first=True)
+"""From today back, to the bucket of `since` if it is given."""
+oldest_first = Direction(newest_first=False)
+"""From the oldest bucket, or that of `since`, to today."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -285,8 +273,8 @@ class Walk:
             if listed.walked == patience:
                 return Page(found, self.position(bucket, key))
             missing = self.limit - len(found)
-            asked = self.buckets.query_of(parameters, bucket)
-            taken = yield from query.read_from(key, missing + 1, asked)
+            moved = self.buckets.query_of(parameters, bucket)
+            taken = yield from query.read_from(key, missing + 1, moved)
             found += taken.values[:missing]
             if len(taken.found) > missing:
                 last = query.key_of(taken.found[missing - 1][0]) if missing else key

@@ -1,24 +1,32 @@
-"""Stream records: what happened to an item, as its entity before and after.
+"""Streams: records as changes of entities, and what a system does about them.
 
-    def on_change(record: Response) -> Steps[None]:
-        change = decode(record, [BIG_TIME_DEALS])
-        if deal := change.of(Deal):
-            yield from announce(deal.after)
+    @reaction(BIG_TIME_DEALS, of=[Deal])
+    def tell_brand_watchers(change: Change[Any]) -> Steps[None]:
+        if (deal := change.of(Deal)) and deal.kind == "insert":
+            ...
 
-The attribute that names the entity tells which one an item is, where the record holds an image of
-it; else its key does. What the stream does not show, because of its view type, is None.
+A record becomes a `Change`: the entity before and after. The attribute that names the entity says
+which one an item is, where the record holds an image of it; else its key does. What the stream
+does not show, because of its view type, is None.
+
+A stream delivers every change at least once. So a reaction must be able to happen again without a
+trace: it writes under keys that follow from the change, and on condition that they are new.
+
+A reaction that writes to its own table receives that change too. With `of`, changes whose type
+attribute names other entities are passed over before they are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from bigtime.model.errors import DesignError, ItemMismatch
 from bigtime.model.schema import Entity, Key, Layout, Table, layout_in
-from bigtime.wire import Item
+from bigtime.wire import Item, PatternName, Steps, name_steps
 
 E = TypeVar("E", bound=Entity)
 F = TypeVar("F", bound=Entity)
@@ -96,3 +104,57 @@ def layout_of(keys: Item, image: Item | None, tables: Iterable[Table]) -> Layout
 
 def moment(timestamp: float | datetime) -> datetime:
     return timestamp if isinstance(timestamp, datetime) else datetime.fromtimestamp(timestamp, UTC)
+
+
+React: TypeAlias = Callable[[Change[Any]], Steps[None]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reaction:
+    """Steps for each change of a table, or of those of its entities that are named."""
+
+    table: Table
+    function: React
+    kinds: frozenset[str] = frozenset()
+    name: PatternName = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", PatternName.of(self.function))
+
+    @property
+    def notes(self) -> str:
+        return " ".join((inspect.getdoc(self.function) or "").split())
+
+    def __call__(self, change: Change[Any]) -> Steps[None]:
+        return name_steps(self.function(change), self.name)
+
+    def handle(self, record: Mapping[str, Any]) -> Steps[None]:
+        """The steps for a stream's record, as a consumer takes them."""
+        if self.may_concern(record):
+            yield from self(decode(record, (self.table,)))
+
+    def may_concern(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is of the entities named, or does not say of which it is."""
+        data = record["dynamodb"]
+        image = data.get("NewImage") or data.get("OldImage") or {}
+        named = image.get(self.table.type_attribute)
+        return not self.kinds or named is None or named.get("S") in self.kinds
+
+
+def reaction(table: Table, *, of: Iterable[type[Entity]] = ()) -> Callable[[React], Reaction]:
+    """Makes a reaction to a table's changes of a generator; `of` are the entities it is about."""
+
+    def make(function: React) -> Reaction:
+        if not inspect.isgeneratorfunction(function):
+            raise DesignError(
+                f"{function.__name__} is not a generator: a reaction yields its operations with"
+                " `yield from`"
+            )
+        if table.stream != "NEW_AND_OLD_IMAGES":
+            raise DesignError(
+                f"{function.__name__} reacts to table {table.name}, whose stream does not tell"
+                ' what an item was and is; declare it with stream="NEW_AND_OLD_IMAGES"'
+            )
+        return Reaction(table, function, frozenset(one.__name__ for one in of))
+
+    return make
