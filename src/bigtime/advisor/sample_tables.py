@@ -24,15 +24,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, TypedDict, Unpack
 
+from bigtime.advisor import request_actions
 from bigtime.advisor.matching_items import matching_items
-from bigtime.advisor.request_actions import (
-    Action,
-    actions_of,
-    always_true,
-    replace_actions,
-    select_params,
-    tables_in,
-)
 from bigtime.advisor.sample import entity_of, sample_item
 from bigtime.engine import Engine, Update, read_expressions
 from bigtime.model import MAIN, Entity, Table, create_table_request
@@ -92,30 +85,30 @@ class SampleTables:
         if request.operation in PAGED:
             params = dict(request.params)
             if self.makes_samples:
-                params = always_true(params, "FilterExpression")
+                params = request_actions.always_true(params, "FilterExpression")
         else:
-            params = replace_actions(request, self.action_params)
+            params = request_actions.replace_actions(request, self.action_params)
         # The dice of every dry run fall the same, and so would the tokens drawn in another one.
         params.pop("ClientRequestToken", None)
         return self.ask(request.operation, **{**params, "ReturnConsumedCapacity": "INDEXES"})
 
-    def action_params(self, action: Action) -> Params:
+    def action_params(self, action: request_actions.Action) -> Params:
         params = action.params
         if self.makes_samples:
-            params = always_true(params, "ConditionExpression")
+            params = request_actions.always_true(params, "ConditionExpression")
         if action.kind == "Put":
             params = {**params, "Item": self.padded(self.table(action.table), params["Item"])}
         return params
 
     def prepare(self, request: Request) -> None:
         """Makes the tables that a request names, and the items that it expects to find."""
-        for name in tables_in(request):
+        for name in request_actions.tables_in(request):
             self.table(name)
         if not self.makes_samples:
             return
         if request.operation in PAGED:
             self.prepare_page(request.params)
-        for action in actions_of(request):
+        for action in request_actions.actions_of(request):
             self.prepare_item(action)
 
     def item(self, table: Table, key: Item) -> Item | None:
@@ -125,7 +118,9 @@ class SampleTables:
     def items_on_page(self, params: Params) -> list[Item]:
         """All that a query or a scan looks at, as its index holds it, before its filter."""
         operation = "Query" if KEY_CONDITION in params else "Scan"
-        items: list[Item] = self.ask(operation, **select_params(params, *PAGE))["Items"]
+        items: list[Item] = self.ask(operation, **request_actions.select_params(params, *PAGE))[
+            "Items"
+        ]
         return items
 
     def table(self, name: str) -> Table:
@@ -147,7 +142,7 @@ class SampleTables:
 
     # Samples
 
-    def prepare_item(self, action: Action) -> None:
+    def prepare_item(self, action: request_actions.Action) -> None:
         """Puts the item that an action expects, or deletes it if it expects none, by rule 3."""
         table, key = self.table(action.table), action.key
         there = wanted = self.item(table, key)
@@ -169,7 +164,7 @@ class SampleTables:
 
     def prepare_page(self, params: Params) -> None:
         """Puts what is missing of the items that a query or a scan expects, by rules 2 and 4."""
-        stretch = select_params(params, *STRETCH)
+        stretch = request_actions.select_params(params, *STRETCH)
         if repr(stretch) in self.queried:
             return
         self.queried.add(repr(stretch))

@@ -14,15 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bigtime.cli import systems
 from bigtime.cli.engine import refuse
-from bigtime.cli.systems import (
-    PatternName,
-    SystemName,
-    all_systems,
-    pattern_named,
-    system_named,
-    system_of,
-)
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
@@ -30,12 +23,12 @@ if TYPE_CHECKING:
     from bigtime.model import Pattern, System
 
 
-def patterns(system: SystemName) -> None:
+def patterns(system: systems.SystemName) -> None:
     """List a system's access patterns: name, title, index, parameters and notes."""
     from bigtime.cli.parameters import options_text
     from bigtime.cli.results import screen_for_tables
 
-    listed = system_named(system).patterns
+    listed = systems.system_named(system).patterns
     table = Table(box=None, pad_edge=False)
     table.add_column("name", min_width=max(map(len, listed), default=0))
     for heading in ("title", "index", "parameters", "notes"):
@@ -45,11 +38,11 @@ def patterns(system: SystemName) -> None:
     screen_for_tables().print(table)
 
 
-def chart(system: SystemName) -> None:
+def chart(system: systems.SystemName) -> None:
     """Print a system's entity, index and access-pattern charts as Markdown."""
     from bigtime import advisor
 
-    typer.echo(advisor.chart(system_named(system)), nl=False)
+    typer.echo(advisor.chart(systems.system_named(system)), nl=False)
 
 
 def check(
@@ -66,7 +59,7 @@ def check(
     from bigtime.advisor import check_system
 
     is_wrong = False
-    for checked in all_systems() if system is None else [system_named(system)]:
+    for checked in systems.all_systems() if system is None else [systems.system_named(system)]:
         findings = check_system(checked)
         show_findings(checked, findings)
         is_wrong = is_wrong or any(finding.accepted is None for finding in findings)
@@ -101,7 +94,7 @@ TYPED = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def explain(
     context: typer.Context,
-    pattern: PatternName,
+    pattern: systems.PatternName,
     region: Annotated[
         str, typer.Option("--region", help="The AWS region whose prices count.")
     ] = "us-east-1",
@@ -118,8 +111,8 @@ def explain(
     from bigtime.cli.results import failures_as_sentences
     from bigtime.model import DesignError
 
-    system, meant = pattern_named(pattern)
-    with failures_as_sentences(system_of(pattern)):
+    system, meant = systems.pattern_named(pattern)
+    with failures_as_sentences(systems.system_of(pattern)):
         typed = parse_arguments(meant, context.args)
         try:
             steps = meant(**{**advisor.sample_arguments(meant), **typed})
@@ -166,7 +159,7 @@ def cells_of(row: Explained) -> tuple[str, ...]:
 
 def run(
     context: typer.Context,
-    pattern: PatternName,
+    pattern: systems.PatternName,
     store: StoreSetting = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, for another program.")
@@ -176,11 +169,11 @@ def run(
     from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
     from bigtime.cli.results import failures_as_sentences, show, show_json
 
-    _, meant = pattern_named(pattern)
-    with failures_as_sentences(system_of(pattern)):
+    _, meant = systems.pattern_named(pattern)
+    with failures_as_sentences(systems.system_of(pattern)):
         arguments = parse_arguments(meant, context.args)
         check_complete(meant, arguments)
-    with open_database(store) as database, failures_as_sentences(system_of(pattern), store):
+    with open_database(store) as database, failures_as_sentences(systems.system_of(pattern), store):
         result = database.run(meant(**arguments))
     if as_json:
         show_json(result)

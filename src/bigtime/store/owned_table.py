@@ -5,15 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from bigtime.wire import (
-    Item,
-    Params,
-    Request,
-    ResourceInUseException,
-    ResourceNotFoundException,
-    Response,
-    Steps,
-)
+from bigtime import wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +16,7 @@ class OwnedTable:
     partition_key: str
     sort_key: str
 
-    def ready(self) -> Steps[bool]:
+    def ready(self) -> wire.Steps[bool]:
         """Makes the table if it is missing; False while that takes time."""
         status = yield from self._status()
         if status is None:
@@ -32,19 +24,19 @@ class OwnedTable:
             status = yield from self._status()
         return status in ("ACTIVE", "UPDATING")
 
-    def _status(self) -> Steps[str | None]:
+    def _status(self) -> wire.Steps[str | None]:
         try:
-            described: Response = yield Request("DescribeTable", {"TableName": self.name})
-        except ResourceNotFoundException:
+            described: wire.Response = yield wire.Request("DescribeTable", {"TableName": self.name})
+        except wire.ResourceNotFoundException:
             return None
         return str(described["Table"]["TableStatus"])
 
-    def _create(self) -> Steps[None]:
+    def _create(self) -> wire.Steps[None]:
         # Another process may be faster.
-        with suppress(ResourceInUseException):
-            yield Request("CreateTable", self.definition())
+        with suppress(wire.ResourceInUseException):
+            yield wire.Request("CreateTable", self.definition())
 
-    def definition(self) -> Response:
+    def definition(self) -> wire.Response:
         keys = (self.partition_key, "HASH"), (self.sort_key, "RANGE")
         return {
             "TableName": self.name,
@@ -55,26 +47,26 @@ class OwnedTable:
             "BillingMode": "PAY_PER_REQUEST",
         }
 
-    def key(self, partition: str, sort: str) -> Item:
+    def key(self, partition: str, sort: str) -> wire.Item:
         return {self.partition_key: {"S": partition}, self.sort_key: {"S": sort}}
 
-    def put(self, item: Item) -> Steps[None]:
-        yield Request("PutItem", {"TableName": self.name, "Item": item})
+    def put(self, item: wire.Item) -> wire.Steps[None]:
+        yield wire.Request("PutItem", {"TableName": self.name, "Item": item})
 
-    def delete(self, partition: str, sort: str) -> Steps[None]:
-        yield Request("DeleteItem", {"TableName": self.name, "Key": self.key(partition, sort)})
+    def delete(self, partition: str, sort: str) -> wire.Steps[None]:
+        yield wire.Request("DeleteItem", {"TableName": self.name, "Key": self.key(partition, sort)})
 
-    def items_in(self, partition: str) -> Steps[list[Item]]:
+    def items_in(self, partition: str) -> wire.Steps[list[wire.Item]]:
         """All items of a partition, read consistently, in the order of their sort keys."""
-        params: Params = {
+        params: wire.Params = {
             "TableName": self.name,
             "KeyConditionExpression": f"{self.partition_key} = :partition",
             "ExpressionAttributeValues": {":partition": {"S": partition}},
             "ConsistentRead": True,
         }
-        found: list[Item] = []
+        found: list[wire.Item] = []
         while True:
-            page: Response = yield Request("Query", params)
+            page: wire.Response = yield wire.Request("Query", params)
             found += page["Items"]
             if "LastEvaluatedKey" not in page:
                 return found

@@ -12,16 +12,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from bigtime import model as bt
-from bigtime.systems.deals import errors
-from bigtime.systems.deals.design import (
-    EDITORS_CHOICE,
-    FRONT_PAGE,
-    Category,
-    Deal,
-    EditorsChoice,
-    FeaturedDeal,
-    FrontPage,
-)
+from bigtime.systems.deals import design, errors
+from bigtime.systems.deals.design import EDITORS_CHOICE, FRONT_PAGE
 from bigtime.systems.deals.values import CategoryName, DealId, deal_id_of
 
 
@@ -54,7 +46,7 @@ class PageName(StrEnum):
 @bt.pattern("Set Featured Deals for Front Page", index="N/A", takes="N/A")
 def set_front_page_deals(
     deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE
-) -> bt.Steps[FrontPage]:
+) -> bt.Steps[design.FrontPage]:
     """Editor; sends up all featured deals."""
     featured = yield from copies(deal_ids, limits)
     return (yield from FRONT_PAGE.update(featured_deals=featured))
@@ -63,10 +55,10 @@ def set_front_page_deals(
 @bt.pattern("Set Featured Deals for Category", index="N/A", takes="N/A", sample={"deal_ids": FIVE})
 def set_category_deals(
     category_name: CategoryName, deal_ids: list[DealId], *, limits: Limits = IN_A_CATEGORY
-) -> bt.Steps[Category]:
+) -> bt.Steps[design.Category]:
     """Editor; sends up all featured deals."""
     check_choice(deal_ids, limits)
-    category = yield from bt.get(Category.key(category_name), missing=errors.UnknownCategory)
+    category = yield from bt.get(design.Category.key(category_name), missing=errors.UnknownCategory)
     featured = yield from copies(deal_ids, limits)
     check_category(category, featured)
     return (
@@ -79,23 +71,23 @@ def set_category_deals(
 @bt.pattern("Set Featured Deals for Editor's Choice Page", index="N/A", takes="N/A")
 def set_editors_choice_deals(
     deal_ids: list[DealId], *, limits: Limits = ON_A_PAGE
-) -> bt.Steps[EditorsChoice]:
+) -> bt.Steps[design.EditorsChoice]:
     """Editor; sends up all featured deals."""
     featured = yield from copies(deal_ids, limits)
     return (yield from EDITORS_CHOICE.update(featured_deals=featured))
 
 
 @bt.pattern("Fetch Editor's Choice Page", index="Main table")
-def fetch_editors_choice() -> bt.Steps[EditorsChoice]:
+def fetch_editors_choice() -> bt.Steps[design.EditorsChoice]:
     """Editor's choice item."""
     return (yield from EDITORS_CHOICE.get())
 
 
 @bt.pattern("Refresh Featured Deals of Page", index="Main table")
-def refresh_page_deals(page_name: PageName) -> bt.Steps[FrontPage | EditorsChoice]:
+def refresh_page_deals(page_name: PageName) -> bt.Steps[design.FrontPage | design.EditorsChoice]:
     """Editor; the same deals, as they are now."""
     page = PAGES[PageName(page_name)]
-    stored: FrontPage | EditorsChoice = yield from page.get(consistent=True)
+    stored: design.FrontPage | design.EditorsChoice = yield from page.get(consistent=True)
     if stored.featured_deals:
         featured = yield from copies_of(
             [featured_deal.deal_id for featured_deal in stored.featured_deals]
@@ -107,9 +99,9 @@ def refresh_page_deals(page_name: PageName) -> bt.Steps[FrontPage | EditorsChoic
 
 
 @bt.pattern("Refresh Featured Deals of Category", index="Main table")
-def refresh_category_deals(category_name: CategoryName) -> bt.Steps[Category]:
+def refresh_category_deals(category_name: CategoryName) -> bt.Steps[design.Category]:
     """Editor; the same deals, as they are now."""
-    key = Category.key(category_name)
+    key = design.Category.key(category_name)
     stored = yield from bt.get(key, missing=errors.UnknownCategory, consistent=True)
     if not stored.featured_deals:
         return stored
@@ -133,7 +125,7 @@ def refresh_category_deals(category_name: CategoryName) -> bt.Steps[Category]:
 def choosing_for_page(
     page_name: PageName,
     deal_ids: Sequence[DealId],
-    seen: list[FeaturedDeal],
+    seen: list[design.FeaturedDeal],
     *,
     limits: Limits = ON_A_PAGE,
 ) -> bt.Steps[bt.Write[Any]]:
@@ -146,8 +138,8 @@ def choosing_for_page(
 
 
 def choosing_for_category(
-    category: Category, deal_ids: Sequence[DealId], *, limits: Limits = IN_A_CATEGORY
-) -> bt.Steps[bt.Write[Category]]:
+    category: design.Category, deal_ids: Sequence[DealId], *, limits: Limits = IN_A_CATEGORY
+) -> bt.Steps[bt.Write[design.Category]]:
     """The same for a category, as it was seen."""
     featured = yield from copies(deal_ids, limits)
     check_category(category, featured)
@@ -160,7 +152,7 @@ def choosing_for_category(
     )
 
 
-def copies(deal_ids: Sequence[DealId], limits: Limits) -> bt.Steps[list[FeaturedDeal]]:
+def copies(deal_ids: Sequence[DealId], limits: Limits) -> bt.Steps[list[design.FeaturedDeal]]:
     """Copies of the deals that an editor has chosen."""
     check_choice(deal_ids, limits)
     return (yield from copies_of(deal_ids))
@@ -176,7 +168,7 @@ def check_choice(deal_ids: Sequence[DealId], limits: Limits) -> None:
         raise errors.FeaturedTwice()
 
 
-def check_category(category: Category, featured: Sequence[FeaturedDeal]) -> None:
+def check_category(category: design.Category, featured: Sequence[design.FeaturedDeal]) -> None:
     for deal in featured:
         if deal.category != category.category:
             raise errors.WrongCategory(
@@ -185,25 +177,27 @@ def check_category(category: Category, featured: Sequence[FeaturedDeal]) -> None
             )
 
 
-def copies_of(deal_ids: Sequence[DealId]) -> bt.Steps[list[FeaturedDeal]]:
-    keys = [Deal.key(deal_id_of(deal_id)) for deal_id in deal_ids]
+def copies_of(deal_ids: Sequence[DealId]) -> bt.Steps[list[design.FeaturedDeal]]:
+    keys = [design.Deal.key(deal_id_of(deal_id)) for deal_id in deal_ids]
     deals = yield from bt.get_many(keys, consistent=True)
     return [
         copy_of(require_deal(deal, deal_id)) for deal, deal_id in zip(deals, deal_ids, strict=True)
     ]
 
 
-def require_deal(deal: Deal | None, deal_id: DealId) -> Deal:
+def require_deal(deal: design.Deal | None, deal_id: DealId) -> design.Deal:
     if deal is None:
         raise errors.UnknownDeal(f"There is no deal {deal_id}; take it out.")
     return deal
 
 
-def copy_of(deal: Deal) -> FeaturedDeal:
-    return FeaturedDeal(**{name: getattr(deal, name) for name in FeaturedDeal.model_fields})
+def copy_of(deal: design.Deal) -> design.FeaturedDeal:
+    return design.FeaturedDeal(
+        **{name: getattr(deal, name) for name in design.FeaturedDeal.model_fields}
+    )
 
 
-def features(deals: list[FeaturedDeal]) -> bt.Condition:
+def features(deals: list[design.FeaturedDeal]) -> bt.Condition:
     """That nobody has chosen others meanwhile; a page that nobody has chosen for has none."""
     chosen = bt.attr("featured_deals")
     return chosen == deals if deals else chosen.missing() | (chosen == deals)

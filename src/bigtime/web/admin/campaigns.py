@@ -15,15 +15,8 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.systems import portal
 from bigtime.web import pages
+from bigtime.web.admin import records
 from bigtime.web.admin.products import Lines
-from bigtime.web.admin.records import (
-    Admin,
-    add_archiving,
-    answer_list,
-    check_choice,
-    entry_rows,
-    refuse_choice,
-)
 from bigtime.web.http import see_other, status_in_form, status_of
 from bigtime.wire import Steps
 
@@ -113,17 +106,19 @@ class Changes(CampaignFacts):
 
 
 @campaigns.get(HERE)
-async def show_campaigns(request: Request, admin: Admin, after: str | None = None) -> Response:
+async def show_campaigns(
+    request: Request, admin: records.Admin, after: str | None = None
+) -> Response:
     """Campaigns by when they run, or of one product."""
     context = pages.context_of(request)
     form = pages.check_form(Filters, dict(request.query_params))
-    check_choice(form, "which", WHICH)
+    records.check_choice(form, "which", WHICH)
     check_of_one(form)
     found: Page[portal.Offer] = Page([])
     if form.value is not None:
         zone = pages.ordering_of(context).zone
         found = await context.store.run(form.value.steps(context.cursors.read(after), zone))
-    return await answer_list(
+    return await records.answer_list(
         request,
         "admin/campaigns.html",
         found,
@@ -139,7 +134,9 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
     """Not every choice is there for the campaigns of one product."""
     which = form.typed.get("which", "")
     if form.typed.get("product") and which in dict(WHICH) and which not in OF_ONE_PRODUCT:
-        refuse_choice(form, "which", "Of one product, choose active ones, running ones, or all.")
+        records.refuse_choice(
+            form, "which", "Of one product, choose active ones, running ones, or all."
+        )
 
 
 async def product_choices(request: Request) -> list[tuple[str, str]]:
@@ -154,12 +151,12 @@ async def product_choices(request: Request) -> list[tuple[str, str]]:
 
 
 @campaigns.get(f"{HERE}/new")
-async def show_new(request: Request, admin: Admin, product: str = "") -> Response:
+async def show_new(request: Request, admin: records.Admin, product: str = "") -> Response:
     return await new_page(request, pages.empty_form(product_id=product))
 
 
 @campaigns.post(f"{HERE}/new")
-async def create(request: Request, admin: Admin) -> Response:
+async def create(request: Request, admin: records.Admin) -> Response:
     context = pages.context_of(request)
     form = await pages.read_form(request, context, NewCampaign)
     if form.value is None:
@@ -187,7 +184,7 @@ async def new_page(
 
 # A campaign
 
-add_archiving(
+records.add_archiving(
     campaigns,
     f"{HERE}/{{code}}",
     portal.soft_delete_campaign,
@@ -197,12 +194,14 @@ add_archiving(
 
 
 @campaigns.get(f"{HERE}/{{code}}")
-async def show_campaign(request: Request, admin: Admin, code: str, done: str = "") -> Response:
+async def show_campaign(
+    request: Request, admin: records.Admin, code: str, done: str = ""
+) -> Response:
     return await campaign_page(request, code, done=done)
 
 
 @campaigns.post(f"{HERE}/{{code}}")
-async def change(request: Request, admin: Admin, code: str) -> Response:
+async def change(request: Request, admin: records.Admin, code: str) -> Response:
     """Changes a campaign, if it is still what the admin has seen."""
     context = pages.context_of(request)
     form = await pages.read_form(request, context, Changes)
@@ -227,7 +226,7 @@ def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
     """A campaign with its prices, and its newest history."""
     offer = yield from portal.get_campaign(code, include_inactive=True, zone=zone)
     log = yield from portal.audit_log(portal.Audited.CAMPAIGNS, offer.campaign.id, limit=NEWEST)
-    return {"offer": offer, "campaign": offer.campaign, "entries": entry_rows(log)}
+    return {"offer": offer, "campaign": offer.campaign, "entries": records.entry_rows(log)}
 
 
 async def campaign_page(

@@ -8,16 +8,7 @@ from fastapi import Path
 from starlette.responses import Response
 
 from bigtime.systems import portal
-from bigtime.web.api import bodies
-from bigtime.web.api.dependencies import (
-    OPEN,
-    Admin,
-    AnyCaller,
-    CurrentStore,
-    PagesOf50,
-    check_admin,
-    is_admin,
-)
+from bigtime.web.api import bodies, dependencies
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import PortalRouter, error_responses
 
@@ -84,7 +75,9 @@ class ProductChanged(bodies.RecordChanged):
 @products.post(
     "", status_code=201, response_model=ProductShown, summary=portal.create_product.title
 )
-async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> Response:
+async def create(
+    caller: dependencies.Admin, idempotent: Idempotent, wanted: NewProduct
+) -> Response:
     """Creates a product. Admins only."""
     return await idempotent.run(
         lambda: portal.create_product(**dict(wanted), by=caller.login),
@@ -96,16 +89,18 @@ async def create(caller: Admin, idempotent: Idempotent, wanted: NewProduct) -> R
     "",
     response_model=bodies.Listed[ProductShown],
     summary=portal.list_products.title,
-    openapi_extra=OPEN,
+    openapi_extra=dependencies.OPEN,
 )
 async def list_all(
-    caller: AnyCaller, paging: PagesOf50, include_inactive: bodies.IncludeInactive = False
+    caller: dependencies.AnyCaller,
+    paging: dependencies.PagesOf50,
+    include_inactive: bodies.IncludeInactive = False,
 ) -> bodies.Items[ProductShown]:
     """Lists the products that can be ordered, oldest first."""
     if include_inactive:
-        await check_admin(caller)
+        await dependencies.check_admin(caller)
     steps = portal.list_products(include_inactive=include_inactive, **paging.query)
-    to_admin = is_admin(caller)
+    to_admin = dependencies.is_admin(caller)
     return await paging.run_and_show(
         steps, lambda product: ProductShown.of(product, to_admin=to_admin)
     )
@@ -116,18 +111,23 @@ async def list_all(
     response_model=ProductShown,
     summary=portal.get_product.title,
     responses=error_responses(400, 401, 404),
-    openapi_extra=OPEN,
+    openapi_extra=dependencies.OPEN,
 )
-async def get_one(store: CurrentStore, caller: AnyCaller, product_id: ProductId) -> ProductShown:
+async def get_one(
+    store: dependencies.CurrentStore, caller: dependencies.AnyCaller, product_id: ProductId
+) -> ProductShown:
     """Returns a product; one that is archived, to admins alone."""
-    to_admin = is_admin(caller)
+    to_admin = dependencies.is_admin(caller)
     found = await store.run(portal.get_product(product_id, include_inactive=to_admin))
     return ProductShown.of(found, to_admin=to_admin)
 
 
 @products.put("/{productId}", response_model=ProductShown, summary=portal.update_product.title)
 async def change(
-    store: CurrentStore, caller: Admin, product_id: ProductId, wanted: ProductChanged
+    store: dependencies.CurrentStore,
+    caller: dependencies.Admin,
+    product_id: ProductId,
+    wanted: ProductChanged,
 ) -> ProductShown:
     """Changes a product; `active` archives and restores it. Admins only.
 
