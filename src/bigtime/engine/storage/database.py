@@ -17,6 +17,7 @@ from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
+from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
 from bigtime.wire import ResourceNotFoundException
 
 COLLECTION_LIMIT = 10 * 1024**3
@@ -32,6 +33,7 @@ class Settings(TypedDict, total=False):
     shard_seconds: float
     collection_limit: int
     vfs: str | None
+    lock_seconds: float
 
 
 class Database:
@@ -49,6 +51,7 @@ class Database:
         shard_seconds: float = SHARD_SECONDS,
         collection_limit: int = COLLECTION_LIMIT,
         vfs: str | None = None,
+        lock_seconds: float = LOCK_SECONDS,
     ) -> None:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
@@ -58,7 +61,7 @@ class Database:
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
         self.collection_limit = collection_limit
-        self.file = File(path, durability=durability, vfs=vfs)
+        self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
         self.catalogue = Catalogue(self.file)
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=clock)
         self.faults = Faults(self.file)
@@ -87,7 +90,7 @@ class Database:
 
     def close(self) -> None:
         self.faults.clear()
-        with suppress(apsw.Error):
+        with suppress(apsw.Error, LockTimeout):
             self.committer.run_alone(checkpoint)
         self.committer.close()
         self.file.close()
