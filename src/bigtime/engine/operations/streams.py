@@ -24,10 +24,10 @@ from bigtime.engine.storage import (
     RETENTION_SECONDS,
     Database,
     all_rows,
+    first_after,
     last_sequence,
     stream_arn,
     table_name,
-    trim_horizon,
 )
 from bigtime.wire import (
     ExpiredIteratorException,
@@ -169,13 +169,19 @@ def get_shard_iterator(database: Database, params: Params) -> Response:
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, params["StreamArn"])
         shard = find_shard(reader, stream, params["ShardId"])
-        start = starting_sequence(reader, stream, shard, params, now)
+        oldest = database.settled_clock() - RETENTION_SECONDS
+        start = starting_sequence(reader, stream, shard, params, now, oldest)
     place = Place(stream.number, shard.id, start, now)
     return {"ShardIterator": iterator_text(params["StreamArn"], place)}
 
 
 def starting_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+    reader: apsw.Connection,
+    stream: Stream,
+    shard: Shard,
+    params: Params,
+    now: float,
+    oldest: float,
 ) -> int:
     match params["ShardIteratorType"]:
         case "TRIM_HORIZON":
@@ -183,15 +189,15 @@ def starting_sequence(
         case "LATEST":
             return last_sequence(reader, stream.number) + 1
         case "AT_TIMESTAMP":
-            return sequence_at(reader, stream, shard, params.get("Timestamp"), now)
+            return sequence_at(reader, stream, shard, params.get("Timestamp"), now, oldest)
         case kind:
-            sequence = named_sequence(reader, stream, shard, params, now)
+            sequence = named_sequence(reader, stream, shard, params, oldest)
             start = sequence if kind == "AT_SEQUENCE_NUMBER" else sequence + 1
             return next_sequence(reader, stream, shard, start)
 
 
 def named_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, oldest: float
 ) -> int:
     """The sequence number that the caller names, which must be of this shard and not trimmed."""
     text = params.get("SequenceNumber")
@@ -204,13 +210,18 @@ def named_sequence(
     last = last_sequence(reader, stream.number) if shard.last is None else shard.last
     if not shard.first <= sequence <= max(last, shard.first):
         raise ValidationException("Invalid SequenceNumber: it is not within the range of the shard")
-    if sequence < trim_horizon(reader, stream.number, now - RETENTION_SECONDS):
+    if sequence < first_after(reader, stream.number, oldest):
         raise TrimmedDataAccessException(TRIMMED)
     return sequence
 
 
 def sequence_at(
-    reader: apsw.Connection, stream: Stream, shard: Shard, moment: float | None, now: float
+    reader: apsw.Connection,
+    stream: Stream,
+    shard: Shard,
+    moment: float | None,
+    now: float,
+    oldest: float,
 ) -> int:
     """Where the records begin whose creation, which is told in whole seconds, is not earlier."""
     if moment is None:
@@ -222,19 +233,20 @@ def sequence_at(
         raise ValidationException(
             "One or more parameter values were invalid: Timestamp must not be in the future"
         )
-    if moment <= now - RETENTION_SECONDS:
+    if moment <= oldest:
         return HORIZON
-    return next_sequence(reader, stream, shard, shard.first, since=math.ceil(moment))
+    second = math.ceil(moment)
+    # The stamp just before that second: a record of the second itself counts.
+    start = first_after(reader, stream.number, math.nextafter(second, 0.0))
+    return next_sequence(reader, stream, shard, start)
 
 
-def next_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, start: int, since: float = 0.0
-) -> int:
+def next_sequence(reader: apsw.Connection, stream: Stream, shard: Shard, start: int) -> int:
     """The first record of the shard from there on; the next to come in the stream, if none."""
     found: int | None = reader.execute(
         f"SELECT sequence FROM s{stream.number} WHERE slot = ? AND sequence BETWEEN ? AND ?"
-        " AND at >= ? ORDER BY sequence LIMIT 1",
-        (shard.slot, max(start, shard.first), shard.end, since),
+        " ORDER BY sequence LIMIT 1",
+        (shard.slot, max(start, shard.first), shard.end),
     ).get
     return last_sequence(reader, stream.number) + 1 if found is None else found
 
@@ -248,7 +260,8 @@ def get_records(database: Database, params: Params) -> Response:
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, arn)
         shard = find_shard(reader, stream, place.shard)
-        horizon = trim_horizon(reader, stream.number, now - RETENTION_SECONDS)
+        oldest = database.settled_clock() - RETENTION_SECONDS
+        horizon = first_after(reader, stream.number, oldest)
         if HORIZON < place.next < horizon:
             raise TrimmedDataAccessException(TRIMMED)
         rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)

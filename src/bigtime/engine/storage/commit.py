@@ -41,6 +41,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.clock import settled_clock
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.engine.storage.writer_lock import LockTimeout
 from bigtime.wire import DynamoDBError, InternalServerError
@@ -107,6 +108,7 @@ class Committer:
         self._file = file
         self._catalogue = catalogue
         self._clock = clock
+        self._settled_clock = settled_clock(clock)
         self._mutex = threading.Lock()
         self._queue: deque[Ticket[Any]] = deque()
         self._group: deque[Ticket[Any]] = deque()
@@ -291,7 +293,7 @@ class Committer:
             roll_back(connection)
             connection.execute("BEGIN IMMEDIATE")
             self._catalogue.begin(connection)
-            works = Transaction(connection, self._clock())
+            works = Transaction(connection, self._clock(), self._settled_clock())
             for ticket in group:
                 try:
                     ticket.result = ticket.work(works)

@@ -308,12 +308,16 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
 class Transaction:
     """One SQLite transaction, shared by the works of a group."""
 
-    __slots__ = ("connection", "counts", "execute", "now", "on_commit")
+    __slots__ = ("connection", "counts", "execute", "now", "on_commit", "settled")
 
-    def __init__(self, connection: apsw.Connection, now: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, now: float, settled: float | None = None
+    ) -> None:
+        """`now` is the time of what is written, `settled` that by which things expire."""
         self.connection = connection
         self.execute = connection.execute
         self.now = now
+        self.settled = now if settled is None else settled
         self.counts: dict[int, list[int]] = {}
         self.on_commit: list[Callable[[], None]] = []
 
