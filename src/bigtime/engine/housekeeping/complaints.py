@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import apsw
 
-from bigtime.engine.storage import Database
+from bigtime.engine.storage import Database, LogLost
 from bigtime.wire import DynamoDBError
 
 log = logging.getLogger("bigtime.engine")
 
 EVERY_SECONDS = 60.0
 
-EXPECTED = (apsw.Error, DynamoDBError, OSError)
+EXPECTED = (apsw.Error, DynamoDBError, LogLost, OSError)
 """Trouble with the file: a full disk, say. It needs no traceback."""
 
 

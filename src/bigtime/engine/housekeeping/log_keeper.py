@@ -12,7 +12,7 @@ from functools import partial
 
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.lease import Lease
-from bigtime.engine.storage import Database, checkpoint
+from bigtime.engine.storage import Database, LogLost, checkpoint
 
 log = logging.getLogger("bigtime.engine")
 
@@ -50,12 +50,20 @@ class LogKeeper:
 
     def watch(self) -> bool:
         self._log_is_long.clear()
+        self._notice_loss()
         self.checkpoint(CHECKPOINT_BYTES)
         size = self._database.file.wal_bytes()
         if size >= WAL_ALARM_BYTES and not self._alarmed:
             log.warning("the log has grown to %d MB: a long read keeps it", size >> 20)
         self._alarmed = size >= WAL_ALARM_BYTES
         return False
+
+    def _notice_loss(self) -> None:
+        try:
+            self._database.file.log_guard.check()
+        except LogLost:
+            # Saves what was acknowledged, if it can, and is refused like every other write.
+            self._database.committer.run_alone(checkpoint)
 
     def checkpoint(self, at_bytes: int = 0) -> None:
         """Moves the log into the database, once it is large enough to be worth it."""

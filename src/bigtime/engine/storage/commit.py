@@ -43,6 +43,7 @@ import apsw
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.clock import settled_clock
 from bigtime.engine.storage.file import CLOSED, File, Transaction
+from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.writer_lock import LockTimeout
 from bigtime.wire import DynamoDBError, InternalServerError
 
@@ -255,8 +256,12 @@ class Committer:
     def _work_alone(self, ticket: Ticket[Any]) -> None:
         try:
             self._file.lock(ticket.since)
+            self._file.log_guard.check()
             ticket.result = ticket.work(self._file.writer)
             ticket.is_over = True
+        except LogLost as error:
+            self._file.save_log()
+            ticket.error = error
         except Exception as error:
             ticket.error = error
         finally:
@@ -267,7 +272,7 @@ class Committer:
             return
         try:
             self._attempt(group)
-        except LockTimeout as error:
+        except (LockTimeout, LogLost) as error:
             for ticket in group:
                 ticket.error = retryable(error)
         except Exception as error:
@@ -289,6 +294,7 @@ class Committer:
         transaction: Transaction | None = None
         try:
             self._file.lock(group[0].since)
+            self._file.log_guard.refuse_if_lost()
             # An interrupt may have struck between a BEGIN and what was to undo it.
             roll_back(connection)
             connection.execute("BEGIN IMMEDIATE")
@@ -302,7 +308,12 @@ class Committer:
             works.write_counts()
             transaction = works
             connection.execute("COMMIT")
+            self._file.log_guard.check()
             self._acknowledge(group, transaction)
+        except LogLost:
+            self._catalogue.rolled_back()
+            self._file.save_log()
+            raise
         except apsw.Error:
             self._undo(connection)
             raise
@@ -341,6 +352,8 @@ def retryable(error: Exception) -> Exception:
     """What the writer is told: trouble with the disk may pass, so AWS's word for 'try again'."""
     if isinstance(error, LockTimeout):
         return InternalServerError(f"Nothing was written, for {error.strerror}. Retry.")
+    if isinstance(error, LogLost):
+        return InternalServerError(str(error))
     if isinstance(error, apsw.FullError):
         return InternalServerError("The disk is full: nothing was written. Retry when it has room.")
     if isinstance(error, apsw.Error):

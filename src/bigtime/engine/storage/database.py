@@ -15,6 +15,7 @@ from bigtime.engine.storage.commit import Committer
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
@@ -91,7 +92,7 @@ class Database:
 
     def close(self) -> None:
         self.faults.clear()
-        with suppress(apsw.Error, LockTimeout):
+        with suppress(apsw.Error, LockTimeout, LogLost):
             self.committer.run_alone(checkpoint)
         self.committer.close()
         self.file.close()

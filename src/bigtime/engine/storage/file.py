@@ -26,6 +26,7 @@ from typing import Any, Literal, TypeAlias
 
 import apsw
 
+from bigtime.engine.storage.log_guard import LogGuard
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, WriterLock
 
 Durability: TypeAlias = Literal["full", "relaxed", "none"]
@@ -97,6 +98,7 @@ class File:
                 with self.exclusive():
                     prepare(self.writer, path)
             self.writer.set_wal_hook(self._note_log)
+            self.log_guard = LogGuard(path)
         except apsw.NotADBError as error:
             self._writer_lock.close()
             raise FileFormatError(f"{path} is not a database; choose another path.") from error
@@ -127,6 +129,11 @@ class File:
             return self.wal_path.stat().st_size
         except FileNotFoundError:
             return 0
+
+    def save_log(self) -> None:
+        """With the writer lock held: saves what can be saved of a log that was deleted."""
+        if self.log_guard.can_be_saved():
+            checkpoint(self.writer)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -214,6 +221,7 @@ class File:
         if self._watcher is not None:
             self._watcher.close()
         self.writer.close()
+        self.log_guard.close()
         self._writer_lock.close()
 
     def leave_to_parent(self) -> None:
