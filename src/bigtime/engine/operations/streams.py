@@ -261,7 +261,7 @@ def get_records(database: Database, params: Params) -> Response:
         stream = find_stream(database, reader, arn)
         shard = find_shard(reader, stream, place.shard)
         oldest = database.settled_clock() - RETENTION_SECONDS
-        horizon = first_after(reader, stream.number, oldest)
+        horizon = trim_horizon(database, reader, stream.number, oldest)
         if HORIZON < place.next < horizon:
             raise TrimmedDataAccessException(TRIMMED)
         rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
@@ -271,6 +271,14 @@ def get_records(database: Database, params: Params) -> Response:
             arn, place._replace(next=following, given_at=now)
         )
     return response
+
+
+def trim_horizon(database: Database, reader: apsw.Connection, number: int, oldest: float) -> int:
+    """The first sequence that may still be read; it is searched for from where it was."""
+    known = database.trim_horizons.get(number, 0)
+    horizon = first_after(reader, number, oldest, at_least=known)
+    database.trim_horizons[number] = horizon
+    return horizon
 
 
 def records_from(

@@ -62,6 +62,7 @@ class Database:
         self.settled_clock = settled_clock(self.clock)
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
+        self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
         self.catalogue = Catalogue(self.file)

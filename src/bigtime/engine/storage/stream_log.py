@@ -226,29 +226,39 @@ def trim_records(transaction: Transaction, number: int, oldest: float, limit: in
     return trimmed
 
 
-def first_after(connection: apsw.Connection, number: int, moment: float) -> int:
-    """The first record with a later stamp; the next to come, if there is none."""
-    end = last_sequence(connection, number) + 1
+def first_after(connection: apsw.Connection, number: int, moment: float, at_least: int = 0) -> int:
+    """The first record from `at_least` on with a later stamp; the next to come, if none has."""
     ends = all_rows(
         connection,
-        f"SELECT * FROM (SELECT sequence, at FROM s{number} ORDER BY sequence LIMIT 1) UNION ALL"
+        f"SELECT * FROM (SELECT sequence, at FROM s{number} WHERE sequence >= ?"
+        " ORDER BY sequence LIMIT 1) UNION ALL"
         f" SELECT * FROM (SELECT sequence, at FROM s{number} ORDER BY sequence DESC LIMIT 1)",
+        (at_least,),
     )
-    # Mostly all are later, or none is.
-    if not ends or ends[1][1] <= moment:
-        return end
-    (low, stamp), (high, _) = ends
-    if stamp > moment:
+    # Mostly none is later, or all are.
+    if len(ends) < 2 or ends[1][1] <= moment:
+        return last_sequence(connection, number) + 1
+    (low, first), (high, _) = ends
+    if first > moment:
         return int(low)
-    probe = f"SELECT sequence, at FROM s{number} WHERE sequence >= ? ORDER BY sequence LIMIT 1"
-    # The stamp of `low` is not later, that of `high` is.
+    return search(connection, number, moment, int(low), int(high))
+
+
+def search(connection: apsw.Connection, number: int, moment: float, low: int, high: int) -> int:
+    """The boundary between `low`, whose stamp is not later, and `high`, whose stamp is.
+
+    It is mostly near `low`, so the steps begin small.
+    """
+    probe = f"SELECT at FROM s{number} WHERE sequence >= ? ORDER BY sequence LIMIT 1"
+    step = 1
     while high - low > 1:
-        sequence, stamp = connection.execute(probe, ((low + high) // 2,)).get
+        middle = min(low + step, (low + high) // 2)
+        stamp: float = connection.execute(probe, (middle,)).get
         if stamp > moment:
-            high = sequence if sequence < high else (low + high) // 2
+            high, step = middle, high
         else:
-            low = sequence
-    return int(high)
+            low, step = middle, step * 2
+    return high
 
 
 # --- A clock that was ahead -----------------------------------------------------------------
