@@ -5,8 +5,8 @@ Of all processes that have the file open one holds the lease, and its thread doe
 1. Each chore looks with a reader first and takes the writer lock only when there is something to
    do, so that no writer waits long behind it. Where nothing was committed and nothing is due, it
    does not even look.
-2. What fails is logged and left alone: the other items, the other chores and the next round do
-   not depend on it.
+2. What fails is logged and left alone, until the file changes or ten seconds have passed: the
+   other items and the other chores do not depend on it.
 3. Chores take turns, so that a long one keeps none of the others.
 4. Looking takes a hundredth of the time, even if a thousand tables have a time to live.
 """
