@@ -17,8 +17,10 @@ A clock that a caller passes in is always believed.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,10 +33,10 @@ HOLD_SECONDS = 600.0
 DAY_SECONDS = 24 * 3600.0
 
 
-def seconds_since_boot() -> float:
-    """A clock that nobody sets; it goes on while the machine sleeps, where it can."""
-    clock: int | None = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
+seconds_since_boot: Clock = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic
+)
+"""A clock that nobody sets; it goes on while the machine sleeps, where it can."""
 
 
 class SteadyClock:
@@ -57,15 +59,19 @@ class SteadyClock:
         self._last = 0.0
 
     def __call__(self) -> float:
-        wall, own = self._read()
-        stamp = max(wall, own)
-        if 0.0 < self._last - stamp <= JUMP_SECONDS:
-            return self._last
-        self._last = stamp
-        return stamp
+        return self.times()[0]
 
     def settled(self) -> float:
-        return min(self._read())
+        return self.times()[1]
+
+    def times(self) -> tuple[float, float]:
+        """The time for what is written, and the time for what expires."""
+        wall, own = self._read()
+        stamp, settled = (wall, own) if wall > own else (own, wall)
+        if 0.0 < self._last - stamp <= JUMP_SECONDS:
+            return self._last, settled
+        self._last = stamp
+        return stamp, settled
 
     def is_settled(self) -> bool:
         """Whether the wall clock is believed."""
@@ -76,7 +82,7 @@ class SteadyClock:
         """The wall clock's time and ours, which differ only while the wall clock is in doubt."""
         wall, ticks = self._wall(), self._steady()
         offset = wall - ticks
-        if abs(offset - self._offset) <= JUMP_SECONDS or self._has_stood(offset, ticks):
+        if -JUMP_SECONDS <= offset - self._offset <= JUMP_SECONDS or self._has_stood(offset, ticks):
             self._offset, self._doubted = offset, None
             return wall, wall
         return wall, ticks + self._offset
@@ -107,3 +113,8 @@ def last_write(path: Path) -> float | None:
 def settled_clock(clock: Clock) -> Clock:
     """The time by which things expire: the clock's own, unless it doubts itself."""
     return clock.settled if isinstance(clock, SteadyClock) else clock
+
+
+def times_of(clock: Clock) -> Callable[[], tuple[float, float]]:
+    """The time for what is written and the time for what expires, in one call."""
+    return clock.times if isinstance(clock, SteadyClock) else lambda: (now := clock(), now)

@@ -41,7 +41,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
-from bigtime.engine.storage.clock import settled_clock
+from bigtime.engine.storage.clock import times_of
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.writer_lock import LockTimeout
@@ -109,7 +109,7 @@ class Committer:
         self._file = file
         self._catalogue = catalogue
         self._clock = clock
-        self._settled_clock = settled_clock(clock)
+        self._times = times_of(clock)
         self._mutex = threading.Lock()
         self._queue: deque[Ticket[Any]] = deque()
         self._group: deque[Ticket[Any]] = deque()
@@ -294,12 +294,13 @@ class Committer:
         transaction: Transaction | None = None
         try:
             self._file.lock(group[0].since)
-            self._file.log_guard.refuse_if_lost()
+            if self._file.log_guard.is_lost:
+                self._file.log_guard.refuse()
             # An interrupt may have struck between a BEGIN and what was to undo it.
             roll_back(connection)
             connection.execute("BEGIN IMMEDIATE")
             self._catalogue.begin(connection)
-            works = Transaction(connection, self._clock(), self._settled_clock())
+            works = Transaction(connection, *self._times())
             for ticket in group:
                 try:
                     ticket.result = ticket.work(works)

@@ -85,6 +85,9 @@ class File:
         self._vfs = vfs
         create_private(path)
         self._writer_lock = WriterLock(path.with_name(path.name + "-lock"), lock_seconds)
+        self.lock = self._writer_lock.acquire
+        self.try_lock = self._writer_lock.try_acquire
+        self.unlock = self._writer_lock.release
         self._watcher: apsw.Connection | None = None
         # A None in it tells whoever waits that the file was closed.
         self._idle: SimpleQueue[apsw.Connection | None] = SimpleQueue()
@@ -143,16 +146,6 @@ class File:
             yield
         finally:
             self.unlock()
-
-    def lock(self, since: float | None = None) -> None:
-        """Takes the writer lock, or raises `LockTimeout` when it was waited for too long."""
-        self._writer_lock.acquire(since)
-
-    def try_lock(self) -> bool:
-        return self._writer_lock.try_acquire()
-
-    def unlock(self) -> None:
-        self._writer_lock.release()
 
     def take_reader(self) -> apsw.Connection:
         try:

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 import time
+from os import fstat
 from pathlib import Path
+from typing import NoReturn
 
 COARSE_NANOSECONDS = 100_000_000
 SUFFIXES = ("-wal", "-shm")
@@ -30,23 +32,22 @@ class LogGuard:
         self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._known = [self._number(suffix) for suffix in SUFFIXES]
         self._quiet_since = 0
-        self._is_lost = False
+        self.is_lost = False
 
     def check(self) -> None:
         """Raises `LogLost` if a file is gone or is another one, now or ever before."""
-        changed = os.fstat(self._folder).st_mtime_ns
-        if changed != self._quiet_since or self._is_lost:
+        changed = fstat(self._folder).st_mtime_ns
+        if changed != self._quiet_since or self.is_lost:
             self._compare()
             if time.time_ns() - changed > COARSE_NANOSECONDS:
                 self._quiet_since = changed
 
-    def refuse_if_lost(self) -> None:
-        if self._is_lost:
-            raise LogLost(
-                f"The log of {self._path.name} was deleted or replaced while it was open: writes"
-                " are refused, for they would be lost. Stop every process that has the file open,"
-                " and open it again."
-            )
+    def refuse(self) -> NoReturn:
+        raise LogLost(
+            f"The log of {self._path.name} was deleted or replaced while it was open: writes are"
+            " refused, for they would be lost. Stop every process that has the file open, and open"
+            " it again."
+        )
 
     def can_be_saved(self) -> bool:
         """Whether one file is gone, and the other shows that nobody has opened the file since.
@@ -62,8 +63,9 @@ class LogGuard:
 
     def _compare(self) -> None:
         if [self._number(suffix) for suffix in SUFFIXES] != self._known:
-            self._is_lost = True
-        self.refuse_if_lost()
+            self.is_lost = True
+        if self.is_lost:
+            self.refuse()
 
     def _number(self, suffix: str) -> int | None:
         try:

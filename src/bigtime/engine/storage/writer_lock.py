@@ -13,18 +13,20 @@ A process writes its id into the lock file when it takes the lock, so that an er
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
 from contextlib import suppress
 from errno import ETIMEDOUT
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from math import inf
+from os import pread
 from pathlib import Path
 
 LOCK_SECONDS = 10.0
 CLOSING_SECONDS = 5.0
 SIGNATURE_BYTES = 20
+LOCK_NOW = LOCK_EX | LOCK_NB
 
 
 class LockTimeout(TimeoutError):
@@ -71,7 +73,7 @@ class WriterLock:
             if self._holds:
                 self._holds -= 1
                 if not self._holds:
-                    fcntl.flock(self._file, fcntl.LOCK_UN)
+                    flock(self._file, LOCK_UN)
 
     def hurry(self) -> None:
         """From now on nobody waits for longer than closing may take."""
@@ -107,21 +109,22 @@ class WriterLock:
             return False
         # Noted before it is so: an interrupt in between must not leave the lock taken.
         self._holds += 1
-        if self._holds == 1:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._holds = 0
-                return False
+        if self._holds > 1:
+            return True
+        try:
+            flock(self._file, LOCK_NOW)
+        except BlockingIOError:
+            self._holds = 0
+            return False
+        # A lone process finds its own name there, and writes nothing.
+        if pread(self._file, SIGNATURE_BYTES, 0) != self._signature:
             self._sign()
         return True
 
     def _sign(self) -> None:
-        # A lone process finds its own name there, and writes nothing. A full disk is no reason
-        # not to delete: without the name an error is less clear, and that is all.
+        # A full disk is no reason not to delete: without the name an error is less clear.
         with suppress(OSError):
-            if os.pread(self._file, SIGNATURE_BYTES, 0) != self._signature:
-                os.pwrite(self._file, self._signature, 0)
+            os.pwrite(self._file, self._signature, 0)
 
     def _wait(self, deadline: float) -> None:
         self._is_wanted = True
@@ -153,7 +156,7 @@ class WriterLock:
             self._asked.acquire()
             if self._is_closed:
                 break
-            fcntl.flock(self._thread_file, fcntl.LOCK_EX)
+            flock(self._thread_file, LOCK_EX)
             with self._mutex:
                 self._is_queued = False
                 if self._is_closed:
@@ -163,5 +166,5 @@ class WriterLock:
                     self._holds = 1
                     self._granted.notify()
                 else:
-                    fcntl.flock(self._thread_file, fcntl.LOCK_UN)
+                    flock(self._thread_file, LOCK_UN)
         os.close(self._thread_file)
