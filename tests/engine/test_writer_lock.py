@@ -161,6 +161,18 @@ def test_an_event_loop_does_not_wait_for_the_lock(
         assert isinstance(error, InternalServerError)
 
 
+@pytest.mark.parametrize("durability", ["full", "relaxed"])
+def test_a_server_ends_when_it_is_told_to(
+    path: Path, holder: subprocess.Popen[str], durability: str
+) -> None:
+    script = [sys.executable, "-c", "from bigtime.cli import main; main()", "engine", "serve"]
+    options = ["--data", str(path), "--port", "0", "--durability", durability]
+    with subprocess.Popen([*script, *options], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout and "listens on" in server.stdout.readline()
+        server.terminate()
+        assert server.wait(SOON) == 0
+
+
 # --- The lock itself ------------------------------------------------------------------------------
 
 
