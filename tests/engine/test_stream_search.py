@@ -47,7 +47,12 @@ def test_the_search_takes_few_steps(old: int) -> None:
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
         " INSERT INTO s1 SELECT i, i FROM n"
     )
-    steps = []
-    connection.exec_trace = lambda *_: steps.append(1) is None
+    steps: list[str] = []
+
+    def count(_: object, query: str, bindings: object) -> bool:
+        steps.append(query)
+        return True
+
+    connection.exec_trace = count
     assert first_after(connection, 1, float(old)) == old + 1
     assert len(steps) <= 45
