@@ -12,7 +12,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from bigtime.engine import Engine, housekeeping
+from bigtime.engine import Engine
+from bigtime.engine.housekeeping import log_keeper
 from bigtime.engine.storage import file
 from bigtime.wire import ResourceInUseException
 from proofs.ledger import create_table, writes
@@ -39,7 +40,7 @@ def work_until_killed(
 
 def checkpoint_often(pages: int = 40) -> None:
     """So that some kills fall into a checkpoint: by itself a child would not live to see one."""
-    housekeeping.CHECKPOINT_BYTES = pages * 4096
+    log_keeper.CHECKPOINT_BYTES = pages * 4096
     file.LONG_LOG_PAGES = pages
 
 

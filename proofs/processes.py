@@ -53,6 +53,24 @@ def in_child(target: Callable[..., None], *arguments: object) -> Any:
         ours.close()
 
 
+def in_child_within(seconds: float, target: Callable[..., None], *arguments: object) -> Any:
+    """What a child sends in time into the pipe that is its last argument; None if it hangs."""
+    context = children()
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=target, args=(*arguments, theirs))
+    child.start()
+    theirs.close()
+    try:
+        return ours.recv() if ours.poll(seconds) else None
+    except EOFError:
+        child.join()
+        raise ChildDied(f"{target.__name__} ended with code {child.exitcode}") from None
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+
+
 def killed_after(seconds: float, target: Callable[..., None], *arguments: object) -> bytes:
     """What a child wrote into the pipe that is its last argument, before it was killed."""
     context = children()

@@ -9,7 +9,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from proofs import caught, full_disk, histories, kills, requests, syncs, torn, transactions
+from proofs import (
+    aged_streams,
+    caught,
+    clock_steps,
+    deleted_log,
+    endure_caught,
+    failing_chores,
+    full_disk,
+    histories,
+    kills,
+    requests,
+    stopped,
+    syncs,
+    torn,
+    transactions,
+)
 from proofs.result import Result
 
 Length = Literal["short", "full", "release"]
@@ -136,6 +151,46 @@ PROOFS = {
         full=20,
         release=200,
     ),
+    "stopped": Proof(
+        "P11: processes stopped amid writes",
+        "nobody hangs, a refused writer learns who holds the lock, 0 acknowledged writes lost",
+        stopped.run,
+        short=6,
+        full=60,
+        release=1_000,
+    ),
+    "clock_steps": Proof(
+        "P12: clocks that are set and set right again",
+        "nothing expires early, nothing stays for good, stamps never go back",
+        clock_steps.run,
+        short=100,
+        full=1_000,
+        release=20_000,
+    ),
+    "deleted_log": Proof(
+        "P14: logs deleted under a running engine",
+        "0 acknowledgements after it, 0 earlier ones lost where one file is left",
+        deleted_log.run,
+        short=15,
+        full=150,
+        release=2_000,
+    ),
+    "aged_streams": Proof(
+        "P16: streams opened a day late",
+        "at most twice the CPU of a fresh file, old records trimmed, new ones kept",
+        aged_streams.run,
+        short=100_000,
+        full=500_000,
+        release=2_000_000,
+    ),
+    "failing_chores": Proof(
+        "P17: housekeeping with chores that fail",
+        "all that can be done is done, the log stays short, the threads live",
+        failing_chores.run,
+        short=2,
+        full=20,
+        release=200,
+    ),
     "caught": Proof(
         "Mutants: builds broken on purpose",
         "each caught by every proof that can see it",
@@ -143,6 +198,14 @@ PROOFS = {
         short=3,
         full=10,
         release=20,
+    ),
+    "endure_caught": Proof(
+        "Mutants: engines that do not endure",
+        "each caught by its proof, of P11 to P17",
+        endure_caught.run,
+        short=2,
+        full=4,
+        release=8,
     ),
     "site_caught": Proof(
         "Mutants: sites broken on purpose",

@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bigtime.engine.storage import commit, file
+from bigtime.engine.storage import commit, file, writer_lock
 from bigtime.engine.storage.commit import Committer, Work
 from bigtime.engine.storage.database import Database
 from bigtime.engine.storage.file import Durability, Transaction
@@ -356,7 +356,7 @@ class Striking:
     same moments, so every one of them can be tried, one after another.
     """
 
-    FILES = (commit.__file__, file.__file__, contextlib.__file__)
+    FILES = (commit.__file__, file.__file__, writer_lock.__file__, contextlib.__file__)
 
     def __init__(self, moment: int) -> None:
         self.moments_left = moment

@@ -354,7 +354,7 @@ OUTLIVED = """
     from bigtime.engine import Engine
 
     engine = Engine.open(sys.argv[1], durability="relaxed")
-    while not engine._housekeeper._elected:
+    while not engine._housekeeper.lease.is_held:
         time.sleep(0.01)
     engine._database.file.lock()
     child = os.fork()
@@ -380,7 +380,7 @@ def test_a_child_keeps_no_lock_of_its_dead_parent(tmp_path: Path, end: str) -> N
         try:
             engine = come(begin(lambda: Engine.open(path, durability="relaxed")))
             come(begin(lambda: make_table(engine, {"p": "S"}, name="notes", keys=("p",))))
-            assert until(lambda: engine._housekeeper._elected)
+            assert until(lambda: engine._housekeeper.lease.is_held)
             engine.close()
         finally:
             os.kill(child, signal.SIGKILL)

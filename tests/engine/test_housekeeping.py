@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep, time
+from time import monotonic, process_time, sleep, time
 
 import apsw
 import pytest
 
-from bigtime.engine import Engine, housekeeping
-from bigtime.engine.housekeeping import WAL_ALARM_BYTES
-from bigtime.engine.storage import backfill, file
+from bigtime.engine import Engine
+from bigtime.engine.housekeeping import complaints, expiry, housekeeper, lease, log_keeper
+from bigtime.engine.housekeeping.log_keeper import WAL_ALARM_BYTES
+from bigtime.engine.operations.write import Plan
+from bigtime.engine.storage import Transaction, backfill, file
 from tests.engine.calls import (
     Clock,
     add_index,
@@ -71,12 +76,12 @@ def is_there(engine: Engine, p: str) -> bool:
 
 def test_one_of_two_is_elected_and_the_other_follows_it(tmp_path: Path) -> None:
     first = Engine.open(tmp_path / "crowd.db", durability="relaxed")
-    assert until(lambda: first._housekeeper._elected)
+    assert until(lambda: first._housekeeper.lease.is_held)
     with Engine.open(tmp_path / "crowd.db", durability="relaxed") as second:
-        sleep(2 * housekeeping.PAUSE_SECONDS)
-        assert not second._housekeeper._elected
+        sleep(2 * housekeeper.PAUSE_SECONDS)
+        assert not second._housekeeper.lease.is_held
         first.close()
-        assert until(lambda: second._housekeeper._elected)
+        assert until(lambda: second._housekeeper.lease.is_held)
 
 
 def test_a_chore_that_fails_is_tried_again(
@@ -88,7 +93,7 @@ def test_a_chore_that_fails_is_tried_again(
     switch(kept, on=True)
     with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
         with monkeypatch.context() as broken:
-            broken.setattr(housekeeping, "expire_some", fail)
+            broken.setattr(expiry, "expire_some", fail)
             put(kept, "old", until=n(int(time()) - 1))
             assert until(lambda: "housekeeping: expire:" in caplog.text)
             assert is_there(kept, "old")
@@ -97,12 +102,209 @@ def test_a_chore_that_fails_is_tried_again(
 
 def test_what_one_process_expires_another_did_not_have_to_know(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "crowd.db", durability="relaxed") as keeper:
-        assert until(lambda: keeper._housekeeper._elected)
+        assert until(lambda: keeper._housekeeper.lease.is_held)
         with Engine.open(tmp_path / "crowd.db", durability="relaxed") as other:
             make_table(other, {"p": "S"}, name="crowd", keys=("p",))
             switch(other, on=True)
             put(other, "old", until=n(int(time()) - 1))
             assert until(lambda: not is_there(other, "old"))
+
+
+STOPPED = """
+import sys, time
+from bigtime.engine import Engine
+engine = Engine.open(sys.argv[1], durability="relaxed")
+while not engine._housekeeper.lease.is_held:
+    time.sleep(0.01)
+print("kept", flush=True)
+time.sleep(600)
+"""
+
+
+def test_the_chores_of_a_stopped_process_are_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "LEASE_SECONDS", 3.0)
+    path = tmp_path / "crowd.db"
+    script = [sys.executable, "-c", STOPPED, str(path)]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, text=True) as stopped:
+        assert stopped.stdout and stopped.stdout.readline() == "kept\n"
+        with Engine.open(path, durability="relaxed") as engine:
+            make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
+            switch(engine, on=True)
+            sleep(2 * housekeeper.PAUSE_SECONDS)
+            assert not engine._housekeeper.lease.is_held
+            stopped.send_signal(signal.SIGSTOP)
+            put(engine, "old", until=n(int(time()) - 1))
+            assert until(lambda: not is_there(engine, "old"))
+            stopped.kill()
+
+
+def test_a_lease_is_lost_to_another_and_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("bigtime.engine.housekeeping.lease.time.monotonic", lambda: now[0])
+    first, second = (lease.Lease(tmp_path / "keeper") for _ in range(2))
+    assert first.renew() and not second.renew()
+    now[0] += lease.LEASE_SECONDS - 1
+    assert not second.renew()
+    assert first.renew()
+    now[0] += lease.LEASE_SECONDS
+    assert second.renew()
+    # The first goes on, and finds that it was taken for dead.
+    assert not first.renew() and not first.is_held
+    second.close()
+    assert first.renew()
+    # After a start of the machine, its clock begins anew.
+    now[0] = 3.0
+    third = lease.Lease(tmp_path / "keeper")
+    assert third.renew()
+    first.close()
+    third.close()
+
+
+# --- What fails -----------------------------------------------------------------------------------
+
+
+def damage(engine: Engine, p: str) -> None:
+    """Flips a byte of an item, so that it cannot be read."""
+    table = engine._database.catalogue.table("crowd")
+
+    def work(transaction: Transaction) -> None:
+        transaction.execute(
+            f"UPDATE {table.rows} SET item = CAST('{{' || item AS BLOB) WHERE instr(item, ?)",
+            (f'"{p}"'.encode(),),
+        )
+        assert transaction.connection.changes() == 1
+
+    engine._database.committer.run(work)
+
+
+def test_an_item_that_cannot_be_read_keeps_no_other(
+    crowd: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    switch(crowd, on=True)
+    for number in range(250):
+        put(crowd, f"{number}", until=n(int(time()) - 1_000 + number))
+    for number in (0, 3, 120):
+        damage(crowd, f"{number}")
+    with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
+        crowd.tidy()
+    assert described(crowd, "crowd")["ItemCount"] == 3
+    assert "housekeeping: expire: row 1 of crowd cannot be expired: JSONDecodeError" in caplog.text
+    # Left alone from then on: nothing is due, and nothing is said.
+    caplog.clear()
+    put(crowd, "later", until=n(int(time()) - 1))
+    crowd.tidy()
+    assert not is_there(crowd, "later")
+    assert caplog.text == ""
+
+
+def test_an_item_that_cannot_be_deleted_keeps_no_other(
+    crowd: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def apply(plan: Plan, transaction: Transaction) -> None:
+        if plan.old and plan.old["p"] == s("7"):
+            raise ZeroDivisionError
+        whole(plan, transaction)
+
+    whole = Plan.apply
+    switch(crowd, on=True)
+    fill(crowd, "crowd", 20, until=n(int(time()) - 1))
+    with monkeypatch.context() as broken:
+        broken.setattr(Plan, "apply", apply)
+        crowd.tidy()
+    assert described(crowd, "crowd")["ItemCount"] == 1
+    assert is_there(crowd, "7")
+
+
+def test_an_index_is_filled_around_what_cannot_be_read(
+    crowd: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(crowd, "crowd", 2_500, g=s("same"))
+    damage(crowd, "1700")
+    add_index(crowd, "crowd", NEW, g="S")
+    with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
+        crowd.tidy()
+    shown = global_index(crowd, "crowd", "new")
+    assert (shown["IndexStatus"], shown["ItemCount"]) == ("ACTIVE", 2_499)
+    assert "backfill: crowd has rows that cannot be read: [1701]" in caplog.text
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, RuntimeError, KeyError, MemoryError])
+def test_no_exception_ends_a_thread(
+    kept: Engine, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail(*_: object) -> bool:
+        raise error("odd")
+
+    keeper = kept._housekeeper
+    switch(kept, on=True)
+    with monkeypatch.context() as broken:
+        for chore in ("fill", "drop", "trim"):
+            broken.setattr(keeper, chore, fail)
+        broken.setattr(keeper.log_keeper, "checkpoint", fail)
+        put(kept, "old", until=n(int(time()) - 1))
+        assert until(lambda: not is_there(kept, "old"))
+    assert keeper._thread.is_alive() and keeper.log_keeper.thread.is_alive()
+
+
+def test_checkpoints_do_not_wait_for_a_chore(kept: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_keeper, "CHECKPOINT_BYTES", MEGABYTE)
+    stuck, go = Event(), Event()
+
+    def hang() -> bool:
+        stuck.set()
+        go.wait(60)
+        return False
+
+    monkeypatch.setattr(kept._housekeeper, "expire", hang)
+    assert stuck.wait(60)
+    try:
+        fill(kept, "crowd", 200, text=s("x" * 20_000))
+        assert until(lambda: kept._database.file.wal_bytes() < MEGABYTE)
+    finally:
+        go.set()
+
+
+def test_what_fails_again_and_again_is_told_once_a_minute(
+    crowd: Engine, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("bigtime.engine.housekeeping.complaints.time.monotonic", lambda: now[0])
+
+    def fail() -> bool:
+        raise OSError("no room")
+
+    with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
+        for _ in range(100):
+            assert not crowd._housekeeper._complaints.attempt(fail, "trim")
+        now[0] += complaints.EVERY_SECONDS
+        crowd._housekeeper._complaints.attempt(fail, "trim")
+    assert caplog.messages == [
+        "housekeeping: trim: OSError: no room",
+        "housekeeping: trim: OSError: no room (and 99 like it in the last minutes)",
+    ]
+
+
+@pytest.mark.proof
+def test_a_thousand_idle_tables_cost_nothing_to_speak_of(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "idle.db", durability="relaxed") as engine:
+        for number in range(1_000):
+            name = f"table-{number}"
+            make_table(engine, {"p": "S"}, name=name, keys=("p",))
+            specification = {"Enabled": True, "AttributeName": "until"}
+            call(
+                engine,
+                "UpdateTimeToLive",
+                TableName=name,
+                TimeToLiveSpecification=specification,
+            )
+        sleep(3.0)
+        started, seconds = process_time(), 4.0
+        sleep(seconds)
+        assert process_time() - started < seconds / 100
 
 
 # --- The log --------------------------------------------------------------------------------------
@@ -112,8 +314,8 @@ def test_steady_reading_and_writing_keeps_the_log_short(
     kept: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file, "LONG_LOG_PAGES", 250)
-    monkeypatch.setattr(housekeeping, "CHECKPOINT_BYTES", 1 * MEGABYTE)
-    monkeypatch.setattr(housekeeping, "PATIENT_BYTES", 4 * MEGABYTE)
+    monkeypatch.setattr(log_keeper, "CHECKPOINT_BYTES", 1 * MEGABYTE)
+    monkeypatch.setattr(log_keeper, "PATIENT_BYTES", 4 * MEGABYTE)
     fill(kept, "crowd", 200, text=s("x" * 20_000))
     ended = Event()
 
@@ -164,11 +366,11 @@ def test_a_log_that_is_kept_long_is_reported_once(
     crowd: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     sizes = iter([1, WAL_ALARM_BYTES, WAL_ALARM_BYTES, 1, WAL_ALARM_BYTES])
-    monkeypatch.setattr(crowd._housekeeper, "checkpoint", lambda *_: None)
+    monkeypatch.setattr(crowd._housekeeper.log_keeper, "checkpoint", lambda *_: None)
     with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
         for size in sizes:
             monkeypatch.setattr(crowd._database.file, "wal_bytes", lambda size=size: size)
-            crowd._housekeeper.watch_log()
+            crowd._housekeeper.log_keeper.watch()
     assert len(caplog.records) == 2
     assert caplog.messages[0] == "the log has grown to 64 MB: a long read keeps it"
 

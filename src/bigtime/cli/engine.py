@@ -65,6 +65,15 @@ def serve(
             "power cut may lose the last writes.",
         ),
     ] = Durability.full,
+    lock_seconds: Annotated[
+        float,
+        typer.Option(
+            "--lock-seconds",
+            min=0,
+            envvar="BIGTIME_LOCK_SECONDS",
+            help="How long a write waits for another process that is writing the file.",
+        ),
+    ] = 10.0,
 ) -> None:
     """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
     if memory and data is not None:
@@ -72,10 +81,10 @@ def serve(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # what is stored is for its owner alone
     path = None if memory else data or DEFAULT_DATA
-    serve_until_stopped(open_engine(path, durability), path, host=host, port=port)
+    serve_until_stopped(open_engine(path, durability, lock_seconds), path, host=host, port=port)
 
 
-def open_engine(path: Path | None, durability: Durability) -> Engine:
+def open_engine(path: Path | None, durability: Durability, lock_seconds: float) -> Engine:
     import apsw
 
     from bigtime.engine import Engine, FileFormatError
@@ -86,7 +95,7 @@ def open_engine(path: Path | None, durability: Durability) -> Engine:
         refuse(f"{path} is a directory; name a file in it.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return Engine.open(path, durability=durability.value)
+        return Engine.open(path, durability=durability.value, lock_seconds=lock_seconds)
     except OSError as error:
         refuse(f"{path} cannot be opened: {error.strerror}.")
     except apsw.Error as error:

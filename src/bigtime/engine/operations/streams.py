@@ -150,13 +150,19 @@ def get_shard_iterator(database: Database, params: Params) -> Response:
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, params["StreamArn"])
         shard = find_shard(reader, stream, params["ShardId"])
-        start = starting_sequence(reader, stream, shard, params, now)
+        oldest = database.settled_clock() - storage.RETENTION_SECONDS
+        start = starting_sequence(reader, stream, shard, params, now, oldest)
     place = Place(stream.number, shard.id, start, now)
     return {"ShardIterator": iterator_text(params["StreamArn"], place)}
 
 
 def starting_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+    reader: apsw.Connection,
+    stream: Stream,
+    shard: Shard,
+    params: Params,
+    now: float,
+    oldest: float,
 ) -> int:
     match params["ShardIteratorType"]:
         case "TRIM_HORIZON":
@@ -164,15 +170,15 @@ def starting_sequence(
         case "LATEST":
             return storage.last_sequence(reader, stream.number) + 1
         case "AT_TIMESTAMP":
-            return sequence_at(reader, stream, shard, params.get("Timestamp"), now)
+            return sequence_at(reader, stream, shard, params.get("Timestamp"), now, oldest)
         case kind:
-            sequence = named_sequence(reader, stream, shard, params, now)
+            sequence = named_sequence(reader, stream, shard, params, oldest)
             start = sequence if kind == "AT_SEQUENCE_NUMBER" else sequence + 1
             return next_sequence(reader, stream, shard, start)
 
 
 def named_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, now: float
+    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, oldest: float
 ) -> int:
     """The sequence number that the caller names, which must be of this shard and not trimmed."""
     text = params.get("SequenceNumber")
@@ -187,13 +193,18 @@ def named_sequence(
         raise wire.ValidationException(
             "Invalid SequenceNumber: it is not within the range of the shard"
         )
-    if sequence < storage.trim_horizon(reader, stream.number, now - storage.RETENTION_SECONDS):
+    if sequence < storage.first_after(reader, stream.number, oldest):
         raise wire.TrimmedDataAccessException(TRIMMED)
     return sequence
 
 
 def sequence_at(
-    reader: apsw.Connection, stream: Stream, shard: Shard, moment: float | None, now: float
+    reader: apsw.Connection,
+    stream: Stream,
+    shard: Shard,
+    moment: float | None,
+    now: float,
+    oldest: float,
 ) -> int:
     """Where the records begin whose creation, which is told in whole seconds, is not earlier."""
     if moment is None:
@@ -205,19 +216,20 @@ def sequence_at(
         raise wire.ValidationException(
             "One or more parameter values were invalid: Timestamp must not be in the future"
         )
-    if moment <= now - storage.RETENTION_SECONDS:
+    if moment <= oldest:
         return HORIZON
-    return next_sequence(reader, stream, shard, shard.first, since=math.ceil(moment))
+    second = math.ceil(moment)
+    # The stamp just before that second: a record of the second itself counts.
+    start = storage.first_after(reader, stream.number, math.nextafter(second, 0.0))
+    return next_sequence(reader, stream, shard, start)
 
 
-def next_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, start: int, since: float = 0.0
-) -> int:
+def next_sequence(reader: apsw.Connection, stream: Stream, shard: Shard, start: int) -> int:
     """The first record of the shard from there on; the next to come in the stream, if none."""
     found: int | None = reader.execute(
         f"SELECT sequence FROM s{stream.number} WHERE slot = ? AND sequence BETWEEN ? AND ?"
-        " AND at >= ? ORDER BY sequence LIMIT 1",
-        (shard.slot, max(start, shard.first), shard.end, since),
+        " ORDER BY sequence LIMIT 1",
+        (shard.slot, max(start, shard.first), shard.end),
     ).get
     return storage.last_sequence(reader, stream.number) + 1 if found is None else found
 
@@ -231,7 +243,8 @@ def get_records(database: Database, params: Params) -> Response:
     with database.file.snapshot() as reader:
         stream = find_stream(database, reader, arn)
         shard = find_shard(reader, stream, place.shard)
-        horizon = storage.trim_horizon(reader, stream.number, now - storage.RETENTION_SECONDS)
+        oldest = database.settled_clock() - storage.RETENTION_SECONDS
+        horizon = trim_horizon(database, reader, stream.number, oldest)
         if HORIZON < place.next < horizon:
             raise wire.TrimmedDataAccessException(TRIMMED)
         rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
@@ -241,6 +254,14 @@ def get_records(database: Database, params: Params) -> Response:
             arn, place._replace(next=following, given_at=now)
         )
     return response
+
+
+def trim_horizon(database: Database, reader: apsw.Connection, number: int, oldest: float) -> int:
+    """The first sequence that may still be read; it is searched for from where it was."""
+    known = database.trim_horizons.get(number, 0)
+    horizon = storage.first_after(reader, number, oldest, at_least=known)
+    database.trim_horizons[number] = horizon
+    return horizon
 
 
 def records_from(

@@ -211,7 +211,7 @@ def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str
     """The read units of a transaction already done under this token, by table."""
     row = transaction.execute(
         "SELECT digest, outcome FROM tokens WHERE token = ? AND used_at > ?",
-        (token, transaction.now - TOKEN_SECONDS),
+        (token, transaction.settled - TOKEN_SECONDS),
     ).get
     if row is None:
         return None

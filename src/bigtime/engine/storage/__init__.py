@@ -16,20 +16,21 @@ from bigtime.engine.storage.file import (
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_key, check_key_size, check_key_value, segment_range,
 )
+from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.stream_log import (
-    RETENTION_SECONDS, append_record, close_stream, last_sequence, open_stream, rotate_shards,
-    trim_horizon, trim_streams,
+    RETENTION_SECONDS, append_record, close_stream, first_after, has_late_stamps, last_sequence,
+    mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
 )
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
     "Database", "Done", "Faults", "FileFormatError", "Index", "IndexDefinition", "KeyAttribute",
-    "KeyCodec", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
+    "KeyCodec", "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
     "Throughput", "Transaction", "Work", "advance_backfill", "all_rows", "append_record",
     "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint", "close_stream",
-    "discard", "discard_some", "expiry_second", "index_type_mismatch", "last_sequence",
-    "open_stream", "pending_backfills", "quick_blob", "rotate_shards", "segment_range",
-    "stream_arn", "table_description", "table_name", "tables_to_discard", "trim_horizon",
-    "trim_streams",
+    "discard", "discard_some", "expiry_second", "first_after", "has_late_stamps",
+    "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream", "pending_backfills",
+    "quick_blob", "rotate_shards", "segment_range", "stream_arn", "streams_to_trim",
+    "table_description", "table_name", "tables_to_discard", "trim_stream",
 ]

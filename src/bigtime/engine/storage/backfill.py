@@ -3,12 +3,14 @@
 It goes by row number, a chunk to a transaction, so that no writer waits long and a crash loses
 at most a chunk. Writes keep the new entries right from the moment the index exists, so a chunk
 only adds what is missing. What was counted meanwhile may be off by the entries not yet there:
-the last chunk counts them afresh.
+the last chunk counts them afresh. An item that cannot be read is named in the log and left out:
+it must not keep the others from being found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias, cast
 
@@ -20,6 +22,9 @@ from bigtime.engine.storage.definition import expiry_second
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import base_key
 from bigtime.engine.storage.table import Index, Table
+from bigtime.wire import Item
+
+log = logging.getLogger("bigtime.engine")
 
 CHUNK = 1_000
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -45,7 +50,7 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
         return False
     rows = chunk_of_rows(transaction, table, position)
     if index:
-        fill_index(transaction, index, rows)
+        fill_index(transaction, table, index, rows)
     else:
         fill_expiring(transaction, table, rows)
     if rows:
@@ -84,10 +89,23 @@ def pending_backfills(reader: apsw.Connection) -> list[int]:
     return [number for (number,) in all_rows(reader, "SELECT number FROM backfills")]
 
 
-def fill_index(transaction: Transaction, index: Index, rows: Iterable[BaseRow]) -> None:
+def readable(table: Table, rows: Iterable[BaseRow]) -> Iterator[tuple[BaseRow, Item]]:
+    """The rows with their items; the unreadable ones are logged, in one line."""
+    unreadable = []
+    for row in rows:
+        try:
+            yield row, orjson.loads(row[4])
+        except orjson.JSONDecodeError:
+            unreadable.append(row[0])
+    if unreadable:
+        log.warning("backfill: %s has rows that cannot be read: %s", table.name, unreadable[:10])
+
+
+def fill_index(
+    transaction: Transaction, table: Table, index: Index, rows: Iterable[BaseRow]
+) -> None:
     insert = f"INSERT OR IGNORE INTO {index.rows} VALUES (?, ?, ?, ?, ?)"
-    for id, partition, sort, size, blob in rows:
-        item = orjson.loads(blob)
+    for (id, partition, sort, size, _), item in readable(table, rows):
         key = index.codec.blobs(item)
         if key:
             entry = (*key, base_key(partition, sort), id, index.view_size(item, size))
@@ -96,8 +114,8 @@ def fill_index(transaction: Transaction, index: Index, rows: Iterable[BaseRow]) 
 
 def fill_expiring(transaction: Transaction, table: Table, rows: Iterable[BaseRow]) -> None:
     assert table.ttl_attribute
-    for id, _, _, _, blob in rows:
-        second = expiry_second(orjson.loads(blob), table.ttl_attribute)
+    for (id, *_), item in readable(table, rows):
+        second = expiry_second(item, table.ttl_attribute)
         if second is not None:
             transaction.execute(
                 f"INSERT OR IGNORE INTO {table.expiring} VALUES (?, ?)", (second, id)

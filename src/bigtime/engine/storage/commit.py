@@ -15,8 +15,13 @@ A sync costs more than everything else in a write, so writers share it, leader a
 6. A checkpoint waits its turn in the same queue, for it may not run inside a transaction and
    must not starve behind a busy writer.
 
-An event loop must not sleep through a sync. Its works are led by a thread kept for them, and call
-back; where nothing is synced they are led at once.
+An event loop must not sleep through a sync, nor behind another process. Its works are led by a
+thread kept for them, and call back; where nothing is synced and the writer lock is free they are
+led at once.
+
+Another process may keep the writer lock for good, if it is stopped while it writes. So the wait
+for it has a deadline, counted from when the first of a group was queued, and then the whole group
+is told to retry.
 
 An interrupt (Ctrl-C) may strike a leader between any two calls. So who leads, and the group being
 led, are kept in the committer and changed only where no call stands between; whoever is
@@ -36,7 +41,10 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.clock import times_of
 from bigtime.engine.storage.file import CLOSED, File, Transaction
+from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.writer_lock import LockTimeout
 from bigtime.wire import DynamoDBError, InternalServerError
 
 T = TypeVar("T")
@@ -47,12 +55,13 @@ Work: TypeAlias = Callable[[Transaction], T]
 class Ticket(Generic[T]):
     """A writer's place in the queue: its work, and afterwards how it went."""
 
-    __slots__ = ("alone", "done", "error", "is_led", "is_over", "result", "wake", "work")
+    __slots__ = ("alone", "done", "error", "is_led", "is_over", "result", "since", "wake", "work")
 
     def __init__(self, work: Callable[[Any], T], done: Done | None = None) -> None:
         self.work = work
         self.done = done
         self.alone = False
+        self.since = time.monotonic()
         self.wake: threading.Lock | None = None
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -100,6 +109,7 @@ class Committer:
         self._file = file
         self._catalogue = catalogue
         self._clock = clock
+        self._times = times_of(clock)
         self._mutex = threading.Lock()
         self._queue: deque[Ticket[Any]] = deque()
         self._group: deque[Ticket[Any]] = deque()
@@ -125,11 +135,14 @@ class Committer:
         ticket = Ticket(work, done)
         self._enqueue(ticket)
         if self._leader is ticket:
-            if self._file.syncs:
+            if self._file.syncs or not self._file.try_lock():
                 self._wake_loop_leader()
-            else:
+                return
+            try:
                 # Nothing to wait for: handing over would cost more than the commit.
                 self._lead()
+            finally:
+                self._file.unlock()
 
     def close(self) -> None:
         """Takes no more work, and returns when what was taken is done."""
@@ -242,17 +255,26 @@ class Committer:
 
     def _work_alone(self, ticket: Ticket[Any]) -> None:
         try:
-            with self._file.exclusive():
-                ticket.result = ticket.work(self._file.writer)
+            self._file.lock(ticket.since)
+            self._file.log_guard.check()
+            ticket.result = ticket.work(self._file.writer)
             ticket.is_over = True
+        except LogLost as error:
+            self._file.save_log()
+            ticket.error = error
         except Exception as error:
             ticket.error = error
+        finally:
+            self._file.unlock()
 
     def _commit(self, group: list[Ticket[Any]]) -> None:
         if not group:
             return
         try:
             self._attempt(group)
+        except (LockTimeout, LogLost) as error:
+            for ticket in group:
+                ticket.error = retryable(error)
         except Exception as error:
             self._isolate(group, error)
 
@@ -271,12 +293,14 @@ class Committer:
         connection = self._file.writer
         transaction: Transaction | None = None
         try:
-            self._file.lock()
+            self._file.lock(group[0].since)
+            if self._file.log_guard.is_lost:
+                self._file.log_guard.refuse()
             # An interrupt may have struck between a BEGIN and what was to undo it.
             roll_back(connection)
             connection.execute("BEGIN IMMEDIATE")
             self._catalogue.begin(connection)
-            works = Transaction(connection, self._clock())
+            works = Transaction(connection, *self._times())
             for ticket in group:
                 try:
                     ticket.result = ticket.work(works)
@@ -285,7 +309,12 @@ class Committer:
             works.write_counts()
             transaction = works
             connection.execute("COMMIT")
+            self._file.log_guard.check()
             self._acknowledge(group, transaction)
+        except LogLost:
+            self._catalogue.rolled_back()
+            self._file.save_log()
+            raise
         except apsw.Error:
             self._undo(connection)
             raise
@@ -322,6 +351,10 @@ def roll_back(connection: apsw.Connection) -> None:
 
 def retryable(error: Exception) -> Exception:
     """What the writer is told: trouble with the disk may pass, so AWS's word for 'try again'."""
+    if isinstance(error, LockTimeout):
+        return InternalServerError(f"Nothing was written, for {error.strerror}. Retry.")
+    if isinstance(error, LogLost):
+        return InternalServerError(str(error))
     if isinstance(error, apsw.FullError):
         return InternalServerError("The disk is full: nothing was written. Retry when it has room.")
     if isinstance(error, apsw.Error):

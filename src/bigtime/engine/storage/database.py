@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypedDict
@@ -11,12 +10,15 @@ from typing import TypedDict
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, settled_clock
 from bigtime.engine.storage.commit import Committer
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
+from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
 from bigtime.wire import ResourceNotFoundException
 
 COLLECTION_LIMIT = 10 * 1024**3
@@ -27,11 +29,12 @@ class Settings(TypedDict, total=False):
 
     region: str
     account: str
-    clock: Callable[[], float]
+    clock: Clock
     stream_shards: int
     shard_seconds: float
     collection_limit: int
     vfs: str | None
+    lock_seconds: float
 
 
 class Database:
@@ -44,23 +47,26 @@ class Database:
         durability: Durability,
         region: str = "us-east-1",
         account: str = "000000000000",
-        clock: Callable[[], float] = time.time,
+        clock: Clock | None = None,
         stream_shards: int = DEFAULT_SLOTS,
         shard_seconds: float = SHARD_SECONDS,
         collection_limit: int = COLLECTION_LIMIT,
         vfs: str | None = None,
+        lock_seconds: float = LOCK_SECONDS,
     ) -> None:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
         self.region = region
         self.account = account
-        self.clock = clock
+        self.clock: Clock = clock or SteadyClock(last_write=last_write(path))
+        self.settled_clock = settled_clock(self.clock)
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
+        self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
-        self.file = File(path, durability=durability, vfs=vfs)
+        self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
         self.catalogue = Catalogue(self.file)
-        self.committer = Committer(self.file, catalogue=self.catalogue, clock=clock)
+        self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
         self.faults = Faults(self.file)
 
     def table_name(self, name_or_arn: str) -> str:
@@ -87,7 +93,7 @@ class Database:
 
     def close(self) -> None:
         self.faults.clear()
-        with suppress(apsw.Error):
+        with suppress(apsw.Error, LockTimeout, LogLost):
             self.committer.run_alone(checkpoint)
         self.committer.close()
         self.file.close()

@@ -42,10 +42,12 @@ def tables_to_discard(reader: apsw.Connection) -> list[str]:
     return [name for (name,) in rows]
 
 
-def discard_some(name: str, transaction: Transaction) -> None:
+def discard_some(name: str, transaction: Transaction) -> bool:
+    """Drops a chunk of the rows, or all that is left; True if there was anything."""
     key, count = ROW_KEYS[name.removeprefix("discarded_")[0]]
     transaction.execute(
         f"DELETE FROM {name} WHERE ({key}) IN (SELECT {key} FROM {name} LIMIT {count})"
     )
     if transaction.connection.changes() < count:
         transaction.execute(f"DROP TABLE {name}")
+    return True

@@ -4,6 +4,7 @@
    beside the database. SQLite's own busy handler polls and starves some processes; `flock`
    queues them. Checkpoints happen under the same lock, which also removes the precondition of
    the WAL-reset bug on any SQLite version.
+   A process that waits for the lock gives up after a while: see `writer_lock`.
 2. Up to eight connections read. A reader is taken for one statement or one snapshot and given
    back; nobody keeps one, for a long read would keep the log from being emptied.
 3. Every commit is on disk before it is acknowledged (`synchronous=FULL`), unless the file was
@@ -14,7 +15,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -25,6 +25,9 @@ from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias
 
 import apsw
+
+from bigtime.engine.storage.log_guard import LogGuard
+from bigtime.engine.storage.writer_lock import LOCK_SECONDS, WriterLock
 
 Durability: TypeAlias = Literal["full", "relaxed", "none"]
 
@@ -69,13 +72,22 @@ class FileFormatError(Exception):
 class File:
     """One database file, opened by this process."""
 
-    def __init__(self, path: Path, *, durability: Durability, vfs: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: Durability,
+        vfs: str | None = None,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
         self.path = path
         self.durability = durability
         self._vfs = vfs
-        self._lock_path = path.with_name(path.name + "-lock")
         create_private(path)
-        self._lock_file = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._writer_lock = WriterLock(path.with_name(path.name + "-lock"), lock_seconds)
+        self.lock = self._writer_lock.acquire
+        self.try_lock = self._writer_lock.try_acquire
+        self.unlock = self._writer_lock.release
         self._watcher: apsw.Connection | None = None
         # A None in it tells whoever waits that the file was closed.
         self._idle: SimpleQueue[apsw.Connection | None] = SimpleQueue()
@@ -84,15 +96,17 @@ class File:
         self._readers: list[apsw.Connection] = []
         self.log_is_long = threading.Event()
         try:
-            with self.exclusive():
-                self.writer = self._connect()
-                prepare(self.writer, path)
+            self.writer = self._connect()
+            if not is_prepared(self.writer):
+                with self.exclusive():
+                    prepare(self.writer, path)
             self.writer.set_wal_hook(self._note_log)
+            self.log_guard = LogGuard(path)
         except apsw.NotADBError as error:
-            os.close(self._lock_file)
+            self._writer_lock.close()
             raise FileFormatError(f"{path} is not a database; choose another path.") from error
         except BaseException:
-            os.close(self._lock_file)
+            self._writer_lock.close()
             raise
 
     @property
@@ -119,6 +133,11 @@ class File:
         except FileNotFoundError:
             return 0
 
+    def save_log(self) -> None:
+        """With the writer lock held: saves what can be saved of a log that was deleted."""
+        if self.log_guard.can_be_saved():
+            checkpoint(self.writer)
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Holds the writer lock: no other process commits or checkpoints meanwhile."""
@@ -127,12 +146,6 @@ class File:
             yield
         finally:
             self.unlock()
-
-    def lock(self) -> None:
-        fcntl.flock(self._lock_file, fcntl.LOCK_EX)
-
-    def unlock(self) -> None:
-        fcntl.flock(self._lock_file, fcntl.LOCK_UN)
 
     def take_reader(self) -> apsw.Connection:
         try:
@@ -184,6 +197,7 @@ class File:
             if not self._closed:
                 self._closed = True
                 self._idle.put(None)
+                self._writer_lock.hurry()
 
     def close(self) -> None:
         """Waits for those who still read, and closes everything."""
@@ -200,11 +214,12 @@ class File:
         if self._watcher is not None:
             self._watcher.close()
         self.writer.close()
-        os.close(self._lock_file)
+        self.log_guard.close()
+        self._writer_lock.close()
 
     def leave_to_parent(self) -> None:
         """In a forked child: lets go of the lock, which would outlive the parent here."""
-        os.close(self._lock_file)
+        self._writer_lock.leave_to_parent()
 
     def _open_reader(self) -> apsw.Connection | None:
         with self._opening:
@@ -249,6 +264,12 @@ def create_private(path: Path) -> None:
         raise FileFormatError(f"{path} is a folder; name a file in it.")
 
 
+def is_prepared(connection: apsw.Connection) -> bool:
+    """Whether the file is as `prepare` leaves it, so that opening it needs no lock."""
+    wanted = {"application_id": APPLICATION_ID, "user_version": FORMAT, "journal_mode": "wal"}
+    return all(connection.pragma(name) == value for name, value in wanted.items())
+
+
 def prepare(connection: apsw.Connection, path: Path) -> None:
     """Lays out a new file, and refuses one that is not ours or is from a later version."""
     application, version, schema = (
@@ -288,12 +309,16 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
 class Transaction:
     """One SQLite transaction, shared by the works of a group."""
 
-    __slots__ = ("connection", "counts", "execute", "now", "on_commit")
+    __slots__ = ("connection", "counts", "execute", "now", "on_commit", "settled")
 
-    def __init__(self, connection: apsw.Connection, now: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, now: float, settled: float | None = None
+    ) -> None:
+        """`now` is the time of what is written, `settled` that by which things expire."""
         self.connection = connection
         self.execute = connection.execute
         self.now = now
+        self.settled = now if settled is None else settled
         self.counts: dict[int, list[int]] = {}
         self.on_commit: list[Callable[[], None]] = []
 

@@ -5,6 +5,9 @@ of one item always follow each other. A shard is a stretch of one slot: after so
 closed and a child takes over, as DynamoDB does, so that a consumer that ignores lineage is found
 out here and not in production. Sequence numbers count up through the whole stream and are given
 inside the write's own transaction: a change and its record commit together or not at all.
+
+Records lie in the order of their stamps, whatever the clock does: a stamp is never earlier than
+that of the record before it. So the trim horizon is found by a binary search over the sequence.
 """
 
 from __future__ import annotations
@@ -135,13 +138,15 @@ def append_record(
     if by_service:
         record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
     slot = int.from_bytes(partition[:4], "big") * stream.slots // HASH_SPACE
+    rows = f"s{stream.number}"
     transaction.execute(
-        f"INSERT INTO s{stream.number} (slot, at, record) VALUES (?, ?, ?)",
+        f"INSERT INTO {rows} (slot, at, record) VALUES (?1, max(?2, ifnull("
+        f"(SELECT at FROM {rows} ORDER BY sequence DESC LIMIT 1), ?2)), ?3)",
         (slot, transaction.now, orjson.dumps(record)),
     )
 
 
-def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> int:
+def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> bool:
     """Closes the open shards that are old enough, each with a child in its place."""
     due = all_rows(
         transaction.connection,
@@ -154,20 +159,50 @@ def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS
             "UPDATE shards SET last = ? WHERE stream = ? AND id = ?", (last, stream, shard)
         )
         open_shard(transaction, stream, slot, parent=shard, first=last + 1)
-    return len(due)
+    return False
 
 
-def trim_streams(transaction: Transaction, limit: int = 500) -> int:
-    """Drops records, shards and streams that nobody may read any more."""
-    oldest = transaction.now - RETENTION_SECONDS
-    trimmed = 0
-    streams = all_rows(transaction.connection, "SELECT number, disabled_at FROM streams")
-    for number, disabled_at in streams:
-        if disabled_at is not None and disabled_at <= oldest:
-            drop_stream(transaction, number)
-        else:
-            trimmed += trim_records(transaction, number, oldest, limit)
-    return trimmed
+def streams_to_trim(reader: apsw.Connection, oldest: float) -> list[int]:
+    """The streams that hold something that nobody may read any more."""
+    streams = all_rows(reader, "SELECT number, disabled_at FROM streams")
+    return [
+        number
+        for number, disabled_at in streams
+        if (disabled_at is not None and disabled_at <= oldest)
+        or is_old(reader, number, oldest)
+        or dead_shards(reader, number, oldest)
+    ]
+
+
+def is_old(reader: apsw.Connection, number: int, oldest: float) -> bool:
+    first: float | None = reader.execute(f"SELECT at FROM s{number} ORDER BY sequence LIMIT 1").get
+    return first is not None and first <= oldest
+
+
+def dead_shards(connection: apsw.Connection, number: int, oldest: float) -> list[str]:
+    """The shards that are shown no more: a day after they were closed, and without records."""
+    # A shard is closed when its child is opened.
+    rows = all_rows(
+        connection,
+        "SELECT id, last FROM shards WHERE stream = ?1 AND last IS NOT NULL AND EXISTS"
+        " (SELECT 1 FROM shards AS child"
+        " WHERE child.stream = ?1 AND child.parent = shards.id AND child.opened_at <= ?2)",
+        (number, oldest),
+    )
+    horizon = first_after(connection, number, oldest) if rows else 0
+    return [shard for shard, last in rows if last < horizon]
+
+
+def trim_stream(number: int, transaction: Transaction, limit: int = 500) -> bool:
+    """Drops a chunk of what nobody may read any more; True if there may be more."""
+    oldest = transaction.settled - RETENTION_SECONDS
+    disabled_at = transaction.execute(
+        "SELECT disabled_at FROM streams WHERE number = ?", (number,)
+    ).get
+    if disabled_at is not None and disabled_at <= oldest:
+        drop_stream(transaction, number)
+        return False
+    return trim_records(transaction, number, oldest, limit) == limit
 
 
 def drop_stream(transaction: Transaction, number: int) -> None:
@@ -177,27 +212,103 @@ def drop_stream(transaction: Transaction, number: int) -> None:
 
 
 def trim_records(transaction: Transaction, number: int, oldest: float, limit: int) -> int:
-    horizon = trim_horizon(transaction.connection, number, oldest)
+    horizon = first_after(transaction.connection, number, oldest)
+    end: int | None = transaction.execute(
+        f"SELECT sequence FROM s{number} ORDER BY sequence LIMIT 1 OFFSET ?", (limit,)
+    ).get
     transaction.execute(
-        f"DELETE FROM s{number} WHERE sequence IN"
-        f" (SELECT sequence FROM s{number} WHERE sequence < ? ORDER BY sequence LIMIT ?)",
-        (horizon, limit),
+        f"DELETE FROM s{number} WHERE sequence < ?",
+        (horizon if end is None else min(end, horizon),),
     )
     trimmed = transaction.connection.changes()
-    # A shard is shown for a day after it was closed, which is when its child was opened.
-    transaction.execute(
-        "DELETE FROM shards WHERE stream = ?1 AND last < ?2 AND EXISTS"
-        " (SELECT 1 FROM shards AS child"
-        " WHERE child.stream = ?1 AND child.parent = shards.id AND child.opened_at <= ?3)",
-        (number, horizon, oldest),
-    )
+    for shard in dead_shards(transaction.connection, number, oldest):
+        transaction.execute("DELETE FROM shards WHERE stream = ? AND id = ?", (number, shard))
     return trimmed
 
 
-def trim_horizon(connection: apsw.Connection, number: int, oldest: float) -> int:
-    """The first sequence that may still be read: the next to come, if no record may."""
-    # Records lie in the order of their time, so the old ones are the first ones.
-    first: int | None = connection.execute(
-        f"SELECT sequence FROM s{number} WHERE at > ? ORDER BY sequence LIMIT 1", (oldest,)
+def first_after(connection: apsw.Connection, number: int, moment: float, at_least: int = 0) -> int:
+    """The first record from `at_least` on with a later stamp; the next to come, if none has."""
+    ends = all_rows(
+        connection,
+        f"SELECT * FROM (SELECT sequence, at FROM s{number} WHERE sequence >= ?"
+        " ORDER BY sequence LIMIT 1) UNION ALL"
+        f" SELECT * FROM (SELECT sequence, at FROM s{number} ORDER BY sequence DESC LIMIT 1)",
+        (at_least,),
+    )
+    # Mostly none is later, or all are.
+    if len(ends) < 2 or ends[1][1] <= moment:
+        return last_sequence(connection, number) + 1
+    (low, first), (high, _) = ends
+    if first > moment:
+        return int(low)
+    return search(connection, number, moment, int(low), int(high))
+
+
+def search(connection: apsw.Connection, number: int, moment: float, low: int, high: int) -> int:
+    """The boundary between `low`, whose stamp is not later, and `high`, whose stamp is.
+
+    It is mostly near `low`, so the steps begin small.
+    """
+    probe = f"SELECT at FROM s{number} WHERE sequence >= ? ORDER BY sequence LIMIT 1"
+    step = 1
+    while high - low > 1:
+        middle = min(low + step, (low + high) // 2)
+        stamp: float = connection.execute(probe, (middle,)).get
+        if stamp > moment:
+            high, step = middle, high
+        else:
+            low, step = middle, step * 2
+    return high
+
+
+# --- A clock that was ahead -----------------------------------------------------------------
+
+
+def has_late_stamps(reader: apsw.Connection, latest: float) -> bool:
+    """Whether the file has stamps that were given by a clock that was far ahead."""
+    small = (
+        "SELECT 1 FROM shards WHERE opened_at > ?1 UNION ALL"
+        " SELECT 1 FROM streams WHERE disabled_at > ?1 UNION ALL"
+        " SELECT 1 FROM tokens WHERE used_at > ?1 LIMIT 1"
+    )
+    if reader.execute(small, (latest,)).get is not None:
+        return True
+    numbers = all_rows(reader, "SELECT number FROM streams")
+    return any(last_stamp(reader, number) > latest for (number,) in numbers)
+
+
+def last_stamp(reader: apsw.Connection, number: int) -> float:
+    stamp: float | None = reader.execute(
+        f"SELECT at FROM s{number} ORDER BY sequence DESC LIMIT 1"
     ).get
-    return last_sequence(connection, number) + 1 if first is None else first
+    return 0.0 if stamp is None else stamp
+
+
+def mend_stamps(latest: float, transaction: Transaction, limit: int = 500) -> bool:
+    """Takes stamps of the future back to now, a chunk of records at a time; True if any was.
+
+    Else they would be kept until then, and so would all that comes after them.
+    """
+    changed = 0
+    for table, column in (
+        ("shards", "opened_at"),
+        ("streams", "disabled_at"),
+        ("tokens", "used_at"),
+    ):
+        transaction.execute(
+            f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (transaction.now, latest)
+        )
+        changed += transaction.connection.changes()
+    for (number,) in all_rows(transaction.connection, "SELECT number FROM streams"):
+        if last_stamp(transaction.connection, number) > latest:
+            first = first_after(transaction.connection, number, latest)
+            before: float | None = transaction.execute(
+                f"SELECT at FROM s{number} WHERE sequence < ? ORDER BY sequence DESC LIMIT 1",
+                (first,),
+            ).get
+            transaction.execute(
+                f"UPDATE s{number} SET at = ? WHERE sequence >= ? AND sequence < ?",
+                (max(transaction.now, before or 0.0), first, first + limit),
+            )
+            changed += transaction.connection.changes()
+    return changed > 0

@@ -1,0 +1,6 @@
+"""What must happen now and then: checkpoints, expiry, backfills, trimming, dropping."""
+
+from bigtime.engine.housekeeping.housekeeper import Housekeeper
+from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES
+
+__all__ = ["CHECKPOINT_BYTES", "Housekeeper"]

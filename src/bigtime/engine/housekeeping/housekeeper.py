@@ -1,0 +1,195 @@
+"""The chores of a file: expiry, backfills, dropping, trimming, a chunk at a time.
+
+Of all processes that have the file open one holds the lease, and its thread does the rounds:
+
+1. Each chore looks with a reader first and takes the writer lock only when there is something to
+   do, so that no writer waits long behind it. Where nothing was committed and nothing is due, it
+   does not even look.
+2. What fails is logged and left alone, until the file changes or ten seconds have passed: the
+   other items and the other chores do not depend on it.
+3. Chores take turns, so that a long one keeps none of the others.
+4. Looking takes a hundredth of the time, even if a thousand tables have a time to live.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import apsw
+
+from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.housekeeping.expiry import Expiry
+from bigtime.engine.housekeeping.lease import Lease
+from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
+from bigtime.engine.operations import TOKEN_SECONDS
+from bigtime.engine.storage import (
+    RETENTION_SECONDS,
+    Database,
+    Transaction,
+    Work,
+    advance_backfill,
+    discard_some,
+    has_late_stamps,
+    mend_stamps,
+    pending_backfills,
+    rotate_shards,
+    streams_to_trim,
+    tables_to_discard,
+    trim_stream,
+)
+
+PAUSE_SECONDS = 0.25
+LONGEST_PAUSE_SECONDS = 2.0
+TURN_SECONDS = 0.25
+SLOW_SECONDS = 10.0
+IDLE_SHARE = 100
+TRIM_REST = 3
+LATE_SECONDS = 24 * 3600.0
+
+USED_TOKENS = "SELECT 1 FROM tokens WHERE used_at <= ? LIMIT 1"
+OLD_SHARDS = "SELECT 1 FROM shards WHERE last IS NULL AND opened_at <= ? LIMIT 1"
+
+
+class Housekeeper:
+    """The threads that do the rounds and keep the log short."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        path = database.file.path
+        self.lease = Lease(path.with_name(path.name + "-keeper"))
+        self._complaints = Complaints(database)
+        self._expiry = Expiry(database, self._complaints)
+        self.log_keeper = LogKeeper(database, self.lease, self._complaints)
+        self._stopping = threading.Event()
+        self._seen: int | None = None
+        self._has_worked = False
+        self._next_slow = self._next_trim = 0.0
+        self._thread = threading.Thread(target=self._run, name="bigtime-keeper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self.log_keeper.thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.log_keeper.stop()
+        for thread in (self._thread, self.log_keeper.thread):
+            # A forgotten engine may be collected in a thread of its own.
+            if thread.ident and thread is not threading.current_thread():
+                thread.join()
+        self.lease.close()
+
+    def leave_to_parent(self) -> None:
+        self.lease.leave_to_parent()
+
+    def round(self) -> None:
+        """Every chore until none has anything left to do."""
+        for chore in (self.expire, self.fill, self.drop, self.trim):
+            while chore():
+                pass
+        self.log_keeper.checkpoint(CHECKPOINT_BYTES)
+
+    # --- The thread ---
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stopping.wait(pause):
+            started, self._has_worked = time.thread_time(), False
+            is_busy = self._complaints.attempt(self._take_turns, "round")
+            looked = 0.0 if self._has_worked else time.thread_time() - started
+            pause = min(max(PAUSE_SECONDS, IDLE_SHARE * looked), LONGEST_PAUSE_SECONDS)
+            if is_busy:
+                pause = 0.0
+            if self._next_trim:
+                pause = min(pause, max(0.0, self._next_trim - time.monotonic()))
+
+    def _take_turns(self) -> bool:
+        """Every chore for a while, if it may have something to do; True if one is not done."""
+        if not self.lease.renew():
+            return False
+        version, now = self._database.file.version(), time.monotonic()
+        is_slow = now >= self._next_slow
+        is_changed = version != self._seen
+        is_busy = self._turn(self.expire)
+        if is_changed or is_slow:
+            is_busy = any([self._turn(self.fill), self._turn(self.drop)]) or is_busy
+            # What is left undone is looked for again.
+            self._seen = None if is_busy else version
+        if is_slow:
+            self._next_slow = now + SLOW_SECONDS
+        if is_slow or self._next_trim:
+            self._trim_now_and_then(now)
+        return is_busy
+
+    def _turn(self, chore: Callable[[], bool]) -> bool:
+        end = time.monotonic() + TURN_SECONDS
+        while self._complaints.attempt(chore):
+            self._has_worked = True
+            if self._stopping.is_set() or time.monotonic() >= end:
+                return True
+        return False
+
+    def _trim_now_and_then(self, now: float) -> None:
+        """Trims a chunk, and rests: a file may have millions of records to trim."""
+        if now < self._next_trim:
+            return
+        is_unfinished = self._complaints.attempt(self.trim)
+        ended = time.monotonic()
+        self._next_trim = ended + TRIM_REST * (ended - now) if is_unfinished else 0.0
+
+    # --- The chores ---
+
+    def expire(self) -> bool:
+        return self._expiry.delete_chunk()
+
+    def fill(self) -> bool:
+        """Takes every unfinished backfill a chunk further; True if one has more to do."""
+        with self._database.reading() as reader:
+            numbers = pending_backfills(reader)
+        catalogue = self._database.catalogue
+        return self._each((partial(advance_backfill, catalogue, one) for one in numbers), "fill")
+
+    def drop(self) -> bool:
+        """Takes a chunk out of everything that was discarded with many rows in it."""
+        with self._database.reading() as reader:
+            names = tables_to_discard(reader)
+        return self._each((partial(discard_some, name) for name in names), "drop")
+
+    def trim(self) -> bool:
+        """Drops old stream records, closed shards and used tokens; gives old shards a child."""
+        return self._each(self._trimming(), "trim")
+
+    def _trimming(self) -> list[Work[bool]]:
+        now, settled = self._database.clock(), self._database.settled_clock()
+        shard_seconds = self._database.shard_seconds
+        works: list[Work[bool]] = []
+        with self._database.reading() as reader:
+            if settled >= now and has_late_stamps(reader, now + LATE_SECONDS):
+                works.append(partial(mend_stamps, now + LATE_SECONDS))
+            if exists(reader, USED_TOKENS, settled - TOKEN_SECONDS):
+                works.append(drop_tokens)
+            if exists(reader, OLD_SHARDS, now - shard_seconds):
+                works.append(partial(rotate_shards, shard_seconds=shard_seconds))
+            oldest = settled - RETENTION_SECONDS
+            works += [partial(trim_stream, number) for number in streams_to_trim(reader, oldest)]
+        return works
+
+    def _each(self, works: Iterable[Work[bool]], chore: str) -> bool:
+        """Commits each work by itself, so that none depends on another; True if one has more."""
+        run = self._database.committer.run
+        has_more = [self._complaints.attempt(partial(run, work), chore) for work in works]
+        return any(has_more)
+
+
+def exists(reader: apsw.Connection, query: str, bound: float) -> bool:
+    return reader.execute(query, (bound,)).get is not None
+
+
+def drop_tokens(transaction: Transaction) -> bool:
+    transaction.execute(
+        "DELETE FROM tokens WHERE used_at <= ?", (transaction.settled - TOKEN_SECONDS,)
+    )
+    return False

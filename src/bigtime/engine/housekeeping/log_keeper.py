@@ -1,0 +1,73 @@
+"""Checkpoints: a thread that keeps SQLite's log short, apart from all other chores.
+
+The process that keeps house looks at the log now and then; any other process does so when a
+commit of its own has made the log long. It also notices when the log was deleted.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from functools import partial
+
+from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.housekeeping.lease import Lease
+from bigtime.engine.storage import Database, LogLost, checkpoint
+
+log = logging.getLogger("bigtime.engine")
+
+PAUSE_SECONDS = 0.25
+SHORTEST_PAUSE_SECONDS = 0.05
+CHECKPOINT_BYTES = 8 * 1024 * 1024
+PATIENT_BYTES = 32 * 1024 * 1024
+PATIENCE_MILLISECONDS = 200
+WAL_ALARM_BYTES = 64 * 1024 * 1024
+
+
+class LogKeeper:
+    """Moves the log into the database whenever it has grown."""
+
+    def __init__(self, database: Database, lease: Lease, complaints: Complaints) -> None:
+        self._database = database
+        self._lease = lease
+        self._complaints = complaints
+        self._log_is_long = database.file.log_is_long
+        self._alarmed = False
+        self._stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="bigtime-checkpoint", daemon=True)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._log_is_long.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            is_long = self._log_is_long.wait(PAUSE_SECONDS)
+            if (is_long or self._lease.is_held) and not self._stopping.is_set():
+                self._complaints.attempt(self.watch, "checkpoint")
+            if is_long:
+                self._stopping.wait(SHORTEST_PAUSE_SECONDS)
+
+    def watch(self) -> bool:
+        self._log_is_long.clear()
+        self._notice_loss()
+        self.checkpoint(CHECKPOINT_BYTES)
+        size = self._database.file.wal_bytes()
+        if size >= WAL_ALARM_BYTES and not self._alarmed:
+            log.warning("the log has grown to %d MB: a long read keeps it", size >> 20)
+        self._alarmed = size >= WAL_ALARM_BYTES
+        return False
+
+    def _notice_loss(self) -> None:
+        try:
+            self._database.file.log_guard.check()
+        except LogLost:
+            # Saves what was acknowledged, if it can, and is refused like every other write.
+            self._database.committer.run_alone(checkpoint)
+
+    def checkpoint(self, at_bytes: int = 0) -> None:
+        """Moves the log into the database, once it is large enough to be worth it."""
+        size = self._database.file.wal_bytes()
+        if size >= at_bytes:
+            patience = PATIENCE_MILLISECONDS if size >= PATIENT_BYTES else 0
+            self._database.committer.run_alone(partial(checkpoint, patience_milliseconds=patience))

@@ -1,0 +1,120 @@
+"""The time of an engine, where the machine's clock may be wrong for a moment.
+
+A clock that jumps a year ahead and is set back a minute later must not delete what lives for an
+hour. So the wall clock is compared with one that nobody sets:
+
+1. While the two agree, the time is the wall clock's.
+2. When the wall clock jumps by more than five seconds, forward or back, it is not believed until
+   it has stood by its word for ten minutes, or is set back. Meanwhile our own time goes on.
+3. What is written carries the later of the two times, so that stamps do not go back. What expires
+   does so by the earlier one, so that nothing is deleted too soon.
+4. A file brings its own time: when it was last written. If that is a day away from the wall clock
+   at opening, the wall clock has jumped as in 2.
+
+A clock that a caller passes in is always believed.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+log = logging.getLogger("bigtime.engine")
+
+Clock: TypeAlias = Callable[[], float]
+
+JUMP_SECONDS = 5.0
+HOLD_SECONDS = 600.0
+DAY_SECONDS = 24 * 3600.0
+
+
+seconds_since_boot: Clock = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic
+)
+"""A clock that nobody sets; it goes on while the machine sleeps, where it can."""
+
+
+class SteadyClock:
+    """Called, it gives the time for what is written; `settled`, the time for what expires."""
+
+    def __init__(
+        self,
+        wall: Clock = time.time,
+        steady: Clock = seconds_since_boot,
+        *,
+        last_write: float | None = None,
+    ) -> None:
+        self._wall = wall
+        self._steady = steady
+        now, ticks = wall(), steady()
+        is_far = last_write is not None and abs(now - last_write) > DAY_SECONDS
+        self._offset = (last_write if last_write is not None and is_far else now) - ticks
+        self._doubted: float | None = None
+        self._doubted_since = ticks
+        self._last = 0.0
+
+    def __call__(self) -> float:
+        return self.times()[0]
+
+    def settled(self) -> float:
+        return self.times()[1]
+
+    def times(self) -> tuple[float, float]:
+        """The time for what is written, and the time for what expires."""
+        wall, own = self._read()
+        stamp, settled = (wall, own) if wall > own else (own, wall)
+        if 0.0 < self._last - stamp <= JUMP_SECONDS:
+            return self._last, settled
+        self._last = stamp
+        return stamp, settled
+
+    def is_settled(self) -> bool:
+        """Whether the wall clock is believed."""
+        self._read()
+        return self._doubted is None
+
+    def _read(self) -> tuple[float, float]:
+        """The wall clock's time and ours, which differ only while the wall clock is in doubt."""
+        wall, ticks = self._wall(), self._steady()
+        offset = wall - ticks
+        if -JUMP_SECONDS <= offset - self._offset <= JUMP_SECONDS or self._has_stood(offset, ticks):
+            self._offset, self._doubted = offset, None
+            return wall, wall
+        return wall, ticks + self._offset
+
+    def _has_stood(self, offset: float, ticks: float) -> bool:
+        if self._doubted is None or abs(offset - self._doubted) > JUMP_SECONDS:
+            self._doubted, self._doubted_since = offset, ticks
+            log.warning(
+                "the clock is %+.0f s off what the engine expects: nothing expires by it for %d s",
+                offset - self._offset,
+                HOLD_SECONDS,
+            )
+            return False
+        return ticks - self._doubted_since >= HOLD_SECONDS
+
+
+def last_write(path: Path) -> float | None:
+    """When the file or its log was written last, by the file system's word; None for a new file."""
+    times = []
+    for each in (path, path.with_name(path.name + "-wal")):
+        try:
+            times.append(each.stat().st_mtime)
+        except OSError:
+            continue
+    return max(times, default=None)
+
+
+def settled_clock(clock: Clock) -> Clock:
+    """The time by which things expire: the clock's own, unless it doubts itself."""
+    return clock.settled if isinstance(clock, SteadyClock) else clock
+
+
+def times_of(clock: Clock) -> Callable[[], tuple[float, float]]:
+    """The time for what is written and the time for what expires, in one call."""
+    return clock.times if isinstance(clock, SteadyClock) else lambda: (now := clock(), now)

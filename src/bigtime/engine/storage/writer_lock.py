@@ -1,0 +1,170 @@
+"""The writer lock of a file: `flock`, with a deadline.
+
+The kernel queues the processes that wait in `flock`, and knows no deadline: behind a process that
+is stopped they would wait for ever. So the wait is done by a thread kept for it:
+
+1. A lock that is free is taken at once, and costs no thread.
+2. Else the thread queues in the kernel, and the writer waits for the thread, for so long.
+3. A writer that gives up leaves the thread in the kernel's queue. The next writer waits for the
+   same thread; if there is none when its turn comes, it gives the lock back.
+
+A process writes its id into the lock file when it takes the lock, so that an error can name it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from errno import ETIMEDOUT
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+from math import inf
+from os import pread
+from pathlib import Path
+
+LOCK_SECONDS = 10.0
+CLOSING_SECONDS = 5.0
+SIGNATURE_BYTES = 20
+LOCK_NOW = LOCK_EX | LOCK_NB
+
+
+class LockTimeout(TimeoutError):
+    """Another process did not give up the writer lock in time; `strerror` says which."""
+
+
+class WriterLock:
+    """Held by this process while it writes. Its threads take turns by themselves."""
+
+    def __init__(self, path: Path, seconds: float = LOCK_SECONDS) -> None:
+        self._seconds = seconds
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Both are one open file, and so hold one lock; the thread closes its own, when it can.
+        self._thread_file = os.dup(self._file)
+        self._signature = str(os.getpid()).encode().ljust(SIGNATURE_BYTES - 1) + b"\n"
+        self._mutex = threading.Lock()
+        self._granted = threading.Condition(self._mutex)
+        self._asked = threading.Semaphore(0)
+        self._thread: threading.Thread | None = None
+        self._holds = 0
+        self._is_queued = False
+        self._is_wanted = False
+        self._is_closed = False
+        self._close_by = inf
+
+    def acquire(self, since: float | None = None) -> None:
+        """Waits for the lock until the deadline, which is counted from `since`, or from now.
+
+        Who has it already may take it again, and has to give it back as often.
+        """
+        with self._mutex:
+            if not self._take():
+                since = time.monotonic() if since is None else since
+                self._wait(since + self._seconds)
+
+    def try_acquire(self) -> bool:
+        """Takes the lock if that needs no waiting."""
+        with self._mutex:
+            return self._take()
+
+    def release(self) -> None:
+        """Gives the lock back; does nothing if it could not be taken."""
+        with self._mutex:
+            if self._holds:
+                self._holds -= 1
+                if not self._holds:
+                    flock(self._file, LOCK_UN)
+
+    def hurry(self) -> None:
+        """From now on nobody waits for longer than closing may take."""
+        with self._mutex:
+            self._close_by = min(
+                self._close_by, time.monotonic() + min(self._seconds, CLOSING_SECONDS)
+            )
+            self._granted.notify_all()
+
+    def close(self) -> None:
+        """Gives the lock back, and does not wait for a thread that waits."""
+        with self._mutex:
+            self._is_closed = True
+            if self._thread is None:
+                os.close(self._thread_file)
+            os.close(self._file)
+        self._asked.release()
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: lets go of the lock, which would outlive the parent here."""
+        for handle in (self._file, self._thread_file):
+            with suppress(OSError):
+                os.close(handle)
+
+    def holder(self) -> str:
+        """The id of the process that took the lock last, if it could write it down."""
+        with suppress(OSError):
+            return os.pread(self._file, SIGNATURE_BYTES, 0).decode("ascii", "replace").strip()
+        return ""
+
+    def _take(self) -> bool:
+        if self._is_queued:
+            return False
+        # Noted before it is so: an interrupt in between must not leave the lock taken.
+        self._holds += 1
+        if self._holds > 1:
+            return True
+        try:
+            flock(self._file, LOCK_NOW)
+        except BlockingIOError:
+            self._holds = 0
+            return False
+        # A lone process finds its own name there, and writes nothing.
+        if pread(self._file, SIGNATURE_BYTES, 0) != self._signature:
+            self._sign()
+        return True
+
+    def _sign(self) -> None:
+        # A full disk is no reason not to delete: without the name an error is less clear.
+        with suppress(OSError):
+            os.pwrite(self._file, self._signature, 0)
+
+    def _wait(self, deadline: float) -> None:
+        self._is_wanted = True
+        try:
+            if not self._is_queued:
+                self._queue_thread()
+            while not self._holds:
+                left = min(deadline, self._close_by) - time.monotonic()
+                if left <= 0:
+                    raise LockTimeout(ETIMEDOUT, self._refusal())
+                self._granted.wait(left)
+        finally:
+            self._is_wanted = False
+
+    def _refusal(self) -> str:
+        holder = self.holder()
+        who = f"process {holder}" if holder else "another process"
+        return f"{who} has held the writer lock for {self._seconds:g} s"
+
+    def _queue_thread(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="bigtime-lock", daemon=True)
+            self._thread.start()
+        self._is_queued = True
+        self._asked.release()
+
+    def _run(self) -> None:
+        while True:
+            self._asked.acquire()
+            if self._is_closed:
+                break
+            flock(self._thread_file, LOCK_EX)
+            with self._mutex:
+                self._is_queued = False
+                if self._is_closed:
+                    break
+                if self._is_wanted:
+                    self._sign()
+                    self._holds = 1
+                    self._granted.notify()
+                else:
+                    flock(self._thread_file, LOCK_UN)
+        os.close(self._thread_file)
