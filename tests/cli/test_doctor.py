@@ -12,6 +12,7 @@ import pytest
 import bigtime
 from bigtime.cli.doctor import file_findings, sqlite
 from bigtime.engine import Engine
+from bigtime.engine.storage.checksums import checksum_vfs
 from tests.cli.program import run
 
 ORDERS: Any = {
@@ -112,7 +113,7 @@ def test_another_programs_database_is_wrong(tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_later_format_is_wrong(file: Path) -> None:
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_vfs())
     connection.execute("PRAGMA user_version = 999")
     connection.close()
     assert states(file)["format"] == "wrong"

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import apsw
 import orjson
@@ -53,9 +54,10 @@ class Housekeeper:
     def __init__(self, database: Database) -> None:
         self._database = database
         path = database.file.path
-        self._seat = os.open(
-            path.with_name(path.name + "-keeper"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
+        seat = path.with_name(path.name + "-keeper")
+        if database.file.is_read_only:  # nobody keeps house there
+            seat = Path(os.devnull)
+        self._seat = os.open(seat, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._elected = False
         self._stop = False
         self._log_is_long = database.file.log_is_long

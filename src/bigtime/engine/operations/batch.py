@@ -17,7 +17,7 @@ from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_key
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
-from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import (
     MANY_DATATYPES,
     MAX_ITEM_BYTES,
@@ -138,7 +138,10 @@ def read_some(
         room -= size
         units += read_units(size, consistent=reads.consistent)
         if blob is not None:
-            item = orjson.loads(blob)
+            try:
+                item = orjson.loads(blob)
+            except orjson.JSONDecodeError:
+                raise UnreadableItem(table.name, key) from None
             items.append(project(item) if project else item)
     return items, units, left, room
 

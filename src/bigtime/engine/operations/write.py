@@ -22,6 +22,7 @@ from bigtime.engine.storage import (
     Index,
     Table,
     Transaction,
+    UnreadableItem,
     append_record,
     base_key,
     expiry_second,
@@ -107,7 +108,12 @@ class Plan:
     def old(self) -> Item | None:
         """The item as it was; decoded only when somebody asks."""
         if self._old is None and self.blob is not None:
-            self._old = orjson.loads(self.blob)
+            try:
+                self._old = orjson.loads(self.blob)
+            except orjson.JSONDecodeError:
+                table = self.write.table
+                key = table.codec.key(self.write.partition, self.write.sort)
+                raise UnreadableItem(table.name, key) from None
         return self._old
 
     def indexes(self) -> list[Index]:

@@ -36,6 +36,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.damage import UnreadableItem, explain
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.wire import DynamoDBError, InternalServerError
 
@@ -321,9 +322,7 @@ def roll_back(connection: apsw.Connection) -> None:
 
 
 def retryable(error: Exception) -> Exception:
-    """What the writer is told: trouble with the disk may pass, so AWS's word for 'try again'."""
-    if isinstance(error, apsw.FullError):
-        return InternalServerError("The disk is full: nothing was written. Retry when it has room.")
-    if isinstance(error, apsw.Error):
-        return InternalServerError(f"The file cannot be written now ({error}): retry.")
+    """What the writer is told: AWS's word for "try again" where trouble with the disk may pass."""
+    if isinstance(error, apsw.Error | UnreadableItem):
+        return explain(error, "written")
     return error

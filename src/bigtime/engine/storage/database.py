@@ -12,12 +12,13 @@ import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.commit import Committer
+from bigtime.engine.storage.damage import READ_ONLY
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
-from bigtime.wire import ResourceNotFoundException
+from bigtime.wire import AccessDeniedException, ResourceNotFoundException
 
 COLLECTION_LIMIT = 10 * 1024**3
 
@@ -85,8 +86,17 @@ class Database:
         finally:
             self.file.give_reader(reader)
 
+    def admit(self, operation: str) -> None:
+        """Refuses a write that cannot be done, before it waits for others."""
+        if self.file.is_read_only:
+            raise AccessDeniedException(READ_ONLY)
+
     def close(self) -> None:
         self.faults.clear()
+        if self.file.is_read_only:
+            self.committer.close()
+            self.file.close()
+            return
         with suppress(apsw.Error):
             self.committer.run_alone(checkpoint)
         self.committer.close()
