@@ -249,7 +249,7 @@ def test_a_long_log_is_announced(file: File) -> None:
 def test_nothing_else_is_left_beside_a_closed_file(tmp_path: Path) -> None:
     Engine.open(tmp_path / "notes.db").close()
     names = {path.name.removeprefix("notes.db") for path in tmp_path.iterdir()}
-    assert names <= {"", "-lock", "-keeper", "-wal", "-shm"}
+    assert names <= {"", "-lock", "-keeper", "-reserve", "-wal", "-shm"}
     for suffix in ("-lock", "-keeper"):
         handle = os.open(tmp_path / f"notes.db{suffix}", os.O_RDWR)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

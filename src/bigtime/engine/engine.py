@@ -202,7 +202,7 @@ class Engine:
 
     def _work(self, operation: str, params: Params) -> Work[Response]:
         database = self._database
-        database.admit(operation)
+        database.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
         return WRITES[operation](database, params)

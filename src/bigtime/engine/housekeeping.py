@@ -29,7 +29,9 @@ from bigtime.engine.storage import (
     all_rows,
     checkpoint,
     discard_some,
+    has_pages_to_return,
     pending_backfills,
+    return_pages,
     rotate_shards,
     tables_to_discard,
     trim_streams,
@@ -81,7 +83,7 @@ class Housekeeper:
 
     def round(self) -> None:
         """Every chore once, until none has anything left to do."""
-        for chore in (self.expire, self.fill, self.drop, self.trim):
+        for chore in (self.expire, self.fill, self.drop, self.trim, self.return_pages):
             while chore():
                 pass
         self.checkpoint(CHECKPOINT_BYTES)
@@ -104,6 +106,7 @@ class Housekeeper:
             self._try(chore)
         if slow:
             self._try(self.trim)
+            self._try(self.return_pages)
 
     def _try(self, chore: Callable[[], object]) -> None:
         try:
@@ -128,7 +131,8 @@ class Housekeeper:
 
     def watch_log(self) -> bool:
         self._log_is_long.clear()
-        self.checkpoint(CHECKPOINT_BYTES)
+        is_full = self._database.file.reserve.is_given_up
+        self.checkpoint(1 if is_full else CHECKPOINT_BYTES)
         size = self._database.file.wal_bytes()
         if size >= WAL_ALARM_BYTES and not self._alarmed:
             log.warning("the log has grown to %d MB: a long read keeps it", size >> 20)
@@ -178,6 +182,12 @@ class Housekeeper:
         for name in names:
             self._database.committer.run(partial(discard_some, name))
         return bool(names)
+
+    def return_pages(self) -> bool:
+        """Gives a chunk of free pages back to the disk, if there are many."""
+        with self._database.reading() as reader:
+            is_due = has_pages_to_return(reader)
+        return is_due and self._database.committer.run(return_pages)
 
     def trim(self) -> bool:
         """Drops old stream records, closed shards and used tokens; gives old shards a child."""

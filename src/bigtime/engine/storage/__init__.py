@@ -3,6 +3,7 @@
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
+from bigtime.engine.storage.compact import Compacted, compact
 from bigtime.engine.storage.damage import DamagedFileException, UnreadableItem, explain
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
@@ -19,6 +20,7 @@ from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatErro
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
+from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, last_sequence, open_stream, rotate_shards,
     trim_horizon, trim_streams,
@@ -26,14 +28,60 @@ from bigtime.engine.storage.stream_log import (
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "DamagedFileException", "Database", "Done", "Faults", "FileFormatError", "Index",
-    "IndexDefinition", "KeyAttribute", "KeyCodec", "Settings", "SortRange", "StreamDefinition",
-    "Table", "TableDefinition", "Throughput", "Transaction", "UnreadableItem", "Work",
-    "advance_backfill", "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill",
-    "check_key_size", "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "discard",
-    "discard_some", "expiry_second", "explain", "index_type_mismatch", "last_sequence",
-    "open_stream", "pending_backfills", "quick_blob", "rotate_shards", "segment_range",
-    "stream_arn", "table_description", "table_name", "tables_to_discard", "trim_horizon",
+    "APPLICATION_ID",
+    "CLOSED",
+    "FORMAT",
+    "OLDEST_SECONDS",
+    "QUICK_LENGTH",
+    "RETENTION_SECONDS",
+    "Compacted",
+    "DamagedFileException",
+    "Database",
+    "Done",
+    "Faults",
+    "FileFormatError",
+    "Index",
+    "IndexDefinition",
+    "KeyAttribute",
+    "KeyCodec",
+    "Settings",
+    "SortRange",
+    "StreamDefinition",
+    "Table",
+    "TableDefinition",
+    "Throughput",
+    "Transaction",
+    "UnreadableItem",
+    "Work",
+    "advance_backfill",
+    "all_rows",
+    "append_record",
+    "base_blobs",
+    "base_key",
+    "begin_backfill",
+    "check_key_size",
+    "check_key_value",
+    "checkpoint",
+    "checksum_vfs",
+    "close_stream",
+    "compact",
+    "discard",
+    "discard_some",
+    "expiry_second",
+    "explain",
+    "has_pages_to_return",
+    "index_type_mismatch",
+    "last_sequence",
+    "open_stream",
+    "pending_backfills",
+    "quick_blob",
+    "return_pages",
+    "rotate_shards",
+    "segment_range",
+    "stream_arn",
+    "table_description",
+    "table_name",
+    "tables_to_discard",
+    "trim_horizon",
     "trim_streams",
 ]

@@ -247,6 +247,8 @@ class Committer:
                 ticket.result = ticket.work(self._file.writer)
             ticket.is_over = True
         except Exception as error:
+            if isinstance(error, apsw.FullError):
+                self._file.meet_full_disk()
             ticket.error = error
 
     def _commit(self, group: list[Ticket[Any]]) -> None:
@@ -287,7 +289,9 @@ class Committer:
             transaction = works
             connection.execute("COMMIT")
             self._acknowledge(group, transaction)
-        except apsw.Error:
+        except apsw.Error as error:
+            if isinstance(error, apsw.FullError):
+                self._file.meet_full_disk()
             self._undo(connection)
             raise
         except BaseException:

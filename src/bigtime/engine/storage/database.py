@@ -16,9 +16,15 @@ from bigtime.engine.storage.damage import READ_ONLY
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.reserve import FULL
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
-from bigtime.wire import AccessDeniedException, ResourceNotFoundException
+from bigtime.wire import (
+    AccessDeniedException,
+    InternalServerError,
+    Params,
+    ResourceNotFoundException,
+)
 
 COLLECTION_LIMIT = 10 * 1024**3
 
@@ -86,10 +92,12 @@ class Database:
         finally:
             self.file.give_reader(reader)
 
-    def admit(self, operation: str) -> None:
+    def admit(self, operation: str, params: Params) -> None:
         """Refuses a write that cannot be done, before it waits for others."""
         if self.file.is_read_only:
             raise AccessDeniedException(READ_ONLY)
+        if self.file.reserve.is_full_for(operation, params):
+            raise InternalServerError(FULL)
 
     def close(self) -> None:
         self.faults.clear()

@@ -36,6 +36,7 @@ from bigtime.engine.storage.format import (
     is_empty,
     prepare,
 )
+from bigtime.engine.storage.reserve import Reserve
 
 Durability: TypeAlias = Literal["full", "relaxed", "none"]
 
@@ -69,6 +70,9 @@ class File:
         self._opening = threading.Lock()
         self._readers: list[apsw.Connection] = []
         self.log_is_long = threading.Event()
+        self.reserve = Reserve(path)
+        if durability != "none" and not self.is_read_only:
+            self.reserve.take()
         try:
             self.writer = self._open()
             self.writer.set_wal_hook(self._note_log)
@@ -91,8 +95,13 @@ class File:
             check_read_only(connection, self.path)
             return connection
         with self.exclusive():
+            inode = self.path.stat().st_ino
             connection = self._connect()
             prepare(connection, self.path)
+        if self.path.stat().st_ino != inode:
+            # A compacted file has taken this one's place while we waited for it.
+            connection.close()
+            return self._open()
         return connection
 
     @property
@@ -112,6 +121,11 @@ class File:
         if pages >= LONG_LOG_PAGES:
             self.log_is_long.set()
         return apsw.SQLITE_OK
+
+    def meet_full_disk(self) -> None:
+        """Gives up the reserve, and has the log moved into the database, which frees the log."""
+        self.reserve.give_up()
+        self.log_is_long.set()
 
     def wal_bytes(self) -> int:
         try:
