@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -202,7 +203,7 @@ def test_a_disk_full_of_items_takes_deletes_and_then_puts(small_disk: Path) -> N
                 number, refused = number + 1, 0
             except InternalServerError:
                 refused += 1
-                until(lambda: engine._database.file.wal_bytes() == 0)
+                sleep(0.02)
         assert engine._database.file.reserve.is_given_up
         for one in range(number):
             call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(one))})
@@ -217,7 +218,7 @@ def test_a_reserve_is_taken_given_up_and_taken_again(tmp_path: Path) -> None:
     reserve.give_up()
     assert not reserve.is_given_up
     reserve.take()
-    assert reserve.path.stat().st_blocks * 512 >= 4_000_000
+    assert reserve.path.stat().st_blocks * 512 >= 15_000_000
     reserve.give_up()
     assert reserve.is_given_up and not reserve.path.exists()
     assert not reserve.is_full_for("PutItem", {}) and reserve.path.exists()

@@ -131,8 +131,8 @@ class Housekeeper:
 
     def watch_log(self) -> bool:
         self._log_is_long.clear()
-        is_full = self._database.file.reserve.is_given_up
-        self.checkpoint(1 if is_full else CHECKPOINT_BYTES)
+        reserve = self._database.file.reserve
+        self.checkpoint(1 if reserve.is_given_up else min(CHECKPOINT_BYTES, reserve.size))
         size = self._database.file.wal_bytes()
         if size >= WAL_ALARM_BYTES and not self._alarmed:
             log.warning("the log has grown to %d MB: a long read keeps it", size >> 20)

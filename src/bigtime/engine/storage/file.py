@@ -44,6 +44,7 @@ MAX_READERS = 8
 BUSY_MILLISECONDS = 5_000
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
+PAGE_BYTES = 4_096
 LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
 SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
@@ -118,8 +119,12 @@ class File:
         return self.path.with_name(self.path.name + "-wal")
 
     def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages >= LONG_LOG_PAGES:
+        if pages >= min(LONG_LOG_PAGES, self.reserve.size // PAGE_BYTES):
             self.log_is_long.set()
+            if self.reserve.is_needed_for(pages * PAGE_BYTES):
+                # The disk may be full before the housekeeper comes: this writer moves the log.
+                with suppress(apsw.Error):
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return apsw.SQLITE_OK
 
     def meet_full_disk(self) -> None:

@@ -3,7 +3,8 @@
 A full disk would be a trap. The log takes the last of it, moving the log into the file needs a
 little more, and a delete has to be logged before it can free anything. So the reserve is given up
 when the disk is full: the log is moved and cut, items can be deleted, and other writes are refused
-until the disk has room for a new reserve.
+until the disk has room for a new reserve. The log is kept shorter than the reserve, for all of it
+may be pages that the file does not have yet.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Final
 
 from bigtime.wire import Params
 
-MOST_BYTES: Final = 4 * 1024 * 1024
-PARTS: Final = 6  # of a small disk one such part is enough
+MOST_BYTES: Final = 16 * 1024 * 1024
+PARTS: Final = 6  # a small disk gives one such part
 
 FULL: Final = "The disk is full: only deletes are taken until it has room. Retry then."
 
@@ -26,6 +27,7 @@ class Reserve:
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + "-reserve")
+        self.size = MOST_BYTES
         self.is_held = False
         self.is_given_up = False
 
@@ -33,7 +35,7 @@ class Reserve:
         """Sets the room aside; a disk that cannot do so is used without."""
         try:
             disk = os.statvfs(self.path.parent)
-            size = min(MOST_BYTES, disk.f_blocks * disk.f_frsize // PARTS)
+            size = self.size = min(MOST_BYTES, disk.f_blocks * disk.f_frsize // PARTS)
             if not self.path.exists():
                 if disk.f_bavail * disk.f_frsize < 2 * size:
                     return
@@ -43,6 +45,14 @@ class Reserve:
                 self.path.unlink(missing_ok=True)
         else:
             self.is_held, self.is_given_up = True, False
+
+    def is_needed_for(self, log_bytes: int) -> bool:
+        """Whether so long a log could not be moved into the file without the reserve."""
+        try:
+            disk = os.statvfs(self.path.parent)
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < 2 * log_bytes
 
     def give_up(self) -> None:
         """Frees the room for what must still be written."""
