@@ -22,7 +22,7 @@ GSI = index("by_group", key_schema("g", "p"))
 def path(tmp_path: Path) -> Path:
     """Sixty items of 1 KB, `p` from 0 to 59, with an index and a stream."""
     path = tmp_path / "notes.db"
-    with Engine.open(path, housekeeping=False) as engine:
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         make_table(
             engine,
             {"p": "S", "s": "N", "g": "S"},
@@ -117,7 +117,7 @@ def test_without_the_extension_a_new_file_has_no_checksums_and_keeps_working(
 ) -> None:
     path = tmp_path / "plain.db"
     monkeypatch.setattr("bigtime.engine.storage.file.checksum_vfs", lambda over: None)
-    with Engine.open(path, housekeeping=False) as engine:
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         make_table(engine, {"p": "S"}, name="plain", keys=("p",))
     assert path.read_bytes()[20] == 0
     monkeypatch.undo()

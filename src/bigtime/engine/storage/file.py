@@ -182,7 +182,9 @@ class File:
             try:
                 yield reader
             finally:
-                reader.execute("COMMIT")
+                # A damaged page has ended the transaction already.
+                if reader.in_transaction:
+                    reader.execute("COMMIT")
 
     def version(self) -> int:
         """Another number after every commit, of this process or of another.
