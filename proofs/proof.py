@@ -9,7 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from proofs import caught, full_disk, histories, kills, requests, syncs, torn, transactions
+from proofs import (
+    aborted,
+    caught,
+    full_disk,
+    histories,
+    kills,
+    requests,
+    rot,
+    syncs,
+    torn,
+    transactions,
+)
 from proofs.result import Result
 
 Length = Literal["short", "full", "release"]
@@ -134,6 +145,22 @@ PROOFS = {
         kill_site,
         short=3,
         full=20,
+        release=200,
+    ),
+    "rot": Proof(
+        "P13: bit rot and torn pages",
+        "0 wrong answers, every damage told as damage, the mutant caught",
+        rot.run,
+        short=200,
+        full=3_000,
+        release=100_000,
+    ),
+    "aborted": Proof(
+        "P15: aborted, slow and grown requests at the endpoint",
+        "memory back at once, one limit for all bodies, nobody stalled, every mutant caught",
+        aborted.run,
+        short=1,
+        full=10,
         release=200,
     ),
     "caught": Proof(

@@ -12,10 +12,11 @@ import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.commit import Committer
-from bigtime.engine.storage.damage import READ_ONLY
+from bigtime.engine.storage.damage import READ_ONLY, is_damage
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.reserve import FULL
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
@@ -39,6 +40,17 @@ class Settings(TypedDict, total=False):
     shard_seconds: float
     collection_limit: int
     vfs: str | None
+
+
+def read_catalogue(file: File) -> Catalogue:
+    """The tables of a file that was just opened; it is closed again if they cannot be read."""
+    try:
+        return Catalogue(file)
+    except BaseException as error:
+        file.close()
+        if is_damage(error):
+            raise FileFormatError(f"{file.path} is damaged ({error}); use a backup.") from error
+        raise
 
 
 class Database:
@@ -66,7 +78,7 @@ class Database:
         self.shard_seconds = shard_seconds
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs)
-        self.catalogue = Catalogue(self.file)
+        self.catalogue = read_catalogue(self.file)
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=clock)
         self.faults = Faults(self.file)
 
