@@ -17,7 +17,7 @@ def keep_lost_bytes() -> None:
     def connection_lost(connection: Connection, exc: Exception | None) -> None:
         connection.endpoint.forget(connection)
 
-    Connection.connection_lost = connection_lost  # type: ignore[method-assign]
+    Connection.connection_lost = connection_lost  # type: ignore[assignment, method-assign]
 
 
 def set_no_limit() -> None:
@@ -33,7 +33,7 @@ def read_on_the_loop() -> None:
             pass
 
     protocol.MAX_VALUES = 1 << 60
-    endpoint.ThreadPoolExecutor = lambda *given: Here()  # type: ignore[assignment, misc]
+    endpoint.ThreadPoolExecutor = lambda *given: Here()  # type: ignore[assignment, attr-defined]
 
 
 BREAK = {

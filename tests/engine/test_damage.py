@@ -181,7 +181,7 @@ def test_a_number_is_read_back_from_its_bytes(number: str) -> None:
 def test_keys_of_several_attributes_are_read_back() -> None:
     from bigtime.engine.storage import KeyAttribute
 
-    attributes = tuple(KeyAttribute(name, name) for name in ("S", "N", "B"))  # type: ignore[arg-type]
+    attributes = tuple(KeyAttribute(name, name) for name in ("S", "N", "B"))
     item = {"S": {"S": "a\x00b"}, "N": {"N": "-12.5"}, "B": {"B": "AAEA"}}
     codec = KeyCodec(attributes, attributes)
     assert codec.key(codec.partition(item), codec.sort(item)) == item

@@ -634,7 +634,7 @@ def test_a_small_gzip_of_many_lists_is_refused_beside_the_event_loop(served: Ser
 
 def test_a_large_call_is_read_by_another_thread(served: Served, stand_in: StandIn) -> None:
     threads: set[str] = set()
-    read = endpoint_module.read
+    read = endpoint_module.read  # type: ignore[attr-defined]
 
     def noted(given: Call) -> Request:
         threads.add(threading.current_thread().name)

@@ -225,7 +225,8 @@ def test_a_reserve_is_taken_given_up_and_taken_again(tmp_path: Path) -> None:
 
 
 def test_deletes_are_told_from_other_writes() -> None:
-    delete, put = {"DeleteRequest": {}}, {"PutRequest": {}}
+    delete: dict[str, Any] = {"DeleteRequest": {}}
+    put: dict[str, Any] = {"PutRequest": {}}
     assert only_deletes("DeleteItem", {}) and not only_deletes("PutItem", {})
     assert only_deletes("BatchWriteItem", {"RequestItems": {"a": [delete], "b": [delete]}})
     assert not only_deletes("BatchWriteItem", {"RequestItems": {"a": [delete], "b": [put]}})

@@ -23,6 +23,7 @@ import orjson
 from bigtime.engine.storage import (
     RETENTION_SECONDS,
     Database,
+    UnreadableRecord,
     all_rows,
     last_sequence,
     stream_arn,
@@ -284,7 +285,10 @@ def records_from(
 
 def stream_record(database: Database, stream: Stream, row: Row) -> Response:
     sequence, at, blob = row
-    record: dict[str, Any] = orjson.loads(blob)
+    try:
+        record: dict[str, Any] = orjson.loads(blob)
+    except orjson.JSONDecodeError:
+        raise UnreadableRecord(stream.table_name, sequence) from None
     identity = record.pop("userIdentity", None)
     name = record.pop("eventName")
     body = {

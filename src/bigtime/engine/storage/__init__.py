@@ -4,7 +4,9 @@ from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pe
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.compact import Compacted, compact
-from bigtime.engine.storage.damage import DamagedFileException, UnreadableItem, explain
+from bigtime.engine.storage.damage import (
+    DamagedFileException, UnreadableItem, UnreadableRecord, explain,
+)
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
     OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition, Throughput,
@@ -33,8 +35,8 @@ __all__ = [
     "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults", "FileFormatError",
     "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec", "Settings", "SortRange",
     "StreamDefinition", "Table", "TableDefinition", "Throughput", "Transaction", "UnreadableItem",
-    "Work", "advance_backfill", "all_rows", "append_record", "base_blobs", "base_key",
-    "begin_backfill", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
+    "UnreadableRecord", "Work", "advance_backfill", "all_rows", "append_record", "base_blobs",
+    "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
     "close_stream", "compact", "discard", "discard_some", "expiry_second", "explain",
     "has_pages_to_return", "index_type_mismatch", "last_sequence", "open_stream",
     "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "scrub", "scrub_file",

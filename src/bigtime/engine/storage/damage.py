@@ -33,6 +33,13 @@ class UnreadableItem(Exception):
         super().__init__(f"the item {orjson.dumps(key).decode()} of table {table} is damaged")
 
 
+class UnreadableRecord(UnreadableItem):
+    """The same of a record in a stream."""
+
+    def __init__(self, table: str, sequence: int) -> None:
+        Exception.__init__(self, f"the record {sequence} of table {table}'s stream is damaged")
+
+
 class DamagedFileException(DynamoDBError):
     """A part of the file is not what was written: an error of this engine, not one of AWS."""
 

@@ -216,13 +216,19 @@ def key_values(blob: bytes, attributes: tuple[KeyAttribute, ...]) -> Item:
             value, blob = value[:end], value[end:]
             if attribute.type != "N":
                 value = value[:-2].replace(b"\x00\xff", b"\x00")
-        text = {"S": bytes.decode, "B": base64_text, "N": number_text}[attribute.type](value)
-        item[attribute.name] = {attribute.type: text}
+        item[attribute.name] = {attribute.type: TEXTS[attribute.type](value)}
     return item
 
 
 def base64_text(raw: bytes) -> str:
     return b64encode(raw).decode()
+
+
+TEXTS: Mapping[str, Callable[[bytes], str]] = {
+    "S": bytes.decode,
+    "B": base64_text,
+    "N": number_text,
+}
 
 
 def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Encoder], ...]:
