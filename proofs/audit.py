@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from bigtime.engine import Engine
+from bigtime.engine import Engine, checksum_vfs
 from bigtime.wire import Item, Request
 from bigtime.wire.values import item_size
 from proofs.ledger import GROUPS, INDEX, TABLE, Book, Change
@@ -126,7 +126,7 @@ def stream_faults(found: dict[str, list[Change]], book: Book) -> list[str]:
 
 def integrity_faults(path: Path) -> list[str]:
     """What SQLite finds wrong with the file; no engine of this process may have it open."""
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksum_vfs())
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     try:
         found = [row[0] for row in connection.execute("PRAGMA integrity_check")]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proofs import (
+    aborted,
     aged_streams,
     caught,
     clock_steps,
@@ -20,6 +21,7 @@ from proofs import (
     histories,
     kills,
     requests,
+    rot,
     stopped,
     syncs,
     torn,
@@ -189,6 +191,22 @@ PROOFS = {
         failing_chores.run,
         short=2,
         full=20,
+        release=200,
+    ),
+    "rot": Proof(
+        "P13: bit rot and torn pages",
+        "0 wrong answers, every damage told as damage, the mutant caught",
+        rot.run,
+        short=200,
+        full=3_000,
+        release=100_000,
+    ),
+    "aborted": Proof(
+        "P15: aborted, slow and grown requests at the endpoint",
+        "memory back at once, one limit for all bodies, nobody stalled, every mutant caught",
+        aborted.run,
+        short=1,
+        full=10,
         release=200,
     ),
     "caught": Proof(

@@ -16,10 +16,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Server:
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, program: list[str] = PROGRAM) -> None:
         self.log = log.open("w+b")
         self.process = subprocess.Popen(
-            [*PROGRAM, "engine", "serve", "--memory", "--port", "0"],
+            [*program, "engine", "serve", "--memory", "--port", "0"],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,

@@ -12,7 +12,9 @@ import pytest
 import bigtime
 from bigtime.cli.doctor import file_findings, sqlite
 from bigtime.engine import Engine
+from bigtime.engine.storage.checksums import checksum_vfs
 from tests.cli.program import run
+from tests.engine.test_format import unpack
 
 ORDERS: Any = {
     "TableName": "Orders",
@@ -112,7 +114,7 @@ def test_another_programs_database_is_wrong(tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_later_format_is_wrong(file: Path) -> None:
-    connection = apsw.Connection(str(file))
+    connection = apsw.Connection(str(file), vfs=checksum_vfs())
     connection.execute("PRAGMA user_version = 999")
     connection.close()
     assert states(file)["format"] == "wrong"
@@ -162,3 +164,15 @@ def contents(file: Path) -> dict[str, bytes]:
         for path in (file, file.with_name(file.name + "-wal"))
         if path.exists()
     }
+
+
+def test_it_says_that_the_file_is_plain_and_whether_it_has_checksums(file: Path) -> None:
+    found = {finding.subject: finding.seen for finding in file_findings(file, None)}
+    assert "encrypted volume" in found["encryption"]
+    assert found["checksums"] == "on every page"
+
+
+def test_a_file_without_checksums_is_pointed_out(tmp_path: Path) -> None:
+    path = unpack(1, tmp_path)
+    path.chmod(0o600)
+    assert states(path)["checksums"] == "look"

@@ -16,6 +16,7 @@ from botocore.exceptions import BotoCoreError
 
 from bigtime.engine import Engine
 from tests.cli.program import run, server
+from tests.engine.damage import change
 
 ORDERS: Any = {
     "TableName": "Orders",
@@ -178,3 +179,50 @@ def write(url: str, name: str, acknowledged: list[str]) -> None:
         except BotoCoreError:
             return
         acknowledged.append(f"{name}{number}")
+
+
+# Scrub and compact.
+
+
+def filled(path: Path) -> Path:
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
+        orders = engine.boto3_client()
+        orders.create_table(**ORDERS)
+        for number in range(20):
+            orders.put_item(TableName="Orders", Item={"pk": {"S": str(number)}})
+    return path
+
+
+def test_a_sound_file_is_scrubbed_and_compacted(tmp_path: Path) -> None:
+    file = filled(tmp_path / "shop.db")
+    scrubbed = run("engine", "scrub", file)
+    assert scrubbed.returncode == 0
+    assert "1 tables, 20 items" in scrubbed.stdout and "0 wrong, 0 repaired" in scrubbed.stdout
+    compacted = run("engine", "compact", file)
+    assert compacted.returncode == 0 and "with checksums" in compacted.stdout
+    assert run("engine", "scrub", file).returncode == 0
+
+
+def test_a_wrong_count_is_shown_and_repaired(tmp_path: Path) -> None:
+    file = filled(tmp_path / "shop.db")
+    change(file, "UPDATE counts SET items = 7")
+    wrong = run("engine", "scrub", file)
+    assert wrong.returncode == 1 and "wrong: Orders: the table has 20 items" in wrong.stdout
+    repaired = run("engine", "scrub", file, "--repair")
+    assert repaired.returncode == 0 and "0 wrong, 1 repaired" in repaired.stdout
+
+
+@pytest.mark.parametrize("verb", ["scrub", "compact"])
+def test_a_missing_file_is_a_sentence_and_is_not_made(tmp_path: Path, verb: str) -> None:
+    done = run("engine", verb, tmp_path / "missing.db")
+    assert done.returncode == 1 and "is not there." in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_in_use_is_not_compacted(tmp_path: Path) -> None:
+    with server("--data", tmp_path / "shop.db") as running:
+        client(running.url).create_table(**ORDERS)
+        done = run("engine", "compact", tmp_path / "shop.db")
+        assert done.returncode == 1 and "open in another process" in done.stderr
+        assert run("engine", "scrub", tmp_path / "shop.db").returncode == 0
+        assert client(running.url).list_tables()["TableNames"] == ["Orders"]

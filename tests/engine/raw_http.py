@@ -70,7 +70,7 @@ class Served:
     async def main(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.asked_to_stop = asyncio.Event()
-        endpoint = Endpoint(self.engine)
+        endpoint = self.endpoint = Endpoint(self.engine)
         await endpoint.start(self.listeners)
         self.ready.set()
         await self.asked_to_stop.wait()
@@ -115,6 +115,9 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.file.close()
         self.socket.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import logging
@@ -9,6 +10,7 @@ import re
 import socket
 import threading
 import time
+import weakref
 import zlib
 from collections.abc import Iterator
 
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine.http import endpoint as endpoint_module
 from bigtime.engine.http.endpoint import Connection, Endpoint, NotLoopback, listen
-from bigtime.engine.http.protocol import MAX_BODY, accepts_gzip
+from bigtime.engine.http.protocol import MAX_BODY, Call, accepts_gzip
 from bigtime.wire import (
     ConditionalCheckFailedException,
     DynamoDBError,
@@ -26,6 +28,7 @@ from bigtime.wire import (
     Request,
     Response,
 )
+from tests.engine.calls import until
 from tests.engine.raw_http import JSON_1_0, Client, Served, StandIn, call, serving
 
 
@@ -564,3 +567,80 @@ def test_how_the_bytes_are_cut_does_not_matter(packets: list[bytes], data: st.Da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=5)))
     parts = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
     assert statuses([part for part in parts if part]) == statuses([whole] if whole else [])
+
+
+# What is held for others.
+
+
+def half_a_call(size: int, share: float = 0.9) -> bytes:
+    """A call of so many bytes that breaks off."""
+    whole = call("PutItem", {"TableName": "Orders", "Text": "x" * size})
+    return whole[: int(len(whole) * share)]
+
+
+def test_an_upload_that_breaks_off_is_let_go_at_once(served: Served) -> None:
+    gc.disable()
+    try:
+        clients = [served.connect() for _ in range(4)]
+        for client in clients:
+            client.send(half_a_call(4_000_000))
+        assert until(lambda: served.endpoint.body_bytes > 14_000_000)
+        lost = [weakref.ref(connection) for connection in served.endpoint.connections]
+        for client in clients:
+            client.close()
+        assert until(lambda: not served.endpoint.connections)
+        assert until(lambda: not any(connection() for connection in lost))
+        assert served.endpoint.body_bytes == 0
+    finally:
+        gc.enable()
+
+
+def test_bodies_have_one_limit_together_and_small_calls_pass(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint_module, "MAX_BODIES", 1_000_000)
+    with served.connect() as slow, served.connect() as large, served.connect() as small:
+        slow.send(half_a_call(1_200_000))
+        assert until(lambda: served.endpoint.body_bytes >= 1_000_000)
+        large.send(half_a_call(500_000, 1.0))
+        refusal = large.reply()
+        assert refusal.status == 503 and int(refusal.headers["retry-after"]) > 0
+        assert small.call("GetItem", {"TableName": "Orders"}).status == 200
+        slow.close()
+        assert until(lambda: served.endpoint.body_bytes == 0)
+    with served.connect() as again:
+        text = {"TableName": "Orders", "Text": "x" * 500_000}
+        assert again.call("PutItem", text).status == 200
+    assert until(lambda: served.endpoint.body_bytes == 0)
+
+
+def test_what_was_answered_is_held_no_longer(served: Served) -> None:
+    with served.connect() as client:
+        for size in (10, 100_000, 2_000_000):
+            client.call("PutItem", {"TableName": "Orders", "Text": "x" * size})
+            client.send(call("PutItem", body=b"-" * size))
+            assert client.reply().status == 400
+            assert until(lambda: served.endpoint.body_bytes == 0)
+
+
+def test_a_small_gzip_of_many_lists_is_refused_beside_the_event_loop(served: Served) -> None:
+    lists = gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]")
+    assert len(lists) < 20_000
+    with served.connect() as hostile, served.connect() as other:
+        hostile.send(call("PutItem", body=lists, content_encoding="gzip"))
+        assert other.call("GetItem", {"TableName": "Orders"}).status == 200
+        assert hostile.reply().status == 413
+
+
+def test_a_large_call_is_read_by_another_thread(served: Served, stand_in: StandIn) -> None:
+    threads: set[str] = set()
+    read = endpoint_module.read  # type: ignore[attr-defined]
+
+    def noted(given: Call) -> Request:
+        threads.add(threading.current_thread().name)
+        return read(given)
+
+    with pytest.MonkeyPatch.context() as patch, served.connect() as client:
+        patch.setattr(endpoint_module, "read", noted)
+        assert client.call("PutItem", {"TableName": "Orders", "Text": "x" * 300_000}).status == 200
+        assert threads == {"bigtime-reader_0"}

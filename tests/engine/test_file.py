@@ -15,15 +15,9 @@ import apsw
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.storage.file import (
-    APPLICATION_ID,
-    FORMAT,
-    LONG_LOG_PAGES,
-    MAX_READERS,
-    File,
-    FileFormatError,
-    checkpoint,
-)
+from bigtime.engine.storage.checksums import checksum_vfs
+from bigtime.engine.storage.file import LONG_LOG_PAGES, MAX_READERS, File, checkpoint
+from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from tests.engine.calls import begin, call, come, failure, make_table, open_handles, s, until
 
 
@@ -69,7 +63,7 @@ def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_later_format_is_left_to_a_later_version(tmp_path: Path) -> None:
     path = tmp_path / "later.db"
     Engine.open(path).close()
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), vfs=checksum_vfs())
     connection.pragma("user_version", FORMAT + 1)
     connection.close()
     content = path.read_bytes()
@@ -205,7 +199,7 @@ def test_closing_waits_for_readers_and_refuses_those_who_wait(tmp_path: Path) ->
     assert not closing.done()
     for reader in readers:
         # Whoever has one may still read.
-        assert reader.execute("SELECT count(*) FROM settings").get == 2
+        assert reader.execute("SELECT count(*) FROM settings").get == 3
         file.give_reader(reader)
     come(closing)
     refusals = {str(failure(one)) for one in waiting if failure(one)}
@@ -255,7 +249,7 @@ def test_a_long_log_is_announced(file: File) -> None:
 def test_nothing_else_is_left_beside_a_closed_file(tmp_path: Path) -> None:
     Engine.open(tmp_path / "notes.db").close()
     names = {path.name.removeprefix("notes.db") for path in tmp_path.iterdir()}
-    assert names <= {"", "-lock", "-keeper", "-wal", "-shm"}
+    assert names <= {"", "-lock", "-keeper", "-reserve", "-wal", "-shm"}
     for suffix in ("-lock", "-keeper"):
         handle = os.open(tmp_path / f"notes.db{suffix}", os.O_RDWR)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

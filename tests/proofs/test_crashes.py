@@ -25,5 +25,9 @@ def test_a_full_disk_is_a_retryable_error_and_passes(prove: Prove) -> None:
     prove("full_disk")
 
 
+def test_rotten_bits_and_torn_pages_are_never_served(prove: Prove) -> None:
+    prove("rot")
+
+
 def test_builds_that_are_broken_on_purpose_are_caught(prove: Prove) -> None:
     prove("caught")

@@ -25,6 +25,11 @@ def test_no_request_is_answered_with_a_5xx_hangs_or_leaks(prove: Prove) -> None:
     prove("requests")
 
 
+@pytest.mark.proof
+def test_aborted_and_slow_requests_hold_nothing_and_stall_nobody(prove: Prove) -> None:
+    prove("aborted")
+
+
 def test_every_operation_of_the_engine_is_fuzzed() -> None:
     from bigtime.engine.operations import READS, WRITES
 

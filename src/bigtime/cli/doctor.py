@@ -22,11 +22,15 @@ from rich.table import Table
 
 import bigtime
 from bigtime.cli.engine import DEFAULT_DATA
-from bigtime.engine import APPLICATION_ID, FORMAT
+from bigtime.engine import APPLICATION_ID, FORMAT, checksum_vfs
 
 WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first to before the second
 WAL_ALARM = 64 * 1024 * 1024
 SECONDS_TO_CHECK = 5.0
+PLAIN = (
+    "none: whoever can read the file can read the items. For encryption at rest put it on an "
+    "encrypted volume (LUKS, FileVault, BitLocker, an encrypted EBS volume)"
+)
 MARKS = {"ok": "[green]ok[/green]", "look": "[yellow]look[/yellow]", "wrong": "[red]wrong[/red]"}
 
 
@@ -119,12 +123,14 @@ def wal(path: Path) -> Finding:
 
 
 def contents(path: Path, seconds: float | None) -> Iterator[Finding]:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=checksum_vfs())
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(1_000)
         yield layout(connection)
         yield pages(connection)
+        yield checksums(connection)
+        yield Finding("encryption", PLAIN)
         yield integrity(connection, seconds)
     finally:
         connection.close()
@@ -136,6 +142,8 @@ def layout(connection: apsw.Connection) -> Finding:
         return Finding("format", "another program's database", "wrong")
     if number > FORMAT:
         return Finding("format", f"{number}, of a later Bigtime: this one knows {FORMAT}", "wrong")
+    if number < 1:
+        return Finding("format", f"{number}, which no Bigtime writes", "wrong")
     return Finding("format", str(number))
 
 
@@ -144,6 +152,14 @@ def pages(connection: apsw.Connection) -> Finding:
         connection.pragma(name) for name in ("page_count", "freelist_count", "page_size")
     )
     return Finding("pages", f"{count:,} of {size:,} bytes, {free:,} of them free")
+
+
+def checksums(connection: apsw.Connection) -> Finding:
+    if str(connection.pragma("checksum_verification")) == "1":
+        return Finding("checksums", "on every page")
+    if checksum_vfs() is None:
+        return Finding("checksums", "none: this apsw lacks SQLite's cksumvfs", "look")
+    return Finding("checksums", "none: `bigtime engine compact` adds them", "look")
 
 
 def integrity(connection: apsw.Connection, seconds: float | None) -> Finding:

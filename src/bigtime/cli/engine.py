@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
@@ -84,24 +88,89 @@ def serve(
     serve_until_stopped(open_engine(path, durability, lock_seconds), path, host=host, port=port)
 
 
-def open_engine(path: Path | None, durability: Durability, lock_seconds: float) -> Engine:
+FILE = typer.Argument(metavar="FILE", help="The file that holds the tables.", show_default=False)
+
+
+@engine.command()
+def scrub(
+    file: Annotated[Path, FILE],
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Put indexes and counts right; items are only named.")
+    ] = False,
+) -> None:
+    """Compare indexes, counts, sizes and streams with the items; other processes may go on.
+
+    The exit code is 1 if something is wrong and was not repaired.
+    """
+    from bigtime.engine import scrub_file
+
+    with sentences(file), Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task(escape(str(file)), total=None)
+
+        def show(what: str, at: int, of: int) -> None:
+            bar.update(task, description=escape(what), completed=at, total=of or None)
+
+        findings = scrub_file(file, repair=repair, progress=show)
+    screen = Console(highlight=False, markup=False)
+    for fault in findings.faults:
+        mark = "repaired" if fault.is_repaired else "wrong"
+        screen.print(f"{mark}: {fault.table}: {fault.what}", soft_wrap=True)
+    looked = f"{findings.tables:,} tables, {findings.items:,} items, {findings.entries:,} index"
+    left, repaired = len(findings.left), len(findings.faults) - len(findings.left)
+    screen.print(
+        f"{looked} entries, {findings.records:,} stream records: {left:,} wrong, "
+        f"{repaired:,} repaired",
+        soft_wrap=True,
+    )
+    if left:
+        raise typer.Exit(1)
+
+
+@engine.command()
+def compact(file: Annotated[Path, FILE]) -> None:
+    """Write the file anew: without free pages, and with a checksum on each page.
+
+    No other process may have it open. The new file is made beside the old one and then takes its
+    place, so the disk needs room for both.
+    """
+    from bigtime.engine import compact
+
+    with sentences(file):
+        done = compact(file)
+    checksums = "with checksums" if done.has_checksums else "without checksums: apsw lacks cksumvfs"
+    Console(highlight=False, markup=False).print(
+        f"{file}: {done.bytes_before:,} bytes before, {done.bytes_after:,} after, {checksums}",
+        soft_wrap=True,
+    )
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Ends the program with a sentence when a file cannot be opened."""
     import apsw
 
-    from bigtime.engine import Engine, FileFormatError
+    from bigtime.engine import FileFormatError
 
-    if path is None:
-        return Engine.memory()
-    if path.is_dir():
-        refuse(f"{path} is a directory; name a file in it.")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Engine.open(path, durability=durability.value, lock_seconds=lock_seconds)
+        yield
     except OSError as error:
         refuse(f"{path} cannot be opened: {error.strerror}.")
     except apsw.Error as error:
         refuse(f"{path} cannot be opened: {error}.")
     except FileFormatError as error:
         refuse(str(error))
+
+
+def open_engine(path: Path | None, durability: Durability, lock_seconds: float) -> Engine:
+    from bigtime.engine import Engine
+
+    if path is None:
+        return Engine.memory()
+    if path.is_dir():
+        refuse(f"{path} is a directory; name a file in it.")
+    with sentences(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Engine.open(path, durability=durability.value, lock_seconds=lock_seconds)
 
 
 def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 
 from bigtime.engine.engine import Engine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
-from bigtime.engine.storage import APPLICATION_ID, FORMAT, Faults, FileFormatError
+from bigtime.engine.storage import (
+    APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
+)
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -17,5 +19,5 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "Update", "read_expressions", "serve",
+    "Update", "checksum_vfs", "compact", "read_expressions", "scrub_file", "serve",
 ]

@@ -15,7 +15,16 @@ import orjson
 
 from bigtime.engine.housekeeping import Housekeeper
 from bigtime.engine.operations import READS, WRITES, Read
-from bigtime.engine.storage import CLOSED, Database, Done, Faults, Settings, Work
+from bigtime.engine.storage import (
+    CLOSED,
+    Database,
+    Done,
+    Faults,
+    Settings,
+    UnreadableItem,
+    Work,
+    explain,
+)
 from bigtime.engine.validation import shapes
 from bigtime.wire import (
     InternalServerError,
@@ -46,7 +55,7 @@ class Engine:
         self._housekeeper = Housekeeper(database)
         self._closed: str | None = None
         self._shut = weakref.finalize(self, shut, os.getpid(), self._housekeeper, database, folder)
-        if housekeeping:
+        if housekeeping and not database.file.is_read_only:
             self._housekeeper.start()
         OPEN.add(self)
 
@@ -141,7 +150,8 @@ class Engine:
 
     def tidy(self) -> None:
         """Does now what the housekeeper would do in time: expiry, backfills, trimming."""
-        self._housekeeper.round()
+        if not self._database.file.is_read_only:
+            self._housekeeper.round()
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""
@@ -186,14 +196,13 @@ class Engine:
                 # Another process may have made or changed the table since we last looked.
                 if not database.catalogue.refresh():
                     raise
-            except apsw.Error as error:
-                raise InternalServerError(
-                    f"The file cannot be read now ({error}): retry."
-                ) from error
+            except (apsw.Error, UnreadableItem) as error:
+                raise explain(error, "read") from error
         raise InternalServerError("The tables are changing too fast to be read: retry.")
 
     def _work(self, operation: str, params: Params) -> Work[Response]:
         database = self._database
+        database.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
         return WRITES[operation](database, params)

@@ -13,10 +13,12 @@ Of all processes that have the file open one holds the lease, and its thread doe
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 import apsw
 
@@ -33,8 +35,10 @@ from bigtime.engine.storage import (
     advance_backfill,
     discard_some,
     has_late_stamps,
+    has_pages_to_return,
     mend_stamps,
     pending_backfills,
+    return_pages,
     rotate_shards,
     streams_to_trim,
     tables_to_discard,
@@ -59,7 +63,8 @@ class Housekeeper:
     def __init__(self, database: Database) -> None:
         self._database = database
         path = database.file.path
-        self.lease = Lease(path.with_name(path.name + "-keeper"))
+        keeper = path.with_name(path.name + "-keeper")
+        self.lease = Lease(Path(os.devnull) if database.file.is_read_only else keeper)
         self._complaints = Complaints(database)
         self._expiry = Expiry(database, self._complaints)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
@@ -87,7 +92,7 @@ class Housekeeper:
 
     def round(self) -> None:
         """Every chore until none has anything left to do."""
-        for chore in (self.expire, self.fill, self.drop, self.trim):
+        for chore in (self.expire, self.fill, self.drop, self.trim, self.return_pages):
             while chore():
                 pass
         self.log_keeper.checkpoint(CHECKPOINT_BYTES)
@@ -120,6 +125,7 @@ class Housekeeper:
             self._seen = None if is_busy else version
         if is_slow:
             self._next_slow = now + SLOW_SECONDS
+            is_busy = self._turn(self.return_pages) or is_busy
         if is_slow or self._next_trim:
             self._trim_now_and_then(now)
         return is_busy
@@ -157,6 +163,12 @@ class Housekeeper:
         with self._database.reading() as reader:
             names = tables_to_discard(reader)
         return self._each((partial(discard_some, name) for name in names), "drop")
+
+    def return_pages(self) -> bool:
+        """Gives a chunk of free pages back to the disk, if there are many."""
+        with self._database.reading() as reader:
+            is_due = has_pages_to_return(reader)
+        return is_due and self._database.committer.run(return_pages)
 
     def trim(self) -> bool:
         """Drops old stream records, closed shards and used tokens; gives old shards a child."""

@@ -51,7 +51,8 @@ class LogKeeper:
     def watch(self) -> bool:
         self._log_is_long.clear()
         self._notice_loss()
-        self.checkpoint(CHECKPOINT_BYTES)
+        reserve = self._database.file.reserve
+        self.checkpoint(1 if reserve.is_given_up else min(CHECKPOINT_BYTES, reserve.size))
         size = self._database.file.wal_bytes()
         if size >= WAL_ALARM_BYTES and not self._alarmed:
             log.warning("the log has grown to %d MB: a long read keeps it", size >> 20)

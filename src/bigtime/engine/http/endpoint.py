@@ -13,7 +13,11 @@ whoever connects:
    thread. While a call is out, later ones of its connection wait in line and the connection is
    not read: a client that will not take answers cannot make the server hold more of them.
 3. Nothing is unbounded: head, body, connections, the time to send a call, to take an answer, to
-   sit idle. One tick a second looks at every deadline, so that no call pays for a timer.
+   sit idle; and the bodies of all connections together. One tick a second looks at every
+   deadline, so that no call pays for a timer. A connection that is lost lets go of its bytes at
+   once: it and its parser refer to each other, and the garbage collector may take minutes.
+   A body that is large, or compressed, is read and checked by a thread kept for them: 15 KB of
+   gzip can be 16 MB of small lists, and the event loop would stand still for all.
 4. Bytes that are no HTTP end their connection, once the calls before them are answered. The
    refusal is sent, and what still arrives is read and dropped for a moment: closing on unread
    bytes makes the kernel reset the connection, and then the client never sees the reason.
@@ -36,6 +40,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from functools import partial
 from math import inf
@@ -43,10 +48,12 @@ from typing import Protocol, TypeAlias, cast
 
 from bigtime.engine.http.protocol import (
     HEAD_TOO_LARGE,
+    LARGE_BODY,
     MAX_BODY,
     MAX_HEAD,
     NO_UPGRADE,
     NOT_HTTP,
+    TOO_BUSY,
     TOO_LARGE,
     TOO_MANY,
     Call,
@@ -69,7 +76,8 @@ log = logging.getLogger("bigtime.endpoint")
 
 MAX_ARRIVED = MAX_HEAD + 2 * MAX_BODY  # chunked bodies carry overhead, but not that much
 MAX_CONNECTIONS = 1_000
-LARGE_BODY = 256 * 1024
+MAX_BODIES = 8 * MAX_BODY  # of all connections together; a small body is always taken
+SMALL_BODY = 64 * 1024
 
 M_MMAP_THRESHOLD = -3  # malloc.h
 
@@ -157,7 +165,10 @@ class Connection(asyncio.Protocol):
         self.answer_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.waiting.clear()
+        self.drop_waiting()
+        self.drop_chunks()
+        self.headers = {}
+        del self.parser  # which refers to us
         self.endpoint.forget(self)
 
     # What the parser reports. It goes on to the end of what it was fed, deaf or not.
@@ -187,10 +198,15 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, chunk: bytes) -> None:
         self.body_size += len(chunk)
+        if self.deaf:
+            return
         if self.body_size > MAX_BODY:
             self.refuse(TOO_LARGE)
+        elif self.body_size > SMALL_BODY and self.endpoint.body_bytes > MAX_BODIES:
+            self.refuse(TOO_BUSY)
         else:
             self.chunks.append(chunk)
+            self.endpoint.body_bytes += len(chunk)
 
     def on_message_complete(self) -> None:
         if self.deaf:
@@ -208,8 +224,20 @@ class Connection(asyncio.Protocol):
         if not self.deaf:
             self.deaf = True
             self.in_head = self.in_call = False
-            self.chunks = []
+            self.drop_chunks()
             self.waiting.append(reply)
+
+    def drop_chunks(self) -> None:
+        """Lets go of a body that has not arrived whole."""
+        self.endpoint.body_bytes -= sum(map(len, self.chunks))
+        self.chunks = []
+
+    def drop_waiting(self) -> None:
+        """Lets go of calls that nobody waits for any more."""
+        self.endpoint.body_bytes -= sum(
+            len(call.body) for call in self.waiting if isinstance(call, Call)
+        )
+        self.waiting.clear()
 
     def answer_waiting(self) -> None:
         while self.waiting and not self.out and not self.choked:
@@ -217,8 +245,8 @@ class Connection(asyncio.Protocol):
             if isinstance(first, Reply):
                 self.part_with(first)
             elif len(first.body) > LARGE_BODY or b"content-encoding" in first.headers:
-                with paused_garbage_collection():
-                    self.answer(first)
+                self.out = True
+                self.endpoint.reader.submit(self.answer, first)
             else:
                 self.answer(first)
         if self.paused != bool(self.waiting):
@@ -230,18 +258,27 @@ class Connection(asyncio.Protocol):
             self.transport.pause_reading() if pause else self.transport.resume_reading()
 
     def answer(self, call: Call) -> None:
+        """Reads a call and passes it on: a small one on the event loop, a large one beside it."""
         refusal = screen(call)
         if refusal is not None:
-            self.send(call, refusal, request_id())
+            self.reply(call, refusal)
             return
         try:
-            request = read(call)
+            request = read_apart(call) if self.out else read(call)
         except DynamoDBError as error:
-            self.send(call, failure(call, error), request_id())
+            self.reply(call, failure(call, error))
         except TooLarge:
-            self.send(call, TOO_LARGE, request_id())
+            self.reply(call, TOO_LARGE)
         else:
             self.submit(call, request)
+
+    def reply(self, call: Call, reply: Reply) -> None:
+        """Sends what was known without the engine, from whichever thread."""
+        send = partial(self.send, call, reply, request_id())
+        if threading.get_ident() == self.endpoint.thread:
+            send()
+        else:
+            self.endpoint.soon(self.resume, send)
 
     def submit(self, call: Call, request: Request) -> None:
         endpoint = self.endpoint
@@ -271,7 +308,6 @@ class Connection(asyncio.Protocol):
         response: Response | None,
         error: BaseException | None,
     ) -> None:
-        self.out = False
         tag = request_id()
         # Nothing is raised here: a traceback would keep the whole request alive.
         if error is None:
@@ -285,6 +321,8 @@ class Connection(asyncio.Protocol):
         self.send(call, reply, tag)
 
     def send(self, call: Call, reply: Reply, tag: bytes) -> None:
+        self.out = False
+        self.endpoint.body_bytes -= len(call.body)
         if self.transport.is_closing():
             return
         keep_alive = call.keep_alive and not (self.closing and not self.waiting)
@@ -293,7 +331,7 @@ class Connection(asyncio.Protocol):
         if keep_alive:
             self.rest()
         else:
-            self.waiting.clear()
+            self.drop_waiting()
             self.transport.close()
 
     def rest(self) -> None:
@@ -317,6 +355,8 @@ class Endpoint:
     def __init__(self, engine: Submitting) -> None:
         self.engine = engine
         self.connections: set[Connection] = set()
+        self.body_bytes = 0  # of calls that arrive, wait, or are with the engine
+        self.reader = ThreadPoolExecutor(1, "bigtime-reader")
         self.servers: list[asyncio.Server] = []
         self.empty = asyncio.Event()
 
@@ -343,6 +383,7 @@ class Endpoint:
         for connection in list(self.connections):
             connection.transport.abort()
         self.ticking.cancel()
+        self.reader.shutdown(wait=False, cancel_futures=True)
 
     async def emptied(self) -> None:
         while self.connections:
@@ -367,6 +408,11 @@ class Endpoint:
             if connection.deadline < self.now:
                 connection.transport.abort()
         self.ticking = self.loop.call_later(1.0, self.tick)
+
+
+def read_apart(call: Call) -> Request:
+    with paused_garbage_collection():
+        return read(call)
 
 
 @contextlib.contextmanager

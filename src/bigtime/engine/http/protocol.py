@@ -35,6 +35,8 @@ from bigtime.wire import (
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 16 * 1024 * 1024  # AWS answers 413 to one byte more
+LARGE_BODY = 256 * 1024
+MAX_VALUES = 500_000  # objects and lists in a body; the parser holds all other threads meanwhile
 GZIP_FROM = 16 * 1024  # compressing less than this costs a loopback more than it saves
 
 JSON_1_0 = b"application/x-amz-json-1.0"
@@ -77,6 +79,7 @@ class Reply(NamedTuple):
     content_type: bytes
     body: bytes
     gzipped: bool = False
+    retry_after_seconds: int = 0
 
     def head(self, tag: bytes, date: bytes, *, keep_alive: bool) -> bytes:
         """The status line and headers; `tag` is the request id."""
@@ -89,7 +92,11 @@ class Reply(NamedTuple):
             b"keep-alive" if keep_alive else b"close",
             tag,
             zlib.crc32(self.body),
-            b"Content-Encoding: gzip\r\n" if self.gzipped else b"",
+            b"Content-Encoding: gzip\r\n"
+            if self.gzipped
+            else b"Retry-After: %d\r\n" % self.retry_after_seconds
+            if self.retry_after_seconds
+            else b"",
         )
 
 
@@ -104,7 +111,8 @@ NO_STRANGERS = Reply(
 HEAD_TOO_LARGE = Reply(431, PLAIN, b"The request line and headers are larger than 64 KB.\n")
 NOT_HTTP = Reply(400, PLAIN, b"This is not an HTTP request that the endpoint can read.\n")
 NO_UPGRADE = Reply(400, PLAIN, b"The endpoint speaks HTTP/1.1 and changes to nothing else.\n")
-TOO_MANY = Reply(503, PLAIN, b"Too many connections are open.\n")
+TOO_MANY = Reply(503, PLAIN, b"Too many connections are open.\n", retry_after_seconds=1)
+TOO_BUSY = Reply(503, PLAIN, b"Too many large requests are under way.\n", retry_after_seconds=1)
 
 
 def request_id() -> bytes:
@@ -132,7 +140,7 @@ def content_type(call: Call) -> bytes | None:
 
 
 class TooLarge(Exception):
-    """The body inflates to more than a body may be."""
+    """The body inflates to more than a body may be, or has more values than one may have."""
 
 
 def read(call: Call) -> Request:
@@ -161,6 +169,8 @@ def decompress(body: bytes) -> bytes:
 
 
 def parse_body(body: bytes) -> Any:
+    if len(body) > LARGE_BODY and body.count(b"[") + body.count(b"{") > MAX_VALUES:
+        raise TooLarge
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:

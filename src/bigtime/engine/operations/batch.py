@@ -18,7 +18,7 @@ from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
-from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
 
 # AWS: "BatchGetItem" and "BatchWriteItem"
@@ -130,7 +130,10 @@ def read_that_fits(
         room -= size
         units += wire.read_units(size, consistent=reads.consistent)
         if blob is not None:
-            item = orjson.loads(blob)
+            try:
+                item = orjson.loads(blob)
+            except orjson.JSONDecodeError:
+                raise UnreadableItem(table.name, key) from None
             items.append(project(item) if project else item)
     return items, units, left, room
 

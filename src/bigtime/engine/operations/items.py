@@ -13,7 +13,7 @@ from bigtime.engine.expressions import Expressions, Projection, check_parameters
 from bigtime.engine.operations.capacity import Consumed, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
-from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
 
 # Most requests have none of these, and then need not be asked about each.
@@ -39,7 +39,10 @@ def get_item(database: Database, params: Params) -> Response:
         file.give_reader(reader)
     response: Response = {}
     if row:
-        item = orjson.loads(row[1])
+        try:
+            item = orjson.loads(row[1])
+        except orjson.JSONDecodeError:
+            raise UnreadableItem(table.name, params["Key"]) from None
         response["Item"] = project(item) if project else item
     mode = mode_of(params)
     if mode:

@@ -12,6 +12,7 @@ over very small items can take, so that no request keeps the others waiting.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,14 +20,17 @@ from functools import lru_cache
 from time import thread_time
 from typing import Any
 
+import apsw
 import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Expressions
 from bigtime.engine.operations.capacity import Consumed, mode_of
-from bigtime.engine.storage import Database, Index, KeyAttribute, Table
+from bigtime.engine.storage import Database, Index, KeyAttribute, Table, UnreadableItem
 from bigtime.wire import Item, Params, Response
+
+log = logging.getLogger("bigtime.engine")
 
 PAGE_BYTES = 1024 * 1024
 PAGE_SECONDS = 0.5
@@ -43,6 +47,12 @@ class Walk:
     sorts: storage.SortRange
     start: tuple[bytes, ...] | None = None
     forward: bool = True
+
+    def key_of(self, row: tuple[bytes, ...]) -> Item:
+        """The keys in the row of a walk that asked for keys."""
+        if self.index is None:
+            return self.table.codec.key(*row)
+        return self.table.codec.key(*storage.base_blobs(row[2])) | self.index.codec.key(*row[:2])
 
     def statement(self, limit: int) -> tuple[str, list[Any]]:
         given = (self.partition, *self.partitions, *self.sorts)
@@ -110,6 +120,7 @@ class PageResult:
     size: int = 0
     fetched: int = 0
     blob: bytes | None = None
+    broken: list[bytes] = field(default_factory=list)
     stopped: bool = False
 
 
@@ -122,11 +133,12 @@ def read_page(database: Database, params: Params, walk: Walk, page: PageOptions)
         finally:
             # An open cursor would keep its snapshot, and the log with it.
             cursor.close()
+        keys = name_broken(reader, walk, statement, values, found.broken) if found.broken else {}
     response: Response = {"Count": found.kept, "ScannedCount": found.scanned}
     if not page.count_only:
         response["Items"] = found.items
     if found.blob is not None and (found.stopped or found.scanned == page.limit):
-        last = orjson.loads(found.blob)
+        last = keys.get(found.blob) or orjson.loads(found.blob)
         names = walk.index.key_names if walk.index else walk.table.key_names
         response["LastEvaluatedKey"] = {name: last[name] for name in names}
     mode = mode_of(params)
@@ -151,10 +163,15 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
         size += row[0]
         scanned += 1
         if needs_item:
-            item = orjson.loads(row[1])
-            if view:
+            try:
+                item = orjson.loads(row[1])
+            except orjson.JSONDecodeError:
+                # One item that cannot be read is named, and the others are still shown.
+                found.broken.append(row[1])
+                item = None
+            if view and item is not None:
                 item = view(item)
-            if keep is None or keep(item):
+            if item is not None and (keep is None or keep(item)):
                 kept += 1
                 if not page.count_only:
                     items.append(shape(item) if shape else item)
@@ -163,9 +180,36 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
         if size >= PAGE_BYTES or (scanned % 64 == 0 and thread_time() > deadline):
             found.stopped = True
             break
+    if blob is not None and not needs_item and not is_item(blob):
+        found.broken.append(blob)
     found.size, found.scanned, found.blob = size, scanned, blob
     found.kept = kept if needs_item else scanned
     return found
+
+
+def is_item(blob: bytes) -> bool:
+    try:
+        orjson.loads(blob)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def name_broken(
+    reader: apsw.Connection, walk: Walk, statement: str, values: list[Any], broken: list[bytes]
+) -> dict[bytes, Item]:
+    """The keys of items that cannot be read, by their bytes; each goes to the log as an error."""
+    _, _, walked = statement.partition(" FROM ")
+    columns = "entry.pk, entry.sk, entry.base_key, base.item" if walk.index else "pk, sk, item"
+    keys: dict[bytes, Item] = {}
+    for *row, blob in storage.all_rows(reader, f"SELECT {columns} FROM {walked}", tuple(values)):
+        if blob in broken:
+            keys[blob] = walk.key_of(tuple(row))
+            shown = {name: keys[blob][name] for name in walk.table.key_names}
+            log.error("left out of a page: %s", UnreadableItem(walk.table.name, shown))
+        if len(keys) == len(broken):
+            break
+    return keys
 
 
 def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:

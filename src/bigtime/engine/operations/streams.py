@@ -22,7 +22,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.storage import Database, table_name
+from bigtime.engine.storage import Database, UnreadableRecord, table_name
 from bigtime.wire import Params, Response
 
 # AWS: "GetShardIterator" and "GetRecords"
@@ -288,7 +288,10 @@ def records_from(
 
 def stream_record(database: Database, stream: Stream, row: Row) -> Response:
     sequence, at, blob = row
-    record: dict[str, Any] = orjson.loads(blob)
+    try:
+        record: dict[str, Any] = orjson.loads(blob)
+    except orjson.JSONDecodeError:
+        raise UnreadableRecord(stream.table_name, sequence) from None
     identity = record.pop("userIdentity", None)
     name = record.pop("eventName")
     body = {

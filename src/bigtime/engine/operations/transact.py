@@ -29,7 +29,7 @@ from bigtime.engine.expressions import Expressions, check_parameters, read_expre
 from bigtime.engine.operations.capacity import Consumed, costs, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
-from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
 
 TOKEN_SECONDS = 600.0
@@ -268,7 +268,10 @@ class Get:
     def to_response(self, blob: bytes | None) -> Response:
         if blob is None:
             return {}
-        item = orjson.loads(blob)
+        try:
+            item = orjson.loads(blob)
+        except orjson.JSONDecodeError:
+            raise UnreadableItem(self.table_name, self.key) from None
         project = self.expressions.projection
         return {"Item": project(item) if project else item}
 

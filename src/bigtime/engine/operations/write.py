@@ -90,7 +90,12 @@ class Plan:
     @cached_property
     def old(self) -> Item | None:
         """The item as it was; many a write need not decode it."""
-        item: Item | None = None if self.blob is None else orjson.loads(self.blob)
+        try:
+            item: Item | None = None if self.blob is None else orjson.loads(self.blob)
+        except orjson.JSONDecodeError:
+            table = self.write.table
+            key = table.codec.key(self.write.partition, self.write.sort)
+            raise storage.UnreadableItem(table.name, key) from None
         return item
 
     @cached_property

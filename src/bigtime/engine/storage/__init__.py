@@ -1,7 +1,12 @@
 """Tables in a SQLite file: definitions, keys, rows, streams, and the group commit."""
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
+from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
+from bigtime.engine.storage.compact import Compacted, compact
+from bigtime.engine.storage.damage import (
+    DamagedFileException, UnreadableItem, UnreadableRecord, explain,
+)
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
     OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition, Throughput,
@@ -11,12 +16,15 @@ from bigtime.engine.storage.describe import stream_arn, table_description, table
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import (
-    APPLICATION_ID, CLOSED, FORMAT, FileFormatError, Transaction, all_rows, checkpoint,
+    CLOSED, Transaction, all_rows, checkpoint,
 )
+from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
-    KeyCodec, SortRange, base_key, check_key_size, check_key_value, segment_range,
+    KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
 from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
+from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, first_after, has_late_stamps, last_sequence,
     mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
@@ -25,12 +33,14 @@ from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "Database", "Done", "Faults", "FileFormatError", "Index", "IndexDefinition", "KeyAttribute",
-    "KeyCodec", "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
-    "Throughput", "Transaction", "Work", "advance_backfill", "all_rows", "append_record",
-    "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint", "close_stream",
-    "discard", "discard_some", "expiry_second", "first_after", "has_late_stamps",
-    "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream", "pending_backfills",
-    "quick_blob", "rotate_shards", "segment_range", "stream_arn", "streams_to_trim",
-    "table_description", "table_name", "tables_to_discard", "trim_stream",
+    "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults", "FileFormatError",
+    "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec", "LogLost", "Settings",
+    "SortRange", "StreamDefinition", "Table", "TableDefinition", "Throughput", "Transaction",
+    "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill", "all_rows", "append_record",
+    "base_blobs", "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint",
+    "checksum_vfs", "close_stream", "compact", "discard", "discard_some", "expiry_second",
+    "explain", "first_after", "has_late_stamps", "has_pages_to_return", "index_type_mismatch",
+    "last_sequence", "mend_stamps", "open_stream", "pending_backfills", "quick_blob",
+    "return_pages", "rotate_shards", "scrub", "scrub_file", "segment_range", "stream_arn",
+    "streams_to_trim", "table_description", "table_name", "tables_to_discard", "trim_stream",
 ]

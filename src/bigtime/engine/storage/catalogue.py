@@ -21,6 +21,7 @@ import apsw
 from bigtime.engine.storage.definition import TableDefinition
 from bigtime.engine.storage.discard import discard
 from bigtime.engine.storage.file import File, Transaction
+from bigtime.engine.storage.format import check_format
 from bigtime.engine.storage.table import Table
 from bigtime.wire import ResourceNotFoundException
 
@@ -62,6 +63,7 @@ class Catalogue:
             version = read_version(reader)
             if version == self._version:
                 return False
+            check_format(reader, self._file.path)
             self._publish(version, read_tables(reader, self.tables))
             return True
 
@@ -73,6 +75,7 @@ class Catalogue:
         self._writer_data_version = seen
         version = read_version(connection)
         if version != self._version:
+            check_format(connection, self._file.path)
             self._publish(version, read_tables(connection, self.tables))
         self._writer_tables = dict(self.tables)
 

@@ -42,6 +42,7 @@ import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.clock import times_of
+from bigtime.engine.storage.damage import UnreadableItem, explain
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.writer_lock import LockTimeout
@@ -263,6 +264,8 @@ class Committer:
             self._file.save_log()
             ticket.error = error
         except Exception as error:
+            if isinstance(error, apsw.FullError):
+                self._file.meet_full_disk()
             ticket.error = error
         finally:
             self._file.unlock()
@@ -315,7 +318,9 @@ class Committer:
             self._catalogue.rolled_back()
             self._file.save_log()
             raise
-        except apsw.Error:
+        except apsw.Error as error:
+            if isinstance(error, apsw.FullError):
+                self._file.meet_full_disk()
             self._undo(connection)
             raise
         except BaseException:
@@ -350,13 +355,11 @@ def roll_back(connection: apsw.Connection) -> None:
 
 
 def retryable(error: Exception) -> Exception:
-    """What the writer is told: trouble with the disk may pass, so AWS's word for 'try again'."""
+    """What the writer is told: AWS's word for "try again" where trouble with the disk may pass."""
     if isinstance(error, LockTimeout):
         return InternalServerError(f"Nothing was written, for {error.strerror}. Retry.")
     if isinstance(error, LogLost):
         return InternalServerError(str(error))
-    if isinstance(error, apsw.FullError):
-        return InternalServerError("The disk is full: nothing was written. Retry when it has room.")
-    if isinstance(error, apsw.Error):
-        return InternalServerError(f"The file cannot be written now ({error}): retry.")
+    if isinstance(error, apsw.Error | UnreadableItem):
+        return explain(error, "written")
     return error

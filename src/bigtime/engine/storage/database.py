@@ -12,14 +12,22 @@ import apsw
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, settled_clock
 from bigtime.engine.storage.commit import Committer
+from bigtime.engine.storage.damage import READ_ONLY, is_damage
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.reserve import FULL
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
-from bigtime.wire import ResourceNotFoundException
+from bigtime.wire import (
+    AccessDeniedException,
+    InternalServerError,
+    Params,
+    ResourceNotFoundException,
+)
 
 COLLECTION_LIMIT = 10 * 1024**3
 
@@ -35,6 +43,17 @@ class Settings(TypedDict, total=False):
     collection_limit: int
     vfs: str | None
     lock_seconds: float
+
+
+def read_catalogue(file: File) -> Catalogue:
+    """The tables of a file that was just opened; it is closed again if they cannot be read."""
+    try:
+        return Catalogue(file)
+    except BaseException as error:
+        file.close()
+        if is_damage(error):
+            raise FileFormatError(f"{file.path} is damaged ({error}); use a backup.") from error
+        raise
 
 
 class Database:
@@ -65,7 +84,7 @@ class Database:
         self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
-        self.catalogue = Catalogue(self.file)
+        self.catalogue = read_catalogue(self.file)
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
         self.faults = Faults(self.file)
 
@@ -91,8 +110,19 @@ class Database:
         finally:
             self.file.give_reader(reader)
 
+    def admit(self, operation: str, params: Params) -> None:
+        """Refuses a write that cannot be done, before it waits for others."""
+        if self.file.is_read_only:
+            raise AccessDeniedException(READ_ONLY)
+        if self.file.reserve.is_full_for(operation, params):
+            raise InternalServerError(FULL)
+
     def close(self) -> None:
         self.faults.clear()
+        if self.file.is_read_only:
+            self.committer.close()
+            self.file.close()
+            return
         with suppress(apsw.Error, LockTimeout, LogLost):
             self.committer.run_alone(checkpoint)
         self.committer.close()

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from bigtime.engine.storage.format import FileFormatError
 from bigtime.wire import Item, decimal
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
@@ -109,7 +110,17 @@ class TableDefinition:
 
     @classmethod
     def from_json(cls, text: bytes) -> TableDefinition:
-        raw: dict[str, Any] = orjson.loads(text)
+        """Reads what `to_json` wrote; what this version cannot know is a `FileFormatError`."""
+        try:
+            return cls._read(orjson.loads(text))
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise FileFormatError(
+                f"The definition of a table cannot be read ({error}): a later version of bigtime "
+                "has changed it, and then you must upgrade; or it is damaged."
+            ) from error
+
+    @classmethod
+    def _read(cls, raw: dict[str, Any]) -> TableDefinition:
         raw["hash_key"] = KeyAttribute(**raw["hash_key"])
         raw["range_key"] = KeyAttribute(**raw["range_key"]) if raw["range_key"] else None
         raw["attributes"] = tuple(KeyAttribute(**attribute) for attribute in raw["attributes"])

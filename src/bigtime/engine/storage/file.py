@@ -23,50 +23,34 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias
+from urllib.parse import quote
 
 import apsw
 
+from bigtime.engine.storage.checksums import checksum_vfs
+from bigtime.engine.storage.damage import is_damage
+from bigtime.engine.storage.format import (
+    FileFormatError,
+    check_checksums,
+    check_format,
+    is_empty,
+    is_prepared,
+    prepare,
+)
 from bigtime.engine.storage.log_guard import LogGuard
+from bigtime.engine.storage.reserve import Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, WriterLock
 
 Durability: TypeAlias = Literal["full", "relaxed", "none"]
 
-APPLICATION_ID = 0x4269_5469  # "BiTi" in the header, so that `file` and doctor know it
-FORMAT = 1
 MAX_READERS = 8
 BUSY_MILLISECONDS = 5_000
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
+PAGE_BYTES = 4_096
 LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
 SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
-
-SCHEMA = """
-CREATE TABLE settings (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-INSERT INTO settings VALUES ('catalogue version', 0), ('last number', 0);
-CREATE TABLE tables (name TEXT PRIMARY KEY, definition BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE counts (number INTEGER PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL);
-CREATE TABLE tokens (
-    token TEXT PRIMARY KEY, digest BLOB NOT NULL, used_at REAL NOT NULL, outcome BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX tokens_by_age ON tokens (used_at);
-CREATE TABLE backfills (
-    number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, position INTEGER NOT NULL
-);
-CREATE TABLE streams (
-    number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, label TEXT NOT NULL,
-    description BLOB NOT NULL, disabled_at REAL
-);
-CREATE TABLE shards (
-    stream INTEGER NOT NULL, slot INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT,
-    opened_at REAL NOT NULL, first INTEGER NOT NULL, last INTEGER,
-    PRIMARY KEY (stream, id)
-) WITHOUT ROWID;
-"""
-
-
-class FileFormatError(Exception):
-    """The file cannot be opened as an engine's; the message says what to do."""
 
 
 class File:
@@ -83,8 +67,11 @@ class File:
         self.path = path
         self.durability = durability
         self._vfs = vfs
-        create_private(path)
-        self._writer_lock = WriterLock(path.with_name(path.name + "-lock"), lock_seconds)
+        self.is_read_only = is_read_only(path)
+        lock = Path(os.devnull) if self.is_read_only else path.with_name(path.name + "-lock")
+        if not self.is_read_only:
+            create_private(path)
+        self._writer_lock = WriterLock(lock, lock_seconds)
         self.lock = self._writer_lock.acquire
         self.try_lock = self._writer_lock.try_acquire
         self.unlock = self._writer_lock.release
@@ -95,19 +82,46 @@ class File:
         self._opening = threading.Lock()
         self._readers: list[apsw.Connection] = []
         self.log_is_long = threading.Event()
+        self.reserve = Reserve(path)
+        if durability != "none" and not self.is_read_only:
+            self.reserve.take()
         try:
-            self.writer = self._connect()
-            if not is_prepared(self.writer):
-                with self.exclusive():
-                    prepare(self.writer, path)
+            self.writer = self._open()
             self.writer.set_wal_hook(self._note_log)
             self.log_guard = LogGuard(path)
         except apsw.NotADBError as error:
             self._writer_lock.close()
             raise FileFormatError(f"{path} is not a database; choose another path.") from error
+        except apsw.Error as error:
+            self._writer_lock.close()
+            if is_damage(error):
+                raise FileFormatError(f"{path} is damaged ({error}); use a backup.") from error
+            raise
         except BaseException:
             self._writer_lock.close()
             raise
+
+    def _open(self) -> apsw.Connection:
+        """The first connection, to a file that has been found to be ours."""
+        if self.is_read_only:
+            connection = self._connect()
+            check_read_only(connection, self.path)
+            return connection
+        inode = self.path.stat().st_ino
+        connection = self._connect()
+        if is_prepared(connection):  # then opening needs no lock
+            check_checksums(connection, self.path)
+        else:
+            connection.close()
+            with self.exclusive():
+                inode = self.path.stat().st_ino
+                connection = self._connect()
+                prepare(connection, self.path)
+        if self.path.stat().st_ino != inode:
+            # A compacted file has taken this one's place meanwhile.
+            connection.close()
+            return self._open()
+        return connection
 
     @property
     def is_closed(self) -> bool:
@@ -123,9 +137,18 @@ class File:
         return self.path.with_name(self.path.name + "-wal")
 
     def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages >= LONG_LOG_PAGES:
+        if pages >= min(LONG_LOG_PAGES, self.reserve.size // PAGE_BYTES):
             self.log_is_long.set()
+            if self.reserve.is_needed_for(pages * PAGE_BYTES):
+                # The disk may be full before the housekeeper comes: this writer moves the log.
+                with suppress(apsw.Error):
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return apsw.SQLITE_OK
+
+    def meet_full_disk(self) -> None:
+        """Gives up the reserve, and has the log moved into the database, which frees the log."""
+        self.reserve.give_up()
+        self.log_is_long.set()
 
     def wal_bytes(self) -> int:
         try:
@@ -176,7 +199,9 @@ class File:
             try:
                 yield reader
             finally:
-                reader.execute("COMMIT")
+                # A damaged page has ended the transaction already.
+                if reader.in_transaction:
+                    reader.execute("COMMIT")
 
     def version(self) -> int:
         """Another number after every commit, of this process or of another.
@@ -231,7 +256,12 @@ class File:
             return reader
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), vfs=self._vfs, statementcachesize=300)
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        name = str(self.path)
+        if self.is_read_only:
+            flags, name = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, read_only_uri(self.path)
+        vfs = checksum_vfs(self._vfs) or self._vfs
+        connection = apsw.Connection(name, flags=flags, vfs=vfs, statementcachesize=300)
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         for name, value in (
             ("synchronous", SYNCHRONOUS[self.durability]),
@@ -239,6 +269,7 @@ class File:
             ("temp_store", "MEMORY"),
             ("cache_size", CACHE_KIB * -1),
             ("journal_size_limit", LOG_KEPT_BYTES),
+            ("secure_delete", "ON"),
         ):
             connection.pragma(name, value)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -264,29 +295,24 @@ def create_private(path: Path) -> None:
         raise FileFormatError(f"{path} is a folder; name a file in it.")
 
 
-def is_prepared(connection: apsw.Connection) -> bool:
-    """Whether the file is as `prepare` leaves it, so that opening it needs no lock."""
-    wanted = {"application_id": APPLICATION_ID, "user_version": FORMAT, "journal_mode": "wal"}
-    return all(connection.pragma(name) == value for name, value in wanted.items())
+def is_read_only(path: Path) -> bool:
+    """Whether a file is there that this process may not write, or whose log it may not write."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
-def prepare(connection: apsw.Connection, path: Path) -> None:
-    """Lays out a new file, and refuses one that is not ours or is from a later version."""
-    application, version, schema = (
-        connection.pragma(name) for name in ("application_id", "user_version", "schema_version")
-    )
-    if schema and application != APPLICATION_ID:
-        raise FileFormatError(f"{path} is another program's database; choose another path.")
-    if version > FORMAT:
-        raise FileFormatError(
-            f"{path} has format {version} and this version knows up to {FORMAT}; upgrade bigtime."
-        )
-    connection.pragma("journal_mode", "wal")
-    if not schema:
-        connection.execute(
-            f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
-            f"PRAGMA user_version = {FORMAT}; COMMIT"
-        ).fetchall()
+def read_only_uri(path: Path) -> str:
+    """A name that opens the file for reading. Where no log can be made, none is looked for."""
+    wal, shared = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
+    has_log = shared.exists() or (wal.exists() and wal.stat().st_size > 0)
+    is_frozen = not has_log and not os.access(path.parent, os.W_OK)
+    return f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_frozen else ''}"
+
+
+def check_read_only(connection: apsw.Connection, path: Path) -> None:
+    if is_empty(connection):
+        raise FileFormatError(f"{path} is empty and read-only; choose another path.")
+    check_format(connection, path)
+    check_checksums(connection, path)
 
 
 def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> None:

@@ -15,7 +15,7 @@ A range of sort keys is always half open, `[low, high)`: every key condition bec
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -132,6 +132,10 @@ class KeyCodec:
             return encode(item[name][tag])
         return b"".join(encode(item[name][tag]) for name, tag, encode in self._range)
 
+    def key(self, partition: bytes, sort: bytes) -> Item:
+        """The key attributes that the two blobs were made of."""
+        return key_values(partition[4:], self.hash_key) | key_values(sort, self.range_key)
+
     def sort_range(self, terms: tuple[tuple[str, tuple[AttributeValue, ...]], ...]) -> SortRange:
         """The range that a query's conditions ask for.
 
@@ -174,6 +178,59 @@ class KeyCodec:
         return stem if self._simple_range else stem.replace(b"\x00", b"\x00\xff")
 
 
+# --- Back from bytes ------------------------------------------------------------------------
+# Only to name an item that cannot be read any more.
+
+POSITIVE, NEGATIVE = (
+    {number_bytes(f"{sign}10{pair:02d}01")[3]: pair for pair in range(100)} for sign in ("", "-")
+)
+
+
+def number_text(blob: bytes) -> str:
+    """The number that `number_bytes` made these bytes of."""
+    if blob == b"\x80":
+        return "0"
+    is_negative = blob[0] == 0x7F
+    pairs = NEGATIVE if is_negative else POSITIVE
+    digits = "".join(f"{pairs[byte]:02d}" for byte in blob[2:-1])
+    exponent = 126 - blob[1] if is_negative else blob[1] - 129
+    return canonical(f"{'-' if is_negative else ''}0.{digits}e{exponent}")
+
+
+def end_of_value(blob: bytes, tag: str) -> int:
+    """Where the first attribute of several ends."""
+    if tag != "N":
+        return blob.index(b"\x00\x01") + 2
+    if blob[0] == 0x80:
+        return 1
+    return blob.index(b"\xff" if blob[0] == 0x7F else b"\x00", 2) + 1
+
+
+def key_values(blob: bytes, attributes: tuple[KeyAttribute, ...]) -> Item:
+    """The key attributes that a blob was made of, without its hash prefix."""
+    item: Item = {}
+    for attribute in attributes:
+        value, blob = blob, b""
+        if len(attributes) > 1:
+            end = end_of_value(value, attribute.type)
+            value, blob = value[:end], value[end:]
+            if attribute.type != "N":
+                value = value[:-2].replace(b"\x00\xff", b"\x00")
+        item[attribute.name] = {attribute.type: TEXTS[attribute.type](value)}
+    return item
+
+
+def base64_text(raw: bytes) -> str:
+    return b64encode(raw).decode()
+
+
+TEXTS: Mapping[str, Callable[[bytes], str]] = {
+    "S": bytes.decode,
+    "B": base64_text,
+    "N": number_text,
+}
+
+
 def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Encoder], ...]:
     table = RAW if len(attributes) == 1 else CLOSED
     return tuple(
@@ -184,6 +241,12 @@ def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Enco
 def base_key(partition: bytes, sort: bytes) -> bytes:
     """Both blobs of a base item in one: what sets apart index entries with equal keys."""
     return len(partition).to_bytes(2, "big") + partition + sort
+
+
+def base_blobs(entry_key: bytes) -> tuple[bytes, bytes]:
+    """The partition and sort blob that `base_key` joined."""
+    end = 2 + int.from_bytes(entry_key[:2], "big")
+    return entry_key[2:end], entry_key[end:]
 
 
 def check_key_value(attribute: KeyAttribute, value: AttributeValue, *, is_hash: bool) -> None:

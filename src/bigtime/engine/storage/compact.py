@@ -1,0 +1,155 @@
+"""A file written anew: as small as it can be, and with a checksum on each page.
+
+The new file is made beside the old one, synced, and renamed over it, so that a crash leaves one or
+the other. Nobody else may have the file open: they would go on with the one that has no name any
+more. The writer lock and SQLite's own exclusive lock keep them out until it is done.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import apsw
+
+from bigtime.engine.storage import checksums
+from bigtime.engine.storage.damage import is_damage
+from bigtime.engine.storage.format import (
+    INCREMENTAL,
+    WITH_CHECKSUMS,
+    FileFormatError,
+    check_checksums,
+    check_format,
+    is_empty,
+    upgrade,
+)
+
+HOLD_MILLISECONDS = 1_000
+
+
+class Compacted(NamedTuple):
+    """How large the file was and is."""
+
+    bytes_before: int
+    bytes_after: int
+    has_checksums: bool
+
+
+def compact(path: Path) -> Compacted:
+    """Writes the file anew. What cannot be done is a `FileFormatError` with a sentence."""
+    path = path.resolve()
+    if not path.is_file():
+        raise FileFormatError(f"{path} is not there.")
+    new = path.with_name(path.name + "-compact")
+    try:
+        with writer_lock(path), alone(path) as connection:
+            before = path.stat().st_size
+            check_room(path, before)
+            new.unlink(missing_ok=True)
+            has_checksums = write_anew(connection, new)
+            put_in_place(new, path)
+            return Compacted(before, path.stat().st_size, has_checksums)
+    except apsw.NotADBError as error:
+        raise FileFormatError(f"{path} is not a database.") from error
+    except apsw.BusyError as error:
+        raise FileFormatError(f"{path} is open in another process: stop it first.") from error
+    except apsw.Error as error:
+        reason = "is damaged" if is_damage(error) else "cannot be written anew"
+        raise FileFormatError(f"{path} {reason} ({error}); it was left as it is.") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileFormatError(f"{path} cannot be written anew: {reason}.") from error
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+@contextmanager
+def writer_lock(path: Path) -> Iterator[None]:
+    name = path.with_name(path.name + "-lock")
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise FileFormatError(f"{path} is open in another process: stop it first.") from error
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[apsw.Connection]:
+    """A connection that no other can be opened beside, with the whole log in the file."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(str(path), flags=flags, vfs=checksums.checksum_vfs())
+    try:
+        connection.set_busy_timeout(HOLD_MILLISECONDS)
+        if is_empty(connection):
+            raise FileFormatError(f"{path} is empty.")
+        check_format(connection, path)
+        check_checksums(connection, path)
+        connection.pragma("locking_mode", "exclusive")
+        # Leaving the write-ahead log needs that nobody else has the file open.
+        if connection.pragma("journal_mode", "delete") != "delete":
+            raise apsw.BusyError
+        connection.execute("BEGIN EXCLUSIVE; COMMIT")
+        upgrade(connection)
+        yield connection
+    finally:
+        connection.close()
+
+
+def check_room(path: Path, size: int) -> None:
+    free = shutil.disk_usage(path.parent).free
+    if free < size + size // 10:
+        raise FileFormatError(
+            f"{path} has {size:,} bytes and its disk has {free:,} free: the new file needs as much "
+            "as the old one, and a tenth."
+        )
+
+
+def write_anew(connection: apsw.Connection, new: Path) -> bool:
+    """Fills the new file, and says whether it has checksums."""
+    has_checksums = checksums.can_check(connection)
+    connection.pragma("auto_vacuum", INCREMENTAL)
+    reserved = checksums.RESERVED_BYTES if has_checksums else 0
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    connection.execute("VACUUM INTO ?", (f"file:{quote(str(new))}?reserve={reserved}",))
+    finish(new, has_checksums=has_checksums)
+    return has_checksums
+
+
+def finish(new: Path, *, has_checksums: bool) -> None:
+    """Notes the checksums in the new file, and reads it once before it takes the other's place."""
+    connection = apsw.Connection(str(new), vfs=checksums.checksum_vfs())
+    try:
+        if has_checksums:
+            connection.execute(WITH_CHECKSUMS)
+        check_checksums(connection, new)
+        if connection.pragma("quick_check") != "ok":
+            raise apsw.CorruptError("the new file is not whole")
+    finally:
+        connection.close()
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    shutil.copymode(path, new)
+    sync(new)
+    new.rename(path)
+    sync(path.parent)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,382 @@
+"""Everything in a file held against everything else, while others go on using it.
+
+For each table: every page of it is read, so that its checksum is compared; every item is decoded,
+its key and size worked out again; every index must have the entries that the items call for, and no
+other; counts must be the sums; the last record of each item in the stream must show the item as it
+is. It goes by chunks, each in a short snapshot of its own, so that no log has to grow meanwhile;
+only a count is one longer read.
+
+An index can be repaired, for it says nothing that the items do not say: entries are put and taken
+away one by one, each looked at again inside the write that changes it. An item that cannot be read
+is only named: nothing here knows what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import apsw
+import orjson
+
+from bigtime.engine.storage.damage import UnreadableItem, is_damage
+from bigtime.engine.storage.database import Database
+from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.format import FileFormatError
+from bigtime.engine.storage.keys import base_blobs, base_key
+from bigtime.engine.storage.table import Index, Table
+from bigtime.wire import Item, item_size
+
+CHUNK: Final = 500
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is looked at, how far it is, and how far it will go."""
+
+Entry: TypeAlias = tuple[bytes, bytes, bytes, int, int]
+"""A row of an index: pk, sk, base key, the item's row, the size of what it shows."""
+
+
+class Fault(NamedTuple):
+    """Something that is not as it should be. `is_repaired` once it is."""
+
+    table: str
+    what: str
+    is_repaired: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a scrub looked at, and what was wrong."""
+
+    tables: int = 0
+    items: int = 0
+    entries: int = 0
+    records: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def left(self) -> list[Fault]:
+        return [fault for fault in self.faults if not fault.is_repaired]
+
+
+def scrub(
+    database: Database, *, repair: bool = False, progress: Progress = lambda what, at, of: None
+) -> Findings:
+    """Looks at every table of an open file."""
+    findings = Findings()
+    database.catalogue.refresh()
+    for table in list(database.catalogue.tables.values()):
+        Scrub(database, table, findings, progress, repair=repair).run()
+        findings.tables += 1
+    return findings
+
+
+def scrub_file(
+    path: Path, *, repair: bool = False, progress: Progress = lambda what, at, of: None
+) -> Findings:
+    """Opens a file that is there, looks at every table, and closes it."""
+    if not path.is_file():
+        raise FileFormatError(f"{path} is not there.")
+    database = Database(path.resolve(), durability="full")
+    try:
+        if repair and database.file.is_read_only:
+            raise FileFormatError(f"{path} is read-only: it can be looked at, and not repaired.")
+        return scrub(database, repair=repair, progress=progress)
+    finally:
+        database.close()
+
+
+class Scrub:
+    """One table under examination."""
+
+    def __init__(
+        self,
+        database: Database,
+        table: Table,
+        findings: Findings,
+        progress: Progress,
+        *,
+        repair: bool,
+    ) -> None:
+        self.database = database
+        self.table = table
+        self.findings = findings
+        self.progress = progress
+        self.repair = repair
+        # An index that is still being filled lacks entries, and rightly so.
+        self.indexes = [index for index in table.indexes if not index.definition.building]
+
+    def run(self) -> None:
+        for part in (self.check_pages, self.check_items, self.check_indexes, self.check_counts):
+            self.guard(part)
+        self.guard(self.check_stream)
+
+    def guard(self, part: Callable[[], None]) -> None:
+        """A damaged page ends the part of the work that met it, and is a fault."""
+        try:
+            part()
+        except apsw.SQLError:
+            # Deleted by another process: there is nothing left to look at.
+            self.database.catalogue.refresh()
+            if self.table.name in self.database.catalogue.tables:
+                raise
+        except apsw.Error as error:
+            if not is_damage(error):
+                raise
+            self.note(f"a page is damaged ({error}), found by {part.__name__}")
+
+    def note(self, what: str, *, is_repaired: bool = False) -> None:
+        self.findings.faults.append(Fault(self.table.name, what, is_repaired))
+
+    def total(self, rows: str) -> int:
+        with self.database.file.reader() as reader:
+            return int(reader.execute(f"SELECT max(rowid) FROM {rows}").get or 0)
+
+    # Pages and items.
+
+    def check_pages(self) -> None:
+        for name in self.table.physical():
+            self.progress(f"{self.table.name}: pages", 0, 0)
+            with self.database.file.reader() as reader:
+                for (fault,) in all_rows(reader, f"PRAGMA integrity_check({name})"):
+                    if fault != "ok":
+                        self.note(str(fault))
+
+    def check_items(self) -> None:
+        position, last = 0, self.total(self.table.rows)
+        query = f"SELECT id, pk, sk, size, item FROM {self.table.rows} WHERE id > ? LIMIT {CHUNK}"
+        while True:
+            with self.database.file.snapshot() as reader:
+                rows = all_rows(reader, query, (position,))
+                missing = [entry for row in rows for entry in self.missing_entries(reader, row)]
+            for index, entry in missing:
+                self.mend_missing(index, entry)
+            if not rows:
+                return
+            position = rows[-1][0]
+            self.progress(f"{self.table.name}: items", position, max(position, last))
+
+    def missing_entries(
+        self, reader: apsw.Connection, row: tuple[int, bytes, bytes, int, bytes]
+    ) -> Iterator[tuple[Index, Entry]]:
+        """What each index lacks of one item, or has wrong; notes what is wrong with the item."""
+        self.findings.items += 1
+        item = self.checked_item(row)
+        if item is None:
+            return
+        for index in self.indexes:
+            entry = entry_of(index, row, item)
+            if entry and (entry[3], entry[4]) != stored_entry(reader, index, entry):
+                yield index, entry
+
+    def checked_item(self, row: tuple[int, bytes, bytes, int, bytes]) -> Item | None:
+        _, partition, sort, size, blob = row
+        key = self.table.codec.key(partition, sort)
+        try:
+            item: Item = orjson.loads(blob)
+            actual = item_size(item)
+            blobs = self.table.codec.partition(item), self.table.codec.sort(item)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self.note(str(UnreadableItem(self.table.name, key)))
+            return None
+        if actual != size:
+            self.note(f"the item {shown(key)} has {actual} bytes and is said to have {size}")
+        if blobs != (partition, sort):
+            self.note(f"the item under the key {shown(key)} has another key")
+            return None
+        return item
+
+    def mend_missing(self, index: Index, entry: Entry) -> None:
+        mended = self.repair and self.database.committer.run(
+            partial(put_entry, self.table, index, entry)
+        )
+        key = self.table.codec.key(*base_blobs(entry[2]))
+        self.note(f"index {index.name} lacks the item {shown(key)}", is_repaired=bool(mended))
+
+    # Indexes, from their own side.
+
+    def check_indexes(self) -> None:
+        for index in self.indexes:
+            self.check_index(index)
+
+    def check_index(self, index: Index) -> None:
+        columns = "pk, sk, base_key"
+        place = (b"", b"", b"")
+        query = (
+            f"SELECT {columns}, base, size FROM {index.rows} WHERE ({columns}) > (?, ?, ?)"
+            f" ORDER BY {columns} LIMIT {CHUNK}"
+        )
+        seen = 0
+        with self.database.file.reader() as reader:
+            last = int(reader.execute(f"SELECT count(*) FROM {index.rows}").get or 0)
+        while True:
+            with self.database.file.snapshot() as reader:
+                rows: list[Entry] = all_rows(reader, query, place)
+                stray = [row for row in rows if not is_called_for(reader, self.table, index, row)]
+            for entry in stray:
+                self.mend_stray(index, entry)
+            if not rows:
+                return
+            seen += len(rows)
+            self.findings.entries += len(rows)
+            place = rows[-1][:3]
+            self.progress(f"{self.table.name}: index {index.name}", seen, max(seen, last))
+
+    def mend_stray(self, index: Index, entry: Entry) -> None:
+        mended = self.repair and self.database.committer.run(
+            partial(drop_entry, self.table, index, entry)
+        )
+        key = self.table.codec.key(*base_blobs(entry[2]))
+        what = f"index {index.name} has an entry of the item {shown(key)} that is not so"
+        self.note(what, is_repaired=bool(mended))
+
+    # Counts.
+
+    def check_counts(self) -> None:
+        numbered = [(self.table.number, self.table.rows, "the table")]
+        numbered += [(one.number, one.rows, f"index {one.name}") for one in self.indexes]
+        for number, rows, what in numbered:
+            with self.database.file.snapshot() as reader:
+                actual, said = counts(reader, number, rows)
+            if said is None or tuple(said) == tuple(actual):
+                continue
+            mended = self.repair and self.database.committer.run(partial(recount, number, rows))
+            self.note(
+                f"{what} has {actual[0]:,} items of {actual[1]:,} bytes and is said to have "
+                f"{said[0]:,} of {said[1]:,}",
+                is_repaired=bool(mended),
+            )
+
+    # The stream.
+
+    def check_stream(self) -> None:
+        """The last record of each item says what the item is."""
+        stream = self.table.definition.stream
+        if stream is None or not stream.enabled:
+            return
+        rows = f"s{stream.number}"
+        seen: set[bytes] = set()
+        with self.database.file.reader() as reader:
+            newest = position = int(reader.execute(f"SELECT max(sequence) FROM {rows}").get or 0)
+        newer = f"SELECT sequence, record FROM {rows} WHERE sequence > ? ORDER BY sequence DESC"
+        older = (
+            f"SELECT sequence, record FROM {rows} WHERE sequence <= ? ORDER BY sequence DESC"
+            f" LIMIT {CHUNK}"
+        )
+        last = position
+        while True:
+            with self.database.file.snapshot() as reader:
+                # What came meanwhile is looked at first: it may have changed what is below.
+                late = all_rows(reader, newer, (newest,))
+                early = all_rows(reader, older, (position,))
+                for sequence, blob in [*late, *early]:
+                    self.check_record(reader, sequence, blob, seen)
+            self.findings.records += len(late) + len(early)
+            newest = late[0][0] if late else newest
+            if not early:
+                return
+            position = early[-1][0] - 1
+            self.progress(f"{self.table.name}: stream", last - position, last)
+
+    def check_record(
+        self, reader: apsw.Connection, sequence: int, blob: bytes, seen: set[bytes]
+    ) -> None:
+        try:
+            record: dict[str, Any] = orjson.loads(blob)
+            key = record["Keys"]
+            place = self.table.codec.partition(key), self.table.codec.sort(key)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self.note(f"record {sequence} of the stream cannot be read")
+            return
+        digest = blake2b(base_key(*place), digest_size=12).digest()
+        if digest in seen:
+            return
+        seen.add(digest)
+        row = reader.execute(self.table.fetch, place).get
+        if (row is None) != (record.get("eventName") == "REMOVE"):
+            self.note(f"record {sequence} of the stream tells otherwise of the item {shown(key)}")
+        elif row is not None and "NewImage" in record and not is_same(row[1], record["NewImage"]):
+            self.note(f"record {sequence} of the stream shows another item {shown(key)}")
+
+
+# --- Entries --------------------------------------------------------------------------------
+
+
+def shown(key: Item) -> str:
+    return orjson.dumps(key).decode()
+
+
+def is_same(blob: bytes, image: Item) -> bool:
+    try:
+        return bool(orjson.loads(blob) == image)
+    except ValueError:
+        return True  # named already, as an item that cannot be read
+
+
+def entry_of(index: Index, row: tuple[int, bytes, bytes, int, bytes], item: Item) -> Entry | None:
+    """The entry that an item calls for."""
+    key = index.codec.blobs(item)
+    if key is None:
+        return None
+    id, partition, sort, size, _ = row
+    return (*key, base_key(partition, sort), id, index.view_size(item, size))
+
+
+def stored_entry(connection: apsw.Connection, index: Index, entry: Entry) -> tuple[int, int] | None:
+    query = f"SELECT base, size FROM {index.rows} WHERE pk = ? AND sk = ? AND base_key = ?"
+    row: tuple[int, int] | None = connection.execute(query, entry[:3]).get
+    return row
+
+
+def called_for(
+    connection: apsw.Connection, table: Table, index: Index, entry: Entry
+) -> Entry | None:
+    """The entry that the item of an entry calls for now; itself if the item cannot be read."""
+    query = f"SELECT id, pk, sk, size, item FROM {table.rows} WHERE pk = ? AND sk = ?"
+    row = connection.execute(query, base_blobs(entry[2])).get
+    if row is None:
+        return None
+    try:
+        return entry_of(index, row, orjson.loads(row[4]))
+    except ValueError:
+        return entry
+
+
+def is_called_for(connection: apsw.Connection, table: Table, index: Index, entry: Entry) -> bool:
+    wanted = called_for(connection, table, index, entry)
+    return wanted is not None and wanted[:4] == tuple(entry)[:4]
+
+
+def put_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> bool:
+    wanted = called_for(transaction.connection, table, index, entry)
+    if wanted is not None:
+        transaction.execute(f"INSERT OR REPLACE INTO {index.rows} VALUES (?, ?, ?, ?, ?)", wanted)
+    return True
+
+
+def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> bool:
+    if not is_called_for(transaction.connection, table, index, entry):
+        transaction.execute(index.delete, entry[:3])
+    return True
+
+
+def counts(
+    connection: apsw.Connection, number: int, rows: str
+) -> tuple[tuple[int, int], tuple[int, int] | None]:
+    actual = connection.execute(f"SELECT count(*), coalesce(sum(size), 0) FROM {rows}").get
+    said = connection.execute("SELECT items, bytes FROM counts WHERE number = ?", (number,)).get
+    return actual, said
+
+
+def recount(number: int, rows: str, transaction: Transaction) -> bool:
+    transaction.counts.pop(number, None)
+    transaction.execute(
+        "UPDATE counts SET (items, bytes) ="
+        f" (SELECT count(*), coalesce(sum(size), 0) FROM {rows}) WHERE number = ?",
+        (number,),
+    )
+    return True

@@ -1,0 +1,136 @@
+"""A scrub finds what was changed behind the engine's back, and repairs an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.engine.storage import Findings, scrub
+from tests.engine.calls import begin, call, come, index, key_schema, make_table, n, s
+from tests.engine.damage import change, flip, physical, spoil_item
+
+LOCAL = index("by_rank", key_schema("p", "rank"), ["text"])
+GLOBAL = index("by_group", key_schema("g", "s"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.db"
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
+        make_table(
+            engine,
+            {"p": "S", "s": "N", "g": "S", "rank": "N"},
+            name="notes",
+            local=(LOCAL,),
+            globally=(GLOBAL,),
+            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+        )
+        for number in range(1_200):
+            put(engine, number)
+        for number in range(0, 1_200, 10):
+            key = {"p": s(str(number % 7)), "s": n(number)}
+            call(engine, "DeleteItem", TableName="notes", Key=key)
+    return path
+
+
+def put(engine: Engine, number: int, text: str = "balance") -> None:
+    item = {"p": s(str(number % 7)), "s": n(number), "text": s(f"{text} {number}.")}
+    if number % 3:
+        item |= {"g": s(f"group {number % 5}"), "rank": n(-number)}
+    call(engine, "PutItem", TableName="notes", Item=item)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Engine]:
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
+        yield engine
+
+
+def scrubbed(path: Path, *, repair: bool = False) -> Findings:
+    with opened(path) as engine:
+        return scrub(engine._database, repair=repair)
+
+
+def test_a_sound_file_has_no_faults(path: Path) -> None:
+    findings = scrubbed(path)
+    assert findings.faults == []
+    assert (findings.tables, findings.items, findings.records) == (1, 1_080, 1_320)
+    assert findings.entries == 2 * 720
+
+
+def test_progress_is_told_and_ends_at_the_end(path: Path) -> None:
+    told: dict[str, tuple[int, int]] = {}
+    with opened(path) as engine:
+        scrub(engine._database, progress=lambda what, at, of: told.update({what: (at, of)}))
+    assert "notes: items" in told and "notes: index by_group" in told and "notes: stream" in told
+    assert all(at == of for at, of in told.values())
+
+
+@pytest.mark.parametrize("letter", ["i2", "i3"])
+def test_a_missing_and_a_stray_entry_are_found_and_repaired(path: Path, letter: str) -> None:
+    change(path, lose(letter))
+    change(path, f"UPDATE {letter} SET sk = x'ff' WHERE base = 77")
+    found = scrubbed(path)
+    assert any("lacks" in fault.what for fault in found.faults)
+    assert any("that is not so" in fault.what for fault in found.faults)
+    assert not any(fault.is_repaired for fault in found.faults)
+
+    repaired = scrubbed(path, repair=True)
+    assert len(repaired.faults) >= 3 and repaired.left == []
+    assert scrubbed(path).faults == []
+
+
+def lose(rows: str) -> str:
+    return f"DELETE FROM {rows} WHERE base IN (41, 44)"
+
+
+def test_a_wrong_count_is_found_and_repaired(path: Path) -> None:
+    change(path, "UPDATE counts SET items = items + 1, bytes = bytes - 5")
+    assert len(scrubbed(path).faults) == 3
+    assert scrubbed(path, repair=True).left == []
+    assert scrubbed(path).faults == []
+
+
+def test_a_changed_item_is_found_by_its_size_and_its_stream(path: Path) -> None:
+    table = physical(path, "t")
+    change(path, f"UPDATE {table} SET size = size + 1 WHERE instr(item, 'balance 41.')")
+    change(path, f"UPDATE {table} SET item = replace(item, 'e 44.', 'e 45.') WHERE id = 45")
+    change(path, f"DELETE FROM {table} WHERE instr(item, 'balance 47.')")
+    whats = " ".join(fault.what for fault in scrubbed(path).faults)
+    assert '"s":{"N":"41"}} has' in whats
+    assert "shows another item" in whats and "tells otherwise" in whats
+
+
+def test_an_unreadable_item_is_named_and_not_repaired(path: Path) -> None:
+    spoil_item(path, b"balance 41.")
+    (fault,) = scrubbed(path, repair=True).left
+    assert fault.what == 'the item {"p":{"S":"6"},"s":{"N":"41"}} of table notes is damaged'
+
+
+def test_a_damaged_page_is_found_and_the_rest_is_still_looked_at(path: Path) -> None:
+    flip(path, b"balance 41.")
+    found = scrubbed(path)
+    assert any("page is damaged" in fault.what for fault in found.faults)
+    assert found.items == 1_080 or found.records == 1_320
+
+
+def test_writers_may_go_on_meanwhile(path: Path) -> None:
+    stop = Event()
+    with opened(path) as engine:
+
+        def write() -> None:
+            number = 0
+            while not stop.is_set():
+                put(engine, number % 2_000, f"again {number}")
+                number += 1
+
+        writing = begin(write)
+        for _ in range(3):
+            assert scrub(engine._database).faults == []
+        stop.set()
+        come(writing)

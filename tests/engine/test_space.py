@@ -1,0 +1,234 @@
+"""What is deleted leaves the file, and a full disk is no trap."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from bigtime.engine import Engine, FileFormatError, compact
+from bigtime.engine.storage.reserve import Reserve, only_deletes
+from bigtime.wire import InternalServerError
+from tests.engine.calls import Clock, call, fill, index, key_schema, make_table, s, until
+from tests.engine.test_format import check_orders, unpack
+
+DAY = 24 * 3600.0
+STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+
+
+def bytes_of(path: Path) -> bytes:
+    """All that lies on the disk: the file and its log."""
+    log = Path(f"{path}-wal")
+    return path.read_bytes() + (log.read_bytes() if log.exists() else b"")
+
+
+# --- Gone is gone -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [40, 900, 9_000])
+def test_what_was_deleted_or_overwritten_is_not_in_the_file_a_day_later(
+    tmp_path: Path, size: int
+) -> None:
+    path, clock = tmp_path / "notes.db", Clock()
+    with Engine.open(path, clock=clock, housekeeping=False) as engine:
+        make_table(
+            engine,
+            {"p": "S", "mail": "S"},
+            name="people",
+            keys=("p",),
+            globally=(index("by_mail", key_schema("mail")),),
+            StreamSpecification=STREAM,
+        )
+        for number in range(300):
+            person = {"p": s(str(number)), "mail": s(f"secret-{number}@elsewhere.example")}
+            call(engine, "PutItem", TableName="people", Item={**person, "text": s("t" * size)})
+        assert b"secret-" in bytes_of(path)
+        for number in range(300):
+            key = {"p": s(str(number))}
+            if number % 3 == 0:
+                call(engine, "DeleteItem", TableName="people", Key=key)
+            else:
+                anonymous = {**key, "mail": s(f"nobody-{number}"), "text": s("t" * (number % 50))}
+                call(engine, "PutItem", TableName="people", Item=anonymous)
+        clock.now += DAY + 5 * 3600
+        engine.tidy()
+        clock.now += DAY
+        engine.tidy()
+        engine._housekeeper.log_keeper.checkpoint()
+        assert b"nobody-" in bytes_of(path)
+        assert bytes_of(path).count(b"secret-") == 0
+        assert call(engine, "Scan", TableName="people", Select="COUNT")["Count"] == 200
+
+
+def test_a_deleted_table_gives_its_room_back(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with Engine.open(path, housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="large", keys=("p",))
+        make_table(engine, {"p": "S"}, name="small", keys=("p",))
+        fill(engine, "small", 50)
+        fill(engine, "large", 4_000, text=s("much text " * 400))
+        engine.tidy()
+        engine._housekeeper.log_keeper.checkpoint()
+        assert path.stat().st_size > 16_000_000
+        call(engine, "DeleteTable", TableName="large")
+        engine.tidy()
+        engine._housekeeper.log_keeper.checkpoint()
+        assert path.stat().st_size < 5_000_000
+        assert b"much text" not in bytes_of(path)
+        assert call(engine, "Scan", TableName="small", Select="COUNT")["Count"] == 50
+
+
+# --- Compact ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_compacting_keeps_everything_and_adds_checksums(tmp_path: Path, number: int) -> None:
+    path = unpack(number, tmp_path)
+    path.chmod(0o640)
+    done = compact(path)
+    assert done.has_checksums and done.bytes_after == path.stat().st_size
+    assert path.read_bytes()[20] == 8 and path.stat().st_mode & 0o777 == 0o640
+    with Engine.open(path, housekeeping=False) as engine:
+        check_orders(engine)
+        assert engine._database.file.writer.pragma("auto_vacuum") == 2
+    assert not Path(f"{path}-compact").exists()
+
+
+def test_compacting_makes_a_file_small_and_clean(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with Engine.open(path, housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        fill(engine, "notes", 2_000, text=s("much text " * 100))
+        for number in range(1_900):
+            call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(number))})
+    done = compact(path)
+    assert done.bytes_after < done.bytes_before / 4
+    with Engine.open(path, housekeeping=False) as engine:
+        assert call(engine, "Scan", TableName="notes", Select="COUNT")["Count"] == 100
+
+
+OPEN = """
+import sys
+from bigtime.engine import Engine
+with Engine.open(sys.argv[1]) as engine:
+    print("open", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_file_that_another_process_has_open_is_not_compacted(tmp_path: Path) -> None:
+    path = unpack(1, tmp_path)
+    script = [sys.executable, "-c", OPEN, str(path)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(script, **pipes) as other:
+        assert other.stdout and other.stdin and other.stdout.readline() == "open\n"
+        with pytest.raises(FileFormatError, match="open in another process"):
+            compact(path)
+        other.stdin.write("\n")
+        other.stdin.flush()
+        assert other.wait(60) == 0
+    with Engine.open(path) as engine:
+        check_orders(engine)
+        with pytest.raises(FileFormatError, match="open in another process"):
+            compact(path)
+    compact(path)
+
+
+def test_a_damaged_file_is_not_compacted(tmp_path: Path) -> None:
+    path = unpack(2, tmp_path)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"customer 3") + 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="damaged"):
+        compact(path)
+    assert not Path(f"{path}-compact").exists()
+
+
+def test_what_is_no_file_of_ours_is_not_compacted(tmp_path: Path) -> None:
+    for name, content in (("text", b"hello" * 1_000), ("empty", b"")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(FileFormatError):
+            compact(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content
+    with pytest.raises(FileFormatError, match="not there"):
+        compact(tmp_path / "missing")
+
+
+# --- A full disk --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_log_that_fills_the_disk_is_moved_and_writes_go_on(small_disk: Path) -> None:
+    with Engine.open(small_disk / "notes.db") as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        item = {"p": s("a"), "text": s("x" * 300_000)}
+        done = 0
+
+        def write_again() -> bool:
+            nonlocal done
+            try:
+                call(engine, "PutItem", TableName="notes", Item={**item, "n": {"N": str(done)}})
+            except InternalServerError:
+                return False
+            done += 1
+            return done > 200
+
+        assert until(write_again)
+
+
+def test_a_disk_full_of_items_takes_deletes_and_then_puts(small_disk: Path) -> None:
+    with Engine.open(small_disk / "notes.db") as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        number, refused = 0, 0
+        while refused < 40:
+            item = {"p": s(str(number)), "text": s("x" * 100_000)}
+            try:
+                call(engine, "PutItem", TableName="notes", Item=item)
+                number, refused = number + 1, 0
+            except InternalServerError:
+                refused += 1
+                sleep(0.02)
+        assert engine._database.file.reserve.is_given_up
+        for one in range(number):
+            call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(one))})
+        engine.tidy()
+        engine._housekeeper.log_keeper.checkpoint()
+        call(engine, "PutItem", TableName="notes", Item={"p": s("again"), "text": s("x" * 100_000)})
+        assert not engine._database.file.reserve.is_given_up
+
+
+def test_a_reserve_is_taken_given_up_and_taken_again(tmp_path: Path) -> None:
+    reserve = Reserve(tmp_path / "notes.db")
+    reserve.give_up()
+    assert not reserve.is_given_up
+    reserve.take()
+    assert reserve.path.stat().st_blocks * 512 >= 15_000_000
+    reserve.give_up()
+    assert reserve.is_given_up and not reserve.path.exists()
+    assert not reserve.is_full_for("PutItem", {}) and reserve.path.exists()
+
+
+def test_deletes_are_told_from_other_writes() -> None:
+    delete: dict[str, Any] = {"DeleteRequest": {}}
+    put: dict[str, Any] = {"PutRequest": {}}
+    assert only_deletes("DeleteItem", {}) and not only_deletes("PutItem", {})
+    assert only_deletes("BatchWriteItem", {"RequestItems": {"a": [delete], "b": [delete]}})
+    assert not only_deletes("BatchWriteItem", {"RequestItems": {"a": [delete], "b": [put]}})
+    assert only_deletes("TransactWriteItems", {"TransactItems": [{"Delete": {}}]})
+    assert not only_deletes("TransactWriteItems", {"TransactItems": [{"Delete": {}}, {"Put": {}}]})
