@@ -175,6 +175,8 @@ def subclasses(kind: type[DomainError]) -> Iterator[type[DomainError]]:
 
 
 def figures(name: str) -> str:
+    if name == "proofs":
+        return dated_table(run_of(name)["rows"])
     run = run_of(name)
     parts = [f"`make {name}` on {run['machine']}:"]
     for section, rows in groupby(run["rows"], key=lambda row: row.get("section")):
@@ -194,6 +196,17 @@ def folded(section: str, rows: list[dict[str, Any]]) -> str:
     bars = [row["met"] for row in rows if row["bar"]]
     heading = f"{section}: {sum(bars)} of {len(bars)} bars met"
     return f"<details><summary>{heading}</summary>\n\n{table(rows)}\n\n</details>"
+
+
+def dated_table(rows: list[dict[str, Any]]) -> str:
+    """A table whose rows were measured on different days, in the order of the proofs."""
+    machines = dict.fromkeys(row["machine"] for row in rows)
+    lines = [
+        f"| {row['what']} | {row['bar']} | {row['seen']} | {row['length']}, {row['date']} |"
+        for row in rows
+    ]
+    head = ["| what | bar | seen | length, day |", "|---|---|---|---|"]
+    return "\n".join([f"`make proofs` on {'; '.join(machines)}:", "", *head, *lines])
 
 
 def table(rows: list[dict[str, Any]]) -> str:

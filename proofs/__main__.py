@@ -1,4 +1,4 @@
-"""`make proofs`: every proof at full length, or at a release's, in one run."""
+"""`make proofs`: proofs at full length, or at a release's, all in one run or each by itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(
     short: Annotated[
         bool, typer.Option("--short", help="As often as the tests do; saves no figures.")
     ] = False,
-    only: Annotated[list[Name] | None, typer.Option(help="Only these; saves no figures.")] = None,
+    only: Annotated[list[Name] | None, typer.Option(help="Only these; may be repeated.")] = None,
     output: Annotated[
         Path | None, typer.Option(help=f"Where to save.  \\[default: {FIGURES}]")
     ] = None,
@@ -38,7 +38,7 @@ def main(
     length: Length = "release" if release else "short" if short else "full"
     report = run(length, [str(name) for name in only or PROOFS], screen)
     report.show(screen)
-    if output or not (short or only):
+    if output or not short:
         report.save(output or FIGURES)
     if report.is_broken:
         raise SystemExit(1)

@@ -17,6 +17,7 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.engine.storage.clock import HOLD_SECONDS, SteadyClock
 from bigtime.wire import Request
+from proofs import pace
 from proofs.endure_mutants import mutate
 from proofs.processes import in_child
 from proofs.result import Result, result
@@ -217,7 +218,7 @@ def run(histories: int, *, mutant: str | None = None, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts = {"histories": 0, "jumps of the clock": 0, "writes": 0}
     violations: list[str] = []
-    while counts["histories"] < histories and not (mutant and violations):
+    while counts["histories"] < histories and not (mutant and violations) and not pace.is_over():
         size = min(HISTORIES_PER_CHILD, histories - counts["histories"])
         seeds = [chance.getrandbits(32) for _ in range(size)]
         jumps, writes, faults = in_child(go_through, seeds, mutant)

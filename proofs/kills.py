@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bigtime.engine import Engine
 from bigtime.wire import Item, Request
-from proofs import audit
+from proofs import audit, pace
 from proofs.child import acknowledged, work_until_killed
 from proofs.ledger import SHARED, TABLE, WRITERS, Book, Write, belongs
 from proofs.processes import killed_after
@@ -116,7 +116,7 @@ def run(kills: int, *, mutant: str | None = None, seed: int = 1) -> Result:
     counts = {"kills": 0, "acknowledged writes": 0, "transactions sent again": 0, "files": 0}
     violations: list[str] = []
     with scratch() as folder:
-        while counts["kills"] < kills and not (mutant and violations):
+        while counts["kills"] < kills and not (mutant and violations) and not pace.is_over():
             trial = Trial(folder, chance.getrandbits(32), mutant)
             rounds = min(KILLS_PER_FILE, kills - counts["kills"])
             counts["kills"] += crash_again_and_again(trial, rounds, chance, violations)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from proofs import (
@@ -20,6 +21,7 @@ from proofs import (
     full_disk,
     histories,
     kills,
+    pace,
     requests,
     rot,
     stopped,
@@ -44,7 +46,12 @@ class Proof:
     release: int
 
     def result(self, length: Length) -> Result:
-        return self.run({"short": self.short, "full": self.full, "release": self.release}[length])
+        """One that a release asks for ends after an hour, however often it has tried by then."""
+        pace.begin(pace.LONGEST_SECONDS if length == "release" else inf)
+        found = self.run({"short": self.short, "full": self.full, "release": self.release}[length])
+        if pace.was_cut():
+            found["skipped"].append("the rest, for it was cut after an hour")
+        return found
 
 
 def compare(operations: int) -> Result:
@@ -143,7 +150,7 @@ PROOFS = {
         use_site,
         short=4,
         full=60,
-        release=600,
+        release=1_800,
     ),
     "site_kills": Proof(
         "P10: kill -9 of the site amid checkouts",

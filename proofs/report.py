@@ -54,15 +54,15 @@ class Report:
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        path.write_bytes(orjson.dumps(self.as_json(), option=options))
+        path.write_bytes(orjson.dumps({"rows": self.rows(path)}, option=options))
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "machine": machine(),
-            "date": datetime.now(UTC).date().isoformat(),
-            "length": self.length,
-            "rows": [self.row(name) for name in self.results],
-        }
+    def rows(self, path: Path) -> list[dict[str, Any]]:
+        """The rows of this run and, from the file, those of proofs that it did not run."""
+        before = orjson.loads(path.read_bytes())["rows"] if path.exists() else []
+        known = {(row["proof"], row["length"]): row for row in before if row["proof"] in PROOFS}
+        known |= {(name, self.length): self.row(name) for name in self.results}
+        names = list(PROOFS)
+        return [known[key] for key in sorted(known, key=lambda key: (names.index(key[0]), key[1]))]
 
     def row(self, name: str) -> dict[str, Any]:
         """`what`, `bar` and `seen` are for the README."""
@@ -72,6 +72,9 @@ class Report:
             "bar": proof.bar,
             "seen": summary(result),
             "proof": name,
+            "length": self.length,
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": machine(),
             "seconds": self.seconds[name],
             "counts": result["counts"],
             "violations": [violation[:LONGEST_VIOLATION] for violation in result["violations"]],

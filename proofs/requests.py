@@ -16,7 +16,7 @@ import socket
 import time
 from typing import Any
 
-from proofs import corpus, raw_http
+from proofs import corpus, pace, raw_http
 from proofs.mutations import mutated
 from proofs.result import Result, result
 from proofs.scratch import scratch
@@ -123,6 +123,8 @@ class Fuzz:
 
     def fire(self, requests: int) -> None:
         for number in range(requests):
+            if pace.is_over():
+                return
             if number % FRESH_TABLE_EVERY == 0:
                 self.fresh_table()
             self.counts["requests"] += 1

@@ -26,7 +26,7 @@ from pathlib import Path
 from bigtime.engine import Engine, FileFormatError
 from bigtime.engine.storage import DamagedFileException, file
 from bigtime.wire import Item, Request
-from proofs import audit
+from proofs import audit, pace
 from proofs.ledger import INDEX, TABLE, create_table
 from proofs.processes import ChildDied, in_child
 from proofs.result import Result, result
@@ -231,11 +231,14 @@ def batch(folder: Path, cases: int, seed: int, *, mutant: bool) -> Outcome:
 
 def run(cases: int, *, seed: int = 1) -> Result:
     chance = random.Random(seed)
-    counts: Counter[str] = Counter({"damaged files": cases})
+    counts: Counter[str] = Counter()
     violations: list[str] = []
     with scratch(on_disk=False) as folder:
         for done in range(0, cases, CASES_PER_FILE):
+            if pace.is_over():
+                break
             size = min(CASES_PER_FILE, cases - done)
+            counts["damaged files"] += size
             seen, faults = batch(folder, size, chance.getrandbits(32), mutant=False)
             counts.update(seen)
             violations += faults

@@ -27,7 +27,7 @@ import orjson
 
 from bigtime.engine import Engine
 from bigtime.wire import Item
-from proofs import audit
+from proofs import audit, pace
 from proofs.child import checkpoint_often
 from proofs.ledger import Book, create_table, writes
 from proofs.mutants import mutate
@@ -224,7 +224,7 @@ def run(cases: int, *, mutant: str | None = None, seed: int = 1) -> Result:
     violations: list[str] = []
     commits = 0
     with scratch(on_disk=False) as folder:
-        while tried.total() < cases and not (mutant and violations):
+        while tried.total() < cases and not (mutant and violations) and not pace.is_over():
             recording = make_recording(folder, chance.getrandbits(32), mutant)
             commits += sum(event.ends_commit for event in recording.tape)
             for _ in range(min(CASES_PER_TAPE, cases - tried.total())):

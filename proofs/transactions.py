@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from bigtime.engine import Engine
+from proofs import pace
 from proofs.kills import LONGEST, SHORTEST
 from proofs.processes import killed_after
 from proofs.result import Result, result
@@ -109,7 +110,7 @@ def run(transactions: int, *, seed: int = 1) -> Result:
     violations: list[str] = []
     kills = 0
     with scratch(on_disk=False) as folder:
-        while total.total() < transactions:
+        while total.total() < transactions and not pace.is_over():
             path = folder / f"transfers-{kills // 50}.db"
             if not path.exists():
                 with Engine.open(path) as engine:

@@ -42,14 +42,16 @@ class Tally:
         self.excused += run.excused
 
 
-def against_model(operations: int, first_seed: int = 0) -> Tally:
+def against_model(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
     """The engine against the model: no difference is explained."""
 
     def one(plan: Plan) -> Run:
         with engine_in_memory() as engine:
             return execute(plan, [engine])
 
-    return campaign(operations, plans(), one, first_seed)
+    return campaign(operations, plans(), one, first_seed, is_over=is_over)
 
 
 def against_dynalite(operations: int, first_seed: int = 0) -> Tally:
@@ -80,6 +82,7 @@ def campaign(
     first_seed: int,
     *,
     shrinks: bool = True,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Tally:
     tally = Tally()
     phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
@@ -96,7 +99,7 @@ def campaign(
         tally.add(one(plan))
 
     number = first_seed
-    while tally.operations < operations:
+    while tally.operations < operations and not is_over():
         seed(number)(options(given(chosen)(many)))()
         number += 1
     return tally
