@@ -73,6 +73,12 @@ def kill_site(kills: int) -> Result:
     return site_kills.run(kills)
 
 
+def attack_site(rounds: int) -> Result:
+    from proofs import site_aborted
+
+    return site_aborted.run(rounds)
+
+
 def break_site(kills: int) -> Result:
     from proofs import site_caught
 
@@ -183,6 +189,14 @@ PROOFS = {
         short=15,
         full=150,
         release=2_000,
+    ),
+    "site_aborted": Proof(
+        "P15: endless, aborted and slow requests at the site",
+        "each is refused, visitors get every page, memory stays, the mutant caught",
+        attack_site,
+        short=1,
+        full=10,
+        release=200,
     ),
     "aged_streams": Proof(
         "P16: streams opened a day late",

@@ -1,8 +1,8 @@
 """The real site as its user starts it, `bigtime serve`: two processes to watch and to kill.
 
 It keeps its data in a folder of its own and is reached on one port, also when it is started again.
-One proxy is believed: so each of its visitors has an address of their own, as behind a real one,
-and nobody runs into a limit that is meant for one address.
+One proxy is believed, unless another number is given: so each of its visitors has an address of
+their own, as behind a real one, and nobody runs into a limit that is meant for one address.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class NotServed(Exception):
 class Site:
     """A site that can be started, killed, and started again."""
 
-    def __init__(self, folder: Path, *, mutant: str | None = None) -> None:
+    def __init__(self, folder: Path, *, mutant: str | None = None, proxies: int = 1) -> None:
         self.folder = folder
         self.file = folder / "site.db"
         self.mutant = mutant
+        self.proxies = proxies
         self.port = free_port()
         self.log = (folder / "site.log").open("ab")
         self.process: subprocess.Popen[str] | None = None
@@ -69,7 +70,7 @@ class Site:
     def environment(self) -> dict[str, str]:
         """The settings of this site, and none that this process happens to have."""
         kept = {name: one for name, one in os.environ.items() if not name.startswith("BIGTIME_")}
-        settings = {"BIGTIME_DATA": str(self.folder / "data"), "BIGTIME_PROXIES": "1"}
+        settings = {"BIGTIME_DATA": str(self.folder / "data"), "BIGTIME_PROXIES": str(self.proxies)}
         found = os.pathsep.join([str(ROOT), *kept.get("PYTHONPATH", "").split(os.pathsep)])
         return {**kept, **settings, "PYTHONPATH": found.rstrip(os.pathsep)}
 
@@ -161,8 +162,8 @@ def wait_until(what: Callable[[], object], seconds: float) -> bool:
 
 
 @contextmanager
-def served(folder: Path, *, mutant: str | None = None) -> Iterator[Site]:
-    site = Site(folder, mutant=mutant)
+def served(folder: Path, *, mutant: str | None = None, proxies: int = 1) -> Iterator[Site]:
+    site = Site(folder, mutant=mutant, proxies=proxies)
     try:
         site.start()
         yield site

@@ -21,6 +21,7 @@ from bigtime.site import checkout
 from bigtime.store import AsyncStore
 from bigtime.web import app as application
 from bigtime.web import server as serve
+from bigtime.web.bounded_protocol import Bounds
 from bigtime.web.pages.hot_pages import HotPages
 from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.shop import checkout as checkout_page
@@ -144,5 +145,12 @@ SITE_MUTANTS: dict[str, Callable[[], None]] = {
 }
 
 
+def lift_bounds() -> None:
+    """Heads, bodies and connections without end: only P15 sees it."""
+    serve.bounds_here = lambda **_: Bounds(  # type: ignore[attr-defined]
+        head_bytes=1 << 60, body_bytes=1 << 60, connections=9_999, connections_per_address=9_999
+    )
+
+
 def mutate(name: str) -> None:
-    SITE_MUTANTS[name]()
+    {**SITE_MUTANTS, "no bounds": lift_bounds}[name]()
