@@ -88,10 +88,10 @@ def value_count(layout: bt.Layout, field: str) -> int | None:
 
 
 def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
-    for one, other in combinations((table.main, *table.indexes), 2):
-        same = same_keys(table, one, other)
+    for index, other in combinations((table.main, *table.indexes), 2):
+        same = same_keys(table, index, other)
         if same:
-            first = "the table itself" if one.name == bt.MAIN else one.name
+            first = "the table itself" if index.name == bt.MAIN else index.name
             yield Finding(
                 "duplicate-index",
                 f"{table.name}.{other.name}",
@@ -100,11 +100,11 @@ def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
             )
 
 
-def same_keys(table: bt.Table, one: bt.Index, other: bt.Index) -> str | None:
+def same_keys(table: bt.Table, index: bt.Index, other: bt.Index) -> str | None:
     """What two indexes have in common that makes one of them superfluous."""
-    if (one.hash, one.range) == (other.hash, other.range):
+    if (index.hash, index.range) == (other.hash, other.range):
         return "key attributes"
-    held, also = key_templates(table, one), key_templates(table, other)
+    held, also = key_templates(table, index), key_templates(table, other)
     return "entities under the same keys" if also and held.items() >= also.items() else None
 
 

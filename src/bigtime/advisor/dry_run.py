@@ -56,7 +56,11 @@ class Explained(Charged):
     def __str__(self) -> str:
         tables = ", ".join(dict.fromkeys(table.name for table, _ in self.used))
         on = f"{', '.join(self.indexes)} of {tables}"
-        lines = [f"{one.table}.{one.index}: {units(one)}" for one in self.charged if one.index]
+        lines = [
+            f"{charge.table}.{charge.index}: {units(charge)}"
+            for charge in self.charged
+            if charge.index
+        ]
         if self.index_write_units:
             lines.append(f"indexes make it {self.amplification:.3g} times the writes")
         lines.append(f"assuming {self.assumption}")
@@ -92,7 +96,7 @@ class DryRun:
             case wire.Request():
                 return self.answer(step)
             case wire.Together():
-                return [self.run(one) for one in step.steps]
+                return [self.run(steps) for steps in step.steps]
             case wire.Now():
                 return MOMENT
             case wire.Bytes(count):
@@ -128,7 +132,7 @@ class DryRun:
 
     def used_indexes(self, request: wire.Request) -> UsedIndexes:
         name = request.params.get("IndexName", MAIN)
-        tables = [self.tables.table(one) for one in tables_in(request)]
+        tables = [self.tables.table(table_name) for table_name in tables_in(request)]
         return tuple((table, table.index(name)) for table in tables)
 
     def items_named(self, request: wire.Request) -> list[wire.Item | None]:
@@ -200,7 +204,9 @@ def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) 
 def tally(sentences: Iterable[str]) -> str:
     """The sentences, each once, with how often it was said."""
     said = Counter(sentences)
-    return "; ".join(one if count == 1 else f"{count} x {one}" for one, count in said.items())
+    return "; ".join(
+        sentence if count == 1 else f"{count} x {sentence}" for sentence, count in said.items()
+    )
 
 
 def chart_name(index: Index) -> str:

@@ -66,7 +66,7 @@ class Explanation(Charged, Generic[T]):
         head = (
             f"{requests_text(len(self.requests))}, {units(self)}, {price(self.dollars, self.rate)}"
         )
-        lines = [head, *(f"{number}. {one}" for number, one in enumerate(self.requests, 1))]
+        lines = [head, *(f"{number}. {request}" for number, request in enumerate(self.requests, 1))]
         if self.ended is not None:
             lines.append(f"It ends there with {type(self.ended).__name__}: {self.ended}")
         return "\n".join(lines)
@@ -186,10 +186,10 @@ def tables_in(values: Iterable[object]) -> Iterator[Table]:
 
 def declared_tables(entity: type[Entity]) -> Iterator[Table]:
     """The tables of all entities that are declared from one."""
-    for one in entity.__subclasses__():
-        if is_stored(one):
-            yield one.layout.table
-        yield from declared_tables(one)
+    for subclass in entity.__subclasses__():
+        if is_stored(subclass):
+            yield subclass.layout.table
+        yield from declared_tables(subclass)
 
 
 def is_stored(kind: type) -> TypeGuard[type[Entity]]:

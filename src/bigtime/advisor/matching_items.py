@@ -78,7 +78,11 @@ def matching_items(
     is how many samples in a row may be refused before no more are made.
     """
     by_attribute = {term.attribute: term for term in terms}
-    keys = [(one, one.layout.keys[index.name]) for one in table.entities if is_in(one, index)]
+    keys = [
+        (entity, entity.layout.keys[index.name])
+        for entity in table.entities
+        if is_in(entity, index)
+    ]
     holders = [
         (entity, key, hints)
         for entity, key in keys

@@ -42,16 +42,18 @@ def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
     table = tables.get(params.get("TableName", ""))
     for name, value in sorted(params.items(), key=lambda pair: rank(pair[0])):
         if name in ITEMS:
-            yield from pairs(name, shown_item(table, value), indent)
+            yield from pairs(name, visible_item(table, value), indent)
         elif name in PLACEHOLDERS:
-            yield from pairs(PLACEHOLDERS[name], shown_marks(table, params, value), indent)
+            yield from pairs(PLACEHOLDERS[name], visible_marks(table, params, value), indent)
         elif name == "TransactItems":
-            yield from listed((action_lines(one, tables, indent) for one in value), value, indent)
+            yield from first_lines(
+                (action_lines(action, tables, indent) for action in value), value, indent
+            )
         elif name == "RequestItems":
             for table, given in value.items():
                 yield from batch_lines(table, given, tables, indent)
         elif name not in TOLD_BEFORE:
-            yield f"{indent}{name}: {shown_value(value)}"
+            yield f"{indent}{name}: {value_text(value)}"
 
 
 def rank(name: str) -> int:
@@ -77,10 +79,10 @@ def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator
     else:
         keys = [params for write in given for params in write.values()]
     parts = (parameters({"TableName": table, **params}, tables, inner) for params in keys)
-    yield from listed(parts, keys, inner)
+    yield from first_lines(parts, keys, inner)
 
 
-def listed(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
+def first_lines(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
     """The first few of many."""
     for part, _ in zip(parts, range(MOST_LISTED), strict=False):
         yield from part
@@ -92,7 +94,7 @@ def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Names and what they are, as many to a line as there is room for."""
     line = f"{indent}{label}:"
     for place, (name, value) in enumerate(named.items(), 1):
-        part = f" {name} = {shown_value(value)}{',' if place < len(named) else ''}"
+        part = f" {name} = {value_text(value)}{',' if place < len(named) else ''}"
         if len(line) + len(part) > WIDTH and not line.endswith(":"):
             yield line
             line = indent + INDENT
@@ -101,14 +103,14 @@ def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield line
 
 
-def shown_value(value: Any) -> str:
+def value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 # Secrets
 
 
-def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
+def visible_item(table: Table | None, item: Item) -> Mapping[str, Any]:
     if table is None:
         return item
     layout = layout_in(table)(item)
@@ -117,7 +119,7 @@ def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
     return hide(item, hidden_in(table))
 
 
-def shown_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
+def visible_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
     secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
     return hide(marks, secret)
 

@@ -99,11 +99,13 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
 def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
     kind, marks = bt.unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
-        for one in get_args(kind):
-            if one is not type(None):
-                yield from candidates(one, name, number)
+        for option in get_args(kind):
+            if option is not type(None):
+                yield from candidates(option, name, number)
         return
-    given = [one for mark in marks if isinstance(mark, FieldInfo) for one in mark.examples or ()]
+    given = [
+        example for mark in marks if isinstance(mark, FieldInfo) for example in mark.examples or ()
+    ]
     yield from given[number : number + 1]
     yield from typed_candidates(kind, tuple(constraints(marks)), name, number)
     yield from variants(given, number)
@@ -129,7 +131,7 @@ def constraints(marks: Iterable[Any]) -> Iterator[Any]:
 def limit(marks: Iterable[Any], *names: str) -> int | None:
     """The first of these constraints that a type is under, such as `max_length`."""
     limits = (getattr(mark, name, None) for mark in marks for name in names)
-    return next((one for one in limits if one is not None), None)
+    return next((value for value in limits if value is not None), None)
 
 
 def typed_candidates(kind: Any, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
@@ -219,7 +221,7 @@ def containers(
         of = inner[1] if inner else str
         yield {f"{name}-{place + 1}": sample_value(of, name=name, number=place) for place in places}
     elif issubclass(origin, tuple) and inner and Ellipsis not in get_args(kind):
-        yield tuple(sample_value(one, name=name, number=number) for one in inner)
+        yield tuple(sample_value(annotation, name=name, number=number) for annotation in inner)
     elif issubclass(origin, Iterable):
         of = inner[0] if inner else str
         yield [sample_value(of, name=name, number=place) for place in places]
@@ -260,7 +262,7 @@ def faults_in(error: ValidationError | bt.DomainError) -> str:
     if isinstance(error, bt.DomainError):
         return str(error)
     return "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
+        f"{'.'.join(map(str, fault['loc'])) or 'it'}: {fault['msg']}" for fault in error.errors()
     )
 
 

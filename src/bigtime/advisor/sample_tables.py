@@ -76,7 +76,7 @@ class SampleTables:
         for entity in holding or ():
             table, item = entity.layout.table, entity.layout.to_item(entity)
             self.create(table)
-            self.put(table, self.padded(table, item))
+            self.put(table, self.pad(table, item))
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +104,7 @@ class SampleTables:
         if self.makes_samples:
             params = always_true(params, "ConditionExpression")
         if action.kind == "Put":
-            params = {**params, "Item": self.padded(self.table(action.table), params["Item"])}
+            params = {**params, "Item": self.pad(self.table(action.table), params["Item"])}
         return params
 
     def prepare(self, request: Request) -> None:
@@ -191,20 +191,20 @@ class SampleTables:
 
         most_misses = MOST_MISSES + len(self.known)
         for item in matching_items(table, index, terms, accepts, most_misses=most_misses):
-            yield self.resized(table, item)
+            yield self.resize(table, item)
 
     def sample(self, table: Table, key: Item, update: Update | None) -> Item:
         """A sample of the item that has a key, and that an update can be applied to."""
         found = entity_of(table, key)
         if found is None:
-            return self.resized(table, key_in(table, key))
+            return self.resize(table, key_in(table, key))
         entity, fields = found
         item = sample_item(entity, fields)
         if update is not None and not is_applicable(update, item):
             stored = entity.layout.names.items()
             present = [field for field, name in stored if name in update.attributes]
             item = sample_item(entity, fields, present=present)
-        return self.resized(table, item)
+        return self.resize(table, item)
 
     def put(self, table: Table, item: Item) -> None:
         self.known.add(table.identity(item))
@@ -212,15 +212,15 @@ class SampleTables:
 
     # Sizes
 
-    def resized(self, table: Table, item: Item) -> Item:
+    def resize(self, table: Table, item: Item) -> Item:
         """A sample of the size that was given for its entity."""
-        return self.padded(table, self.shortened(table, item))
+        return self.pad(table, self.shorten(table, item))
 
-    def padded(self, table: Table, item: Item) -> Item:
+    def pad(self, table: Table, item: Item) -> Item:
         missing = self.given_size(table, item) - item_size(item)
         return {**item, PADDING: {"S": "x" * (missing - len(PADDING))}} if missing > 0 else item
 
-    def shortened(self, table: Table, item: Item) -> Item:
+    def shorten(self, table: Table, item: Item) -> Item:
         """The item with its longest texts cut, as far as its entity allows."""
         excess = item_size(item) - self.given_size(table, item)
         found = entity_of(table, item)

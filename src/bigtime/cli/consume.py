@@ -60,7 +60,7 @@ def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
     for name in only:
         if name not in known:
             refuse(f"{system.name} has no reaction {name!r}; it has {', '.join(known)}.", code=2)
-    return [one for name, one in known.items() if not only or name in only]
+    return [reaction for name, reaction in known.items() if not only or name in only]
 
 
 class Running:
@@ -109,7 +109,7 @@ def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: boo
 
     quiet = 0
     while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
-        turns = [one.run_round() for one in running]
+        turns = [consumer.run_round() for consumer in running]
         quiet = 0 if any(turns) else quiet + 1
         if quiet and not once:
             stop.wait(POLL_SECONDS)
@@ -120,12 +120,12 @@ def stop_signals() -> Iterator[threading.Event]:
     """Set by Ctrl+C or SIGTERM: the round that has begun is finished."""
     stop = threading.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, lambda *_: stop.set()) for one in signals]
+    before = [signal.signal(number, lambda *_: stop.set()) for number in signals]
     try:
         yield stop
     finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager

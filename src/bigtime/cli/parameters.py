@@ -39,9 +39,9 @@ def parse_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[st
 
 def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> None:
     missing = [
-        option_of(one.name)
-        for one in parameters_of(pattern).values()
-        if one.default is Parameter.empty and one.name not in arguments
+        option_of(parameter.name)
+        for parameter in parameters_of(pattern).values()
+        if parameter.default is Parameter.empty and parameter.name not in arguments
     ]
     if missing:
         refuse(f"{pattern.name} needs {' and '.join(missing)}. {choices(pattern)}", code=2)
@@ -102,8 +102,8 @@ def choices(pattern: Pattern[..., Any]) -> str:
 def options_text(pattern: Pattern[..., Any]) -> str:
     """Every parameter as it is typed; in brackets, what may be left out."""
     return " ".join(
-        option_of(name) if one.default is Parameter.empty else f"[{option_of(name)}]"
-        for name, one in parameters_of(pattern).items()
+        option_of(name) if parameter.default is Parameter.empty else f"[{option_of(name)}]"
+        for name, parameter in parameters_of(pattern).items()
     )
 
 

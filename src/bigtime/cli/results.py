@@ -44,12 +44,14 @@ def fields_of(value: Any) -> dict[str, Any] | None:
     """The fields of a record that may be shown; None for what is no record."""
     if isinstance(value, BaseModel):
         fields_shown = (type(value).model_fields, type(value).model_computed_fields)
-        shown = [name for some in fields_shown for name, field in some.items() if field.repr]
-        return {name: getattr(value, name) for name in shown}
+        names = [
+            name for declared in fields_shown for name, field in declared.items() if field.repr
+        ]
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, (Page, type)):
         return None
     if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value) if one.repr}
+        return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return dict(value._asdict())
     return None
@@ -108,10 +110,10 @@ def show(value: Any, *, after: str) -> None:
     """Prints a result; `after` is the option that takes a page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
-    for one in result_parts(value, after):
-        if one or before:  # an empty line stands only between others
-            screen.print(one, soft_wrap=isinstance(one, str))
-        before = one
+    for part in result_parts(value, after):
+        if part or before:  # an empty line stands only between others
+            screen.print(part, soft_wrap=isinstance(part, str))
+        before = part
 
 
 def result_parts(value: Any, after: str) -> Iterator[Table | str]:
@@ -123,9 +125,9 @@ def result_parts(value: Any, after: str) -> Iterator[Table | str]:
         if value.position is not None:
             yield f"There is more: {after} {cursors().write(value.position)}"
     elif isinstance(value, tuple) and not all(map(is_record, value)):
-        for one in value:
+        for element in value:
             yield ""
-            yield from result_parts(one, after)
+            yield from result_parts(element, after)
     elif isinstance(value, (list, tuple, AbstractSet)):
         yield from list_parts(value)
     else:
@@ -164,7 +166,8 @@ def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
 def rows_of(records: Sequence[Any]) -> Table:
     """A row for each record; a column that is empty in all of them is left out."""
     rows = [
-        {name: cell(one) for name, one in (fields_of(record) or {}).items()} for record in records
+        {name: cell(value) for name, value in (fields_of(record) or {}).items()}
+        for record in records
     ]
     names = [name for name in rows[0] if any(row[name] for row in rows)]
     table = Table(*names, box=None, pad_edge=False)
@@ -208,8 +211,8 @@ def sentence(text: str) -> str:
 def fault_text(error: ValidationError) -> str:
     """What is wrong with a value, and where in it."""
     found = error.errors()
-    places = (".".join(map(str, one["loc"])) for one in found)
-    messages = (one["msg"].removeprefix("Value error, ") for one in found)
+    places = (".".join(map(str, fault["loc"])) for fault in found)
+    messages = (fault["msg"].removeprefix("Value error, ") for fault in found)
     return "; ".join(
         f"{where}: {what}" if where else what for where, what in zip(places, messages, strict=True)
     )

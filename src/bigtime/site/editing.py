@@ -42,7 +42,7 @@ class FeaturedSlot:
         return None if isinstance(self.of, deals.PageName) else self.of
 
     @property
-    def listed(self) -> str:
+    def candidates_tag(self) -> str:
         """The cache tag of the deals that could be featured in it."""
         if self.category is None:
             return cache_tags.ALL_DEALS

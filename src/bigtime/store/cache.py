@@ -102,7 +102,7 @@ class ItemCache:
         answer = self._answers.get(request.operation)
         if answer is not None:
             return answer(request)
-        return passed_on(request) if is_read(request.operation) else self._write(request)
+        return pass_on(request) if is_read(request.operation) else self._write(request)
 
     def invalidate(self, table: str, key: Item) -> None:
         """Forgets an item, and the pages of its table: it has changed."""
@@ -145,7 +145,7 @@ class ItemCache:
         except cache_identity.MALFORMED:
             identity = None
         if identity is None:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         return (yield from self._read(entries, identity, request))
 
     def _page_read(self, request: Request) -> Identity | None:
@@ -182,7 +182,7 @@ class ItemCache:
         except cache_identity.MALFORMED:
             batch = None
         if batch is None:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         found, others, cold, flight = self._sort_out(batch.items)
         sent: Response | None = None
         if asking := batch.request(cold):
@@ -257,7 +257,7 @@ class ItemCache:
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
         try:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         finally:
             self._forget(changed)
 
@@ -304,6 +304,6 @@ def is_read(operation: str) -> bool:
     return operation in READS or operation.startswith(("Describe", "List"))
 
 
-def passed_on(request: Request) -> Answering:
+def pass_on(request: Request) -> Answering:
     response: Response = yield request
     return response

@@ -70,10 +70,10 @@ class Reader:
         if not page["Records"]:  # until then there may be more, as old as the last
             self.waiting_since = None
         for record in page["Records"]:
-            self.waiting_since = made_at(record)
+            self.waiting_since = record_time(record)
             yield from self.consumption.handle(record)
         yield from self.advance(page)
-        return (yield from self.reading(page["Records"]))
+        return (yield from self.shard_turn(page["Records"]))
 
     def page(self) -> Steps[Response]:
         while True:
@@ -120,11 +120,11 @@ class Reader:
             self.checkpoint = checkpoint
         self.iterator = following
 
-    def reading(self, records: list[Response]) -> Steps[ShardTurn]:
+    def shard_turn(self, records: list[Response]) -> Steps[ShardTurn]:
         lag = 0.0
         if records:
             now: datetime = yield wire.Now()
-            lag = now.timestamp() - made_at(records[-1])
+            lag = now.timestamp() - record_time(records[-1])
         return ShardTurn(
             self.consumption.name,
             self.shard.stream,
@@ -139,7 +139,7 @@ class Reader:
         log.warning("consumer %s: shard %s %s", self.consumption.name, self.shard.id, what)
 
 
-def made_at(record: Response) -> float:
+def record_time(record: Response) -> float:
     """When what a record tells of happened, in seconds since 1970."""
     seconds: float = record["dynamodb"]["ApproximateCreationDateTime"]
     return seconds

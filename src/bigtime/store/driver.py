@@ -67,7 +67,7 @@ class Exchange:
         )
 
     @property
-    def consumed(self) -> tuple[Response, ...]:
+    def consumed_capacity(self) -> tuple[Response, ...]:
         """The capacity, by table, that the response reports; none unless the request asked."""
         reported = (self.response or {}).get("ConsumedCapacity") or ()
         return (reported,) if isinstance(reported, dict) else tuple(reported)

@@ -81,7 +81,7 @@ def has_demo_login(store: Store) -> bool:
 
 def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
     """Serves until a signal stops it."""
-    with listening(settings) as listener:
+    with listen(settings) as listener:
         has_demo = prepare(settings, tell=tell)
         settings = with_secret(settings)
         with worker(settings):
@@ -89,7 +89,7 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
             uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
 
 
-def listening(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
@@ -124,7 +124,7 @@ async def run_server(
     settings: Settings, listener: socket.socket, *, on_ready: Callable[[], None]
 ) -> None:
     meters = Meters()
-    async with opened(settings, meters) as (store, version):
+    async with site_store(settings, meters) as (store, version):
         config = uvicorn.Config(
             make_app(settings, store, version=version, meters=meters),
             loop="uvloop",
@@ -160,7 +160,7 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
 
 
 @contextlib.asynccontextmanager
-async def opened(
+async def site_store(
     settings: Settings, meters: Meters
 ) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
     """The store, and on an engine the number that changes with its data."""
@@ -168,7 +168,7 @@ async def opened(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, meter=meters.spent), engine.version
+            yield AsyncStore(engine, meter=meters.count_units), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -176,7 +176,7 @@ async def opened(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, meter=meters.spent), None
+            yield AsyncStore(transport, meter=meters.count_units), None
         finally:
             await transport.close()
 

@@ -164,7 +164,7 @@ def mail_sender(settings: Settings) -> MailSender | None:
     """Sends mails; None where no mail server is set."""
     if not settings.smtp:
         return None
-    server = MailServer.named(settings.smtp.get_secret_value())
+    server = MailServer.from_url(settings.smtp.get_secret_value())
     return MailSender(server, settings.mail_from, pepper_of(settings))
 
 

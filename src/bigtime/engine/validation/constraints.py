@@ -71,8 +71,8 @@ def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 
 def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
-    shown = "null" if value is None else f"'{java_text(shape, value)}'"
-    return f"Value {shown} at '{path}' failed to satisfy constraint: {constraint}"
+    text = "null" if value is None else f"'{java_text(shape, value)}'"
+    return f"Value {text} at '{path}' failed to satisfy constraint: {constraint}"
 
 
 def broken_by(shape: Shape, value: Any) -> list[str]:

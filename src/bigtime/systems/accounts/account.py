@@ -26,8 +26,8 @@ def sign_up(
 ) -> bt.Steps[Identity]:
     """Condition on the login; what is kept of the password is its Argon2id hash."""
     account = yield from new_account(login, password, username, roles=roles, tenant_id=tenant_id)
-    made = yield from bt.create(account, unless_exists=design.LoginTaken)
-    return made.identity
+    created = yield from bt.create(account, unless_exists=design.LoginTaken)
+    return created.identity
 
 
 @bt.pattern("Verify Password", index="Main table")

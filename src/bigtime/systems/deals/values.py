@@ -157,10 +157,10 @@ message_id_of = bt.ksuid_or(errors.UnknownMessage)
 def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
     """A validator that spells text, and leaves other values for pydantic to refuse."""
 
-    def spelled(value: Any) -> Any:
+    def spell_text(value: Any) -> Any:
         return spell(value) if isinstance(value, str) else value
 
-    return BeforeValidator(spelled)
+    return BeforeValidator(spell_text)
 
 
 BrandName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(brand_key)]

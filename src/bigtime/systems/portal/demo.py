@@ -21,7 +21,7 @@ from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
 from bigtime.systems.portal.design import Action, AuditEntry, Campaign, Product, Record, Tenant
 from bigtime.systems.portal.orders import item_of, snapshot
 from bigtime.systems.portal.records import TABLES, but, edit_of
-from bigtime.systems.portal.values import BillingCycle, Status, made_id, timed_id
+from bigtime.systems.portal.values import BillingCycle, Status, random_id, timed_id
 
 # What it sells, to whom, and with which campaigns
 
@@ -317,7 +317,7 @@ def stamps(at: datetime, by: str) -> dict[str, Any]:
 def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Life[Product]:
     opened = until - OPENED + timedelta(days=place)
     product = Product(
-        id=made_id("prod", random.randbytes(16)),
+        id=random_id("prod", random.randbytes(16)),
         name=plan.name,
         description=plan.description,
         price=Decimal(plan.prices[0]),
@@ -360,7 +360,7 @@ def campaign_life(
 ) -> Life[Campaign]:
     announced = datetime.combine(promotion.first, time(7, 30), UTC) - timedelta(days=21)
     campaign = Campaign(
-        id=made_id("camp", random.randbytes(16)),
+        id=random_id("camp", random.randbytes(16)),
         code=promotion.code,
         description=promotion.description,
         discount_percentage=Decimal(promotion.discount),
@@ -434,7 +434,7 @@ def address(number: int, random: Random) -> str:
 
 def tenant_life(number: int, story: Story, since: datetime, random: Random) -> Life[Tenant]:
     tenant = Tenant(
-        id=made_id("tenant", random.randbytes(16)),
+        id=random_id("tenant", random.randbytes(16)),
         email=address(number, random),
         **stamps(since, design.SYSTEM_ACTOR),
     )

@@ -108,7 +108,7 @@ def create_product(
         price=price,
         billing_cycle=billing_cycle,
         features=list(features),
-        id=values.made_id("prod", (yield from bt.random_bytes(16))),
+        id=values.random_id("prod", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,

@@ -124,8 +124,8 @@ def use_write(sent: OneTimeCode, moment: datetime) -> bt.Write[OneTimeCode]:
 
 def code_from(seed: bytes, pepper: bytes) -> str:
     """The code of a seed; without the pepper, the seed tells nothing of it."""
-    made = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
-    return f"{int.from_bytes(made[:8]) % 10**DIGITS:0{DIGITS}}"
+    digest = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
+    return f"{int.from_bytes(digest[:8]) % 10**DIGITS:0{DIGITS}}"
 
 
 def hash_of(purpose: Purpose, id: str, code: str, salt: bytes, pepper: bytes) -> str:

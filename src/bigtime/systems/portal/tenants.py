@@ -199,7 +199,7 @@ def new_tenant(by: str, **fields: Any) -> bt.Steps[Tenant]:
     moment = yield from bt.now()
     tenant = Tenant(
         **fields,
-        id=values.made_id("tenant", (yield from bt.random_bytes(16))),
+        id=values.random_id("tenant", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,

@@ -99,7 +99,7 @@ def checked_campaign_code(value: Any) -> str:
     return value
 
 
-def asked_campaign_code(value: Any) -> str:
+def campaign_code_of(value: Any) -> str:
     """A code to look for; text that cannot be a code raises UnknownCampaign."""
     code = value.strip().upper() if isinstance(value, str) else ""
     if not CAMPAIGN_CODE.fullmatch(code):
@@ -165,7 +165,7 @@ checked_status = one_of(Status, errors.StatusRefused)
 # Ids
 
 
-def made_id(prefix: str, drawn: bytes) -> str:
+def random_id(prefix: str, drawn: bytes) -> str:
     """A new id of sixteen random bytes."""
     return f"{prefix}_{UUID(bytes=drawn, version=4)}"
 
@@ -210,7 +210,7 @@ ProductId = Annotated[str, text_field(example_of("prod")), BeforeValidator(check
 CampaignId = Annotated[str, text_field(example_of("camp")), BeforeValidator(checked_campaign_id)]
 OrderId = Annotated[str, text_field(example_of("order")), BeforeValidator(checked_order_id)]
 CampaignCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(checked_campaign_code)]
-AskedCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(asked_campaign_code)]
+AskedCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(campaign_code_of)]
 Email = Annotated[
     str, text_field("customer@example.com", MOST_EMAIL), BeforeValidator(checked_email)
 ]

@@ -100,11 +100,11 @@ def save_order(
     try:
         yield from bt.transact(*save_writes(whole))
     except design.OrderExists:
-        return (yield from saved_before(whole))
+        return (yield from require_same_order(whole))
     return whole.order
 
 
-def saved_before(whole: WholeOrder) -> bt.Steps[Order]:
+def require_same_order(whole: WholeOrder) -> bt.Steps[Order]:
     """The stored order, if it is this one; OrderExists, if it is another."""
     order = yield from bt.get(whole.order.own_key(), missing=design.OrderExists, consistent=True)
     items = yield from bt.get_many((item.own_key() for item in whole.items), consistent=True)

@@ -166,11 +166,11 @@ async def create(request: Request, admin: Admin) -> Response:
         return await new_page(request, form, status=422)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
-        made = await context.store.run(steps)
+        campaign = await context.store.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
         return await new_page(request, form, status=status_in_form(error))
-    return see_other(f"{HERE}/{made.code}?done=made")
+    return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
 async def new_page(

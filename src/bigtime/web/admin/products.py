@@ -103,8 +103,10 @@ async def create(request: Request, admin: Admin) -> Response:
     form = await read_form(request, context, ProductForm)
     if form.value is None:
         return await new_page(request, form, status=422)
-    made = await context.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
-    return see_other(f"{HERE}/{made.id}?done=made")
+    product = await context.store.run(
+        portal.create_product(**form.value.model_dump(), by=admin.login)
+    )
+    return see_other(f"{HERE}/{product.id}?done=made")
 
 
 async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:

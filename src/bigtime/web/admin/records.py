@@ -37,12 +37,12 @@ Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
 
 
 async def answer_list(
-    request: Request, template: str, found: Page[Any], *, status: int = 200, **shown: Any
+    request: Request, template: str, found: Page[Any], *, status: int = 200, **values: Any
 ) -> Response:
     """A page of a list, and where the next one begins."""
     context = context_of(request)
     after = context.cursors.write(found.position)
-    page = context.templates.page(template, status=status, after=after, **shown)
+    page = context.templates.page(template, status=status, after=after, **values)
     return await context.answer(request, page)
 
 

@@ -132,12 +132,12 @@ async def create(request: Request, admin: Admin) -> Response:
     if form.value is not None:
         try:
             steps = portal.create_tenant(**form.value.model_dump(), by=admin.login)
-            made = await context.store.run(steps)
+            tenant = await context.store.run(steps)
         except portal.EmailTaken as error:
             form.refuse(error, "email")
             status = status_of(error)
         else:
-            return see_other(f"{HERE}/{made.id}?done=made")
+            return see_other(f"{HERE}/{tenant.id}?done=made")
     return await context.form_page(request, "admin/new_tenant.html", form=form, status=status)
 
 

@@ -68,7 +68,7 @@ class RequestBody(BaseModel):
             raise PydanticCustomError("json_type", "This is to be {wanted}.", {"wanted": wanted})
         return check_as_field(value, check)
 
-    def given(self) -> dict[str, Any]:
+    def given_fields(self) -> dict[str, Any]:
         """The fields that the request has, by their Python names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
@@ -86,7 +86,7 @@ FieldErrors: Final = WrapValidator(check_as_field)
 """The same for the type of a query parameter: `Annotated[ProductId, FieldErrors, Query()]`."""
 
 OPTIONAL: Final[Any] = Field(default_factory=lambda: None)
-"""A field that a change need not mention; `given` leaves it out then."""
+"""A field that a change need not mention; `given_fields` leaves it out then."""
 
 
 def refuse_change(value: Any) -> Any:

@@ -273,7 +273,7 @@ async def update_deal(
 ) -> catalog.Deal:
     """Changes some fields of a deal. Editors only."""
     return await store.run(
-        note(caller, catalog.update_deal(deal_id, **body.given()), EditorAction.CHANGED_DEAL)
+        note(caller, catalog.update_deal(deal_id, **body.given_fields()), EditorAction.CHANGED_DEAL)
     )
 
 
@@ -316,7 +316,11 @@ async def update_brand(
 ) -> catalog.Brand:
     """Changes some fields of a brand. Editors only."""
     return await store.run(
-        note(caller, catalog.update_brand(brand_id, **body.given()), EditorAction.CHANGED_BRAND)
+        note(
+            caller,
+            catalog.update_brand(brand_id, **body.given_fields()),
+            EditorAction.CHANGED_BRAND,
+        )
     )
 
 

@@ -179,7 +179,7 @@ async def update_user(
     store: CurrentStore, caller: SignedIn, body: CatalogUserChange
 ) -> catalog.User:
     """Changes some of your fields."""
-    return await store.run(catalog.update_user(caller.username, **body.given()))
+    return await store.run(catalog.update_user(caller.username, **body.given_fields()))
 
 
 def new_user(username: str, **fields: Any) -> catalog.User:

@@ -146,7 +146,7 @@ async def update_deal(
     def change() -> Steps[deals.Deal]:
         deal = yield from read_deal(deal_id)
         before = {name: getattr(deal, name) for name in deals.FACTS}
-        return (yield from write_deal(caller, deal, {**before, **body.given()}))
+        return (yield from write_deal(caller, deal, {**before, **body.given_fields()}))
 
     return await store.run(change())
 

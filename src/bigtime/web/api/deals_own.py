@@ -141,7 +141,7 @@ async def read_user(store: CurrentStore, caller: SignedIn) -> deals.User:
 @deals_own.patch("/me/user", response_model=UserShown)
 async def update_user(store: CurrentStore, caller: SignedIn, body: UserChange) -> deals.User:
     """Changes your name or e-mail address."""
-    return await store.run(deals.update_user(caller.username, **body.given()))
+    return await store.run(deals.update_user(caller.username, **body.given_fields()))
 
 
 # Likes and watches

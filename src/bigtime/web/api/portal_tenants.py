@@ -200,7 +200,7 @@ async def change(
     A customer itself changes its organization and where its forms go, and nothing else.
     """
     to_admin = check_own(caller, tenant_id)
-    given = wanted.given()
+    given = wanted.given_fields()
     if not to_admin and not given.keys() <= OWN_FIELDS:
         raise NotAllowed()
     return TenantShown.of(

@@ -269,7 +269,7 @@ async def render_page(
     context = context_of(request)
     chosen = await context.store.run(deals.fetch_deals(ids))  # as they are now: they are compared
     latest = await context.deals.page(
-        slot.listed,
+        slot.candidates_tag,
         step.after,
         lambda: site.fetch_latest_for_slot(slot, after=context.cursors.read(step.after)),
     )

@@ -136,13 +136,13 @@ class TypedPrice:
         text = typed.strip().removeprefix(self.currency.strip()).strip()
         written = WRITTEN.fullmatch(text)
         if written is None or DIGITS.isdisjoint(text):
-            raise misspelled(text)
+            raise price_error(text)
         if len(written["decimals"] or "") > self.amount.decimals:
             raise PriceTyped("A price has at most two decimals, such as 19.99.")
         return Decimal(text.replace(",", ""))
 
 
-def misspelled(text: str) -> PriceTyped:
+def price_error(text: str) -> PriceTyped:
     """What is wrong with how a price is written."""
     if DIGITS.isdisjoint(text):
         return PriceTyped()

@@ -60,7 +60,7 @@ class Meters:
         found[0].inc()
         found[1].observe(seconds)
 
-    def spent(self, pattern: str | None, units: float) -> None:
+    def count_units(self, pattern: str | None, units: float) -> None:
         """Counts the capacity of a request: a store's meter."""
         counter = self._patterns.get(pattern)
         if counter is None:

@@ -43,7 +43,7 @@ class SubmittedForm(Generic[F]):
     wrong: dict[str, str] = field(default_factory=dict)
     fault: str = ""
 
-    def required(self, message: str) -> F:
+    def require(self, message: str) -> F:
         """The value; raises Malformed with the message if there is none."""
         if self.value is None:
             raise Malformed(message)

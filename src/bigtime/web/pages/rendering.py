@@ -57,7 +57,7 @@ class Templates:
         self._environment.filters.update(cached_cards(self._environment))
 
     def page(self, name: str, /, *, status: int = 200, **values: Any) -> Page:
-        return Page.rendered(self.text(name, **values), status=status)
+        return Page.from_text(self.text(name, **values), status=status)
 
     def text(self, name: str, /, **values: Any) -> str:
         return self._environment.get_template(name).render(values)

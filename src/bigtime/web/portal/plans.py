@@ -75,7 +75,7 @@ async def show_campaign(request: Request, code: str) -> Response:
         return page, (site.campaign_tag(code), site.product_tag(offer.campaign.product_id))
 
     try:
-        key = portal.asked_campaign_code(code)
+        key = portal.campaign_code_of(code)
         if key != code:
             return redirect_to_canonical("/campaigns/", key)
         return await context.cached(request, make, seconds=seconds_of_today(context, zone))
@@ -108,7 +108,7 @@ class Choice(BaseModel):
     quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
-    def wanted(self, total: Decimal | None = None) -> site.PlanChoice:
+    def plan_choice(self, total: Decimal | None = None) -> site.PlanChoice:
         return site.PlanChoice({self.product: self.quantity}, self.campaign, total)
 
     @property
@@ -177,7 +177,7 @@ async def place_order(request: Request) -> Response:
     steps = site.order_plan(
         pages.ordering_of(context),
         customer.tenant_id,
-        sent.wanted(sent.total),
+        sent.plan_choice(sent.total),
         order_id=sent.order_id,
     )
     try:
@@ -213,7 +213,7 @@ def read_checkout(choice: Choice | None, ordering: site.PlanShop) -> Steps[Check
 
 
 def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]:
-    wanted = choice.wanted()
+    wanted = choice.plan_choice()
     return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 
 
@@ -239,7 +239,7 @@ async def checkout_page(
         "portal/checkout.html",
         status=status,
         form=form,
-        shown=found,
+        checkout=found,
         plans=[(product.id, plan_label(product)) for product in found.products],
         choice=choice,
         tenant=tenant,

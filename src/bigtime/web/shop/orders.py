@@ -69,7 +69,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         raise shop.UnknownOrder from None
     page = context.templates.page(
         "orders/order.html",
-        shown=found,
+        whole=found,
         placed=placed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=STATUS_LABELS,
