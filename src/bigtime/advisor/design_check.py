@@ -1,7 +1,7 @@
 """What a design will suffer from when it grows.
 
 - hot-partition: all items of an entity share one partition of an index, or a few. A partition
-  serves 3,000 read and 1,000 write units a second, whatever is paid for.
+  serves 3,000 read and 1,000 write units a second; no setting raises that.
 - duplicate-index: an index that has the keys of another. Every write pays for both.
 - unbounded-collection: a list, set or map inside an item, with nothing to say how long it may
   get. An item ends at 400 KB.
@@ -61,7 +61,7 @@ def hot_partitions(entity: type[bt.Entity]) -> Iterator[Finding]:
 
 
 def partition_count(layout: bt.Layout, key: bt.EntityKey) -> int | None:
-    """How many partitions there can be; None when nobody can tell, or when they are shards."""
+    """How many partitions there can be; None when it is unknown, or when they are shards."""
     counts = []
     for part in key.hash:
         for name in part.template.fields:

@@ -8,8 +8,8 @@ The steps run on an engine in memory that holds samples of what they ask for (se
 reports, and what these rest on. Given the items as they really are (`holding`), or their real
 sizes and numbers (`sizes`, `found`), the units are those that DynamoDB would report.
 
-Which design a table's name means is found among all entities that are declared. Where two designs
-have a table of one name, the one is meant that the module of the steps knows; else say which, with
+A request names its table; the design of that table is looked up among all declared entities. Where
+two designs have a table of that name, it is the one in the module of the steps, or say which with
 `tables`.
 """
 

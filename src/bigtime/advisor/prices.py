@@ -61,7 +61,7 @@ class PriceList:
 
 
 def read_price_list(path: Path) -> PriceList:
-    """A list from a file of one's own, in the form of those in `price_lists`."""
+    """A price list of your own, from a file in the form of those in `price_lists`."""
     listed = json.loads(path.read_text())
     day = date.fromisoformat(listed["date"])
     rates = {

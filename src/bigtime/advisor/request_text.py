@@ -4,9 +4,9 @@
     names: #n0 = PK, #n1 = SK
     values: :v0 = {"S": "CUSTOMER#alex"}, :v1 = {"S": "#ORDER#"}
 
-In an item or a key, what its entity calls secret is hidden. Of an expression nobody knows whose it
-is, so there an attribute is hidden that is secret in any entity of its table. A value belongs to
-the path before it, for that is how the kit writes every expression.
+Secret attributes are hidden. An item or a key shows which entity it is, so only that entity's
+secrets are hidden; an expression does not, so attributes that are secret in any entity of the table
+are. A value belongs to the path before it, for that is how the kit writes every expression.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLACEHOLDERS = {"ExpressionAttributeNames": "names", "ExpressionAttributeValues"
 
 
 def request_lines(request: Request, tables: Iterable[Table]) -> list[str]:
-    """The parameters of a request; its operation, table and index are told elsewhere."""
+    """The parameters of a request, without its operation, table and index."""
     named = {table.name: table for table in tables}
     return list(parameters(request.params, named, ""))
 
@@ -83,7 +83,7 @@ def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator
 
 
 def first_lines(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
-    """The first few of many."""
+    """The lines of the first `MOST_LISTED` parts, and how many more there are."""
     for part, _ in zip(parts, range(MOST_LISTED), strict=False):
         yield from part
     if len(of) > MOST_LISTED:
@@ -129,7 +129,7 @@ def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:
     names: Mapping[str, str] = params.get("ExpressionAttributeNames") or {}
     found: set[str] = set()
     for text in (value for name, value in params.items() if name.endswith("Expression")):
-        # Nobody knows to what a value belongs that comes first, so it might be to a secret.
+        # A value before the first path could belong to any attribute, so also to a secret one.
         hiding = bool(secret)
         for token in VALUE_OR_PATH.findall(text):
             if token.startswith(":"):

@@ -1,17 +1,15 @@
 """The tables of a dry run: an engine in memory that holds what the requests expect to find.
 
-Unless it is said what they hold, sample tables hold whatever they are asked for:
+Without given items, a sample table holds what each request needs to succeed:
 
 1. An item that is read by its key is there, as a sample of the entity that the key belongs to.
 2. A query finds as many items as its limit, or else `FOUND` of them.
-3. Conditions hold, and filters let everything pass. A put is of a new item, unless its condition
-   can hold only for one that is there; another write is of an item that is there, unless its
-   condition holds only without one.
-4. What was put there once stays so, and then is as the steps leave it: steps that delete until
-   nothing is found come to an end.
+3. Conditions hold, and filters let everything pass. The item of a put does not exist, unless the
+   put's condition requires it; the item of any other write exists, unless its condition forbids it.
+4. A sample is put once; from then on the item is as the steps leave it. So steps that delete until
+   a query finds nothing come to an end.
 
-If it is said what they hold, they hold that and nothing else, and every condition and filter is
-judged.
+With given items, the tables hold these and nothing else, and conditions and filters are evaluated.
 
 Where the size of an entity's items is given, its samples have that size: the texts of a larger one
 are shortened, and a smaller one is padded by an attribute of no entity. What the steps put is

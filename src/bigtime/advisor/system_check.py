@@ -1,6 +1,6 @@
 """What is found about a system: its design, its patterns run dry, and what is accepted of that.
 
-Each pattern is run twice on sample arguments, on tables that hold whatever it asks for and on empty
+Each pattern is run twice on sample arguments, on tables that hold what it asks for and on empty
 ones, so that both branches of a pattern that reads and then decides are seen. A domain error is a
 proper end of such a run.
 
@@ -49,7 +49,7 @@ def check_system(system: System) -> list[Finding]:
 
 
 def open_findings(system: System) -> list[Finding]:
-    """The findings that nobody has accepted: a test asserts that there are none."""
+    """The findings that are not accepted: a test asserts that there are none."""
     return [finding for finding in check_system(system) if finding.accepted is None]
 
 

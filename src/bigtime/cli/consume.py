@@ -1,4 +1,4 @@
-"""`bigtime consume`: a system's reactions to what its streams tell."""
+"""`bigtime consume`: runs a system's reactions on the streams of its tables."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def load_chunks(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
 
 
 def wait_for_chunks(under_way: dict[Future[None], int]) -> int:
-    """Waits for some of what is under way, and takes it out."""
+    """Waits until at least one chunk is written; returns how many items were."""
     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
     for load in done:
         load.result()

@@ -1,10 +1,13 @@
 """What a person types for a pattern's parameters, made into its arguments.
 
-A parameter `brand_name` is typed `--brand-name "Acme"`, or `--brand-name=Acme`; its annotation says
-what the text has to be. Of a list, the option is repeated. What one text cannot tell, such as an
-entity, is typed as JSON, and where a page goes on as the cursor that was printed with the page
-before. What was printed as JSON can be typed so, also with what a record computes of its fields.
-A yes or no is `--ascending` or `--no-ascending`, a time zone its name.
+A parameter `brand_name` is the option `--brand-name "Acme"`, or `--brand-name=Acme`; pydantic reads
+the text by the parameter's annotation.
+
+- For a list, the option is repeated.
+- An entity, or another value with fields, is typed as JSON. The JSON that `bigtime run` prints can
+  be typed back in; computed fields in it are ignored.
+- The position after which a page begins is the cursor that was printed with the page before.
+- A boolean is `--ascending` or `--no-ascending`, a time zone its name.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def parameters_of(pattern: Pattern[..., Any]) -> dict[str, Parameter]:
 
 
 def cursor_option(pattern: Pattern[..., Any]) -> str:
-    """The option with which a pattern goes on after a page."""
+    """The option that takes the cursor of a page, such as `--after`."""
     taking = (parameter.name for parameter in pattern.parameters if takes_cursor(parameter))
     return option_of(next(taking, "after"))
 
@@ -181,7 +184,7 @@ def single_type(annotation: Any) -> Any:
 
 
 def is_text(annotation: Any) -> bool:
-    """Whether one text tells a value of it."""
+    """Whether a value of this type can be read from plain text."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         return all(is_text(arg) for arg in get_args(kind) if arg is not type(None))

@@ -51,7 +51,7 @@ def create(system: SystemName, store: StoreSetting = None) -> None:
 
 
 def wait_for_tables(database: Store, wanted: System, first: Progress) -> Progress:
-    """What comes after the first round, in which nobody waited."""
+    """Creates what had to wait for the first round, such as a second index of a table."""
     from bigtime.model import Progress, setup
 
     if not first.pending:

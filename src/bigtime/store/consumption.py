@@ -97,7 +97,7 @@ class Reader:
                 return {"Records": []}
 
     def place(self) -> Steps[str]:
-        """An iterator that stands after the last record handled."""
+        """An iterator that starts after the last record handled."""
         params = {"StreamArn": self.shard.stream, "ShardId": self.shard.id}
         if self.checkpoint.sequence is None:
             params["ShardIteratorType"] = self.start
@@ -109,7 +109,7 @@ class Reader:
         return iterator
 
     def advance(self, page: Response) -> Steps[None]:
-        """Saves the place after the page, then stands there."""
+        """Saves the checkpoint after a page, and continues from it."""
         records, following = page["Records"], page.get("NextShardIterator")
         if records or following is None:
             last = records[-1]["dynamodb"]["SequenceNumber"] if records else None
@@ -140,13 +140,13 @@ class Reader:
 
 
 def record_time(record: Response) -> float:
-    """When what a record tells of happened, in seconds since 1970."""
+    """When the change of a record was made, in seconds since 1970."""
     seconds: float = record["dynamodb"]["ApproximateCreationDateTime"]
     return seconds
 
 
 class Consumption:
-    """What a consumer does, as steps. It remembers where it stands in each shard."""
+    """What a consumer does, as steps. It remembers its place in each shard."""
 
     def __init__(
         self,

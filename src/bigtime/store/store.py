@@ -143,7 +143,7 @@ class Store(Driver):
     def _at_once(
         self, steps: Sequence[Steps[Any]], group: Group, threads: ThreadPoolExecutor
     ) -> list[Any]:
-        """The caller's thread takes the first, and then whatever no other thread has begun.
+        """The caller's thread runs the first steps, and then those that no other thread has begun.
 
         So steps in steps never wait for a thread that waits for them.
         """

@@ -210,7 +210,7 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
             return
         log.error("the worker ended with %s; it is started again", process.returncode)
         if time.monotonic() - began > LONGEST_PAUSE:
-            pause = FIRST_PAUSE  # it worked for a while: whatever ended it is something new
+            pause = FIRST_PAUSE  # it worked for a while: this is a new failure
         stop.wait(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
 

@@ -3,14 +3,14 @@
 Each reaction of a system, and each of the site's own, has a consumer with checkpoints and a thread
 of its own: while one tells a million users of a hot deal, another renews the front page. One that
 fails is tried again after a pause, which grows; nothing is skipped, and the others go on meanwhile.
-Every few seconds the worker writes down how it is doing, whatever its consumers are at.
+Every few seconds the worker writes a report, also while its consumers are busy.
 
 A signal stops each consumer at its next request. The next start continues from the checkpoints, as
 after a crash.
 
 It runs as `python -m bigtime.web.worker PARENT`, started and watched by `bigtime serve`, and stops
-when it is told to or when the one who started it is gone. Who that is comes as an argument: the
-one who started it may be gone before it can look.
+on a signal, or when its parent process has ended. The parent's id is an argument, since the parent
+may have ended before the worker could ask for it.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def check_distinct(simple: tree.SimpleCondition, names: Names) -> None:
 
 
 def operand_type(operand: tree.Operand, values: Values) -> str | None:
-    """The type that an operand has whatever the item; None for an attribute."""
+    """The type of an operand that is the same for every item; None for an attribute."""
     match operand:
         case tree.Value(name):
             return type_of(values[name])

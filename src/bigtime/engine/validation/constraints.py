@@ -2,8 +2,8 @@
 
 All of them are reported together, up to ten, each with the value as Java prints it and the
 path to it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...".
-A structure in a list is a place of its own; an element that is a single value is not, and is
-reported at its list or map with the whole list of what an element must satisfy.
+A structure in a list has a path of its own (`keySchema.1.member`). A scalar element has none: it is
+reported at the path of its list or map, with all constraints of an element.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ def active_sort_key(fields: Mapping[str, Any]) -> str:
 
 
 class LineMarker(bt.Entity, table=CART):
-    """That a product is in a cart, and where its line lies."""
+    """Marks that a product is in a cart, and holds the key of its line."""
 
     keys = bt.Keys(main=("{account_id}", "LINE#{sku}"))
     account_id: AccountId

@@ -239,7 +239,7 @@ def segments_of(deal_id: DealId) -> bt.Steps[list[HotDealSegment]]:
 
 
 def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
-    """Where every segment stands; at its beginning, if nobody has begun."""
+    """The progress of every segment; creates the segments if the message was not begun."""
     found = yield from segments_of(deal.deal_id)
     if found:
         return found
@@ -255,7 +255,7 @@ def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
 def tell_segment(
     deal: Deal, segment: HotDealSegment, *, of: int, page_size: int
 ) -> bt.Steps[HotDealSegment]:
-    """Tells the users of a segment, from where it stands to its end."""
+    """Sends the message to the users of a segment, from its place to its end."""
     while not segment.done:
         page = yield from bt.scan(
             User,

@@ -66,7 +66,7 @@ def checked_name(text: str, noun: str, most: int) -> str:
 
 
 def checked_path(text: str, noun: str) -> str:
-    """A name that stands in an address; browsers take dots alone for another place."""
+    """A name that is part of a URL path; browsers resolve `.` and `..` as folders."""
     if any(part and not part.strip(".") for part in text.split("/")):
         raise errors.DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
     return text

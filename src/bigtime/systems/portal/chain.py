@@ -4,7 +4,7 @@ The entries of a record lie in one partition of the table `audit`, under the key
 
     PK  <table>#<id>          SK  1, 2, 3, ... in twelve digits
 
-and none is ever changed. That nobody does so all the same is what the hashes are for:
+and are never changed. Hashes show if one was changed after all:
 
 1. An attribute is spelled as DynamoDB's JSON has it, `{"S": "x"}`: numbers without superfluous
    zeros, the members of a set in order. Attributes are spelled as JSON with sorted names, without
@@ -18,13 +18,13 @@ and none is ever changed. That nobody does so all the same is what the hashes ar
 
 So a byte that changes does not fit its hash; an entry whose hashes were made anew does not fit the
 link of the next one; one that is missing, or was put in between, shows in the sequence. What is
-cut off at the end shows in the record, which is not what the last entry says it became. Only who
-rewrites an entry, all that follow and the record leaves no trace here: keep the last hashes
-elsewhere if you must fear that.
+cut off at the end shows in the record, which is not what the last entry says it became. Rewriting
+an entry, all that follow and the record leaves no trace here: to detect that too, keep the last
+hashes elsewhere.
 
 The content has a hash of its own so that it can be erased, where a law wants that, and the chain
-still holds (see `erasure`). The salt, sixteen random bytes, goes with it: without it nobody can
-find out what was erased by trying.
+still holds (see `erasure`). The salt, sixteen random bytes, is erased with it: without the salt,
+the content cannot be found by hashing guesses.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def number_text(text: str) -> str:
 
 
 def state_of(record: Record) -> dict[str, Any]:
-    """A record as an entry tells it: its stored attributes, without the key."""
+    """A record as an entry holds it: its stored attributes, without the key."""
     item = record.layout.to_item(record)
     return {name: plain(value) for name, value in without_key(item).items()}
 

@@ -51,7 +51,7 @@ def anonymise_change(tenant: Tenant, reason: str) -> Change:
 
 
 def erase_contents(tenant: Tenant) -> bt.Steps[None]:
-    """Erases what the entries before the last anonymising tell; to do so again changes nothing."""
+    """Erases the contents of the entries before the last anonymising; idempotent."""
     chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
     entries = yield from bt.all_of(chain, consistent=True)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)

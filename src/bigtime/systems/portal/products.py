@@ -22,7 +22,7 @@ DELETED: Final = bt.count(ARE_DELETED)
 
 
 class ProductName(bt.View, of=Product):
-    """What a product is called, and whether it is to be had."""
+    """What a product is called, and whether it is on sale."""
 
     id: values.ProductId
     name: values.Name

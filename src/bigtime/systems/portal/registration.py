@@ -123,7 +123,7 @@ def use_write(sent: OneTimeCode, moment: datetime) -> bt.Write[OneTimeCode]:
 
 
 def code_from(seed: bytes, pepper: bytes) -> str:
-    """The code of a seed; without the pepper, the seed tells nothing of it."""
+    """The code of a seed; without the pepper it cannot be derived from the seed."""
     digest = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
     return f"{int.from_bytes(digest[:8]) % 10**DIGITS:0{DIGITS}}"
 

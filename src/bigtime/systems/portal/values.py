@@ -1,7 +1,7 @@
 """The ids, names, texts, prices and dates of the portal: how they are written, what is refused.
 
-Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. A
-text that is no id is that of nothing, so it is answered like an unknown one.
+Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. Text
+that cannot be an id raises the same error as an unknown id.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def same_state(item: Item, state: AttributeValue | None) -> bool:
 
 @dataclass(slots=True)
 class Walk:
-    """One chain, entry by entry: where it stands, and what was wrong so far."""
+    """A walk along one chain, entry by entry: its place, and what was wrong so far."""
 
     chain: str
     sequence: int = 0
@@ -195,7 +195,7 @@ class Walk:
             yield "the record was changed between this entry and the one before"
 
     def goes_on(self, item: Item) -> bool:
-        """Whether the change began where the one before had ended, as far as both are told."""
+        """Whether the state before the change is the one after the previous; true if unknown."""
         before = item.get("before")
         if before is None or self.state is None:
             return True
@@ -228,7 +228,7 @@ def walk_chain(chain: str) -> bt.Steps[Walk]:
 
 
 def chains_in(items: list[Item]) -> list[Item]:
-    """One entry of each chain; the one that tells most of its record."""
+    """One entry of each chain; one that holds the record's state, if there is one."""
     chains: dict[str, Item] = {}
     for item in items:
         name = text_in(item, "PK")

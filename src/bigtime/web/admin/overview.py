@@ -1,4 +1,4 @@
-"""Where an admin begins: what there is, in numbers, and the tenants to remind."""
+"""The admin's overview: numbers of tenants, products and campaigns, and the tenants to remind."""
 
 from __future__ import annotations
 

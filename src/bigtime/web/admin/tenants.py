@@ -159,7 +159,7 @@ async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str 
 
 @tenants.post(f"{HERE}/{{tenant_id}}")
 async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
-    """Changes what is told of a tenant, if it is still what the admin has seen."""
+    """Changes a tenant's details, if they are still those that the admin has seen."""
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:

@@ -1,6 +1,6 @@
-"""`/api/v1/me/cart`: each caller's own cart, and for admins who has a product, without whose it is.
+"""`/api/v1/me/cart`: the caller's cart; for admins, the carts that hold a product, without names.
 
-Nobody says what a product costs but its deal. What is in a cart is bought by ordering it: see the
+The price of a product is its deal's, never the caller's. A cart is bought by ordering it: see the
 API of the shop.
 """
 

@@ -1,10 +1,10 @@
 """`/api/v1/catalog`: what editors write in the catalogue.
 
-Most of its patterns write one item, and join no transaction. So a change is noted after it is made:
-a crash in between leaves it made, and not in the list of changes. Nothing is in the list that has
-not happened.
+Most of these patterns write one item, and cannot join a transaction. So a change is logged after it
+is made: a crash in between leaves a change that is not in the log. Every change in the log has
+happened.
 
-Who watches is not told here: editors see that somebody does.
+Editors see that something is watched, and not by whom.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`/api/v1`: what editors write in `deals`, noted as at the desk: in the same transaction.
+"""`/api/v1`: what editors write in `deals`, logged in the same transaction, as at the desk.
 
-Messages to watchers take many writes, which no transaction holds. They are noted before they are
-sent: after a crash in between, what is in the list may not be done, and to ask again does the rest.
+Messages to watchers are more writes than a transaction holds. They are logged before they are sent:
+after a crash some may be missing, and the same request sends the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`/api/v1/me`: who the caller is in `deals`, what they like and watch, and their messages.
 
-A PUT of a like says how it should be: to like what one likes already is answered like the first
-time, and so is a DELETE of a like that is not there.
+PUT and DELETE of a like or a watch are idempotent: a second PUT is answered like the first, and so
+is a DELETE of what does not exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The documentation of the APIs: `/openapi.json` for programs, `/docs` for people.
 
-To describe a hundred routes takes a second, in which an event loop would answer nobody. So it is
-done once, on a thread, at the first request; requests in the meantime wait for it.
+Generating the OpenAPI of a hundred routes takes a second, which would block the event loop. So it
+is done once, on a thread, at the first request; other requests for it wait.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ async def get_its_order(
 
 
 def check_own(caller: Visitor, tenant_id: str) -> bool:
-    """Whether an admin asks; anybody else asks for their own, or gets nothing."""
+    """Whether the caller is an admin; raises an error if not, unless the tenant is their own."""
     if not is_admin(caller) and caller.tenant_id != tenant_id:
         raise NotAllowed()
     return is_admin(caller)

@@ -1,4 +1,4 @@
-"""Routers and routes of the APIs: errors, JSON bodies, and no query parameter that nobody reads.
+"""Routers and routes of the APIs: errors, JSON bodies; unknown query parameters are refused.
 
 A price such as 299.99 is that number, and not the float nearest to it: numbers with a point become
 decimals. What a lenient reader lets through is refused here: NaN, half a surrogate, a body of
@@ -91,7 +91,7 @@ HEADERS: Final[dict[int, dict[str, Any]]] = {
 
 
 def error_responses(*statuses: int) -> Documented:
-    """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
+    """The errors that a route documents; always with 422, or FastAPI would add its own."""
     return {status: error_response(status) for status in sorted({*statuses, 422})}
 
 
@@ -125,7 +125,7 @@ ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
 
 
 def faults_of(error: Exception) -> list[FieldFault]:
-    """What an error tells of single fields."""
+    """The messages of an error by field."""
     names = (ABOUT[kind] for kind in type(error).__mro__ if kind in ABOUT)
     return [FieldFault(name, str(error)) for name in next(names, ())]
 

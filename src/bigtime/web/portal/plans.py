@@ -1,9 +1,9 @@
 """Plans: the pricing page, the page of each campaign, and the checkout.
 
-The checkout is one page. What is chosen stands in its address, so that it can be changed, shared,
-or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
-the button. The form has the order's id, so that one that is sent twice orders once, and the total
-that was shown: if it is another by then, nothing is ordered.
+The checkout is one page. The choice is in its URL, so that it can be changed, shared, or returned
+to after the mailbox check. A visitor who is no known customer gives an e-mail address first; a
+customer sees the order button. The form has the order's id, so that a form sent twice orders once,
+and the total that was shown: if the total has changed, nothing is ordered.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ async def checkout_page(
     status: int = 200,
     refused: DomainError | None = None,
 ) -> Response:
-    """The page; what is wrong with the choice stands beside it, and then there is no button."""
+    """The checkout page; without the order button if the choice has an error."""
     context = pages.context_of(request)
     choice = pages.check_form(Choice, form.typed).value
     found = await context.store.run(read_checkout(choice, pages.ordering_of(context)))

@@ -3,8 +3,8 @@
 Every form changes the cart of the visitor who is signed in, and takes the deal's own price.
 
 A line that was removed can be put back as it was, at its price. The page after a removal has the
-line in the text of its undo button, signed as a cursor is: nobody can put back a line that was not
-theirs. The text is good for an hour.
+line in the text of its undo button, signed as a cursor is, so that no other line can be put in.
+The text is valid for an hour.
 """
 
 from __future__ import annotations
