@@ -104,7 +104,7 @@ def while_text(key: bt.EntityKey) -> str:
     return f"while {' and '.join(map(values_text, key.only, key.only.values()))} only: "
 
 
-def values_text(name: str, values: tuple[Any, ...]) -> str:
+def values_text(name: str, values: tuple[object, ...]) -> str:
     spoken = name.replace("_", " ")
     if values in ((True,), (False,)):
         return spoken if values[0] else f"not {spoken}"

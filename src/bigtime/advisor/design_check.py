@@ -17,7 +17,7 @@ from enum import Enum
 from itertools import combinations
 from math import prod
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -136,7 +136,7 @@ def unbounded_paths(kind: type[BaseModel], above: tuple[type, ...] = ()) -> Iter
             yield f"{name}{path}"
 
 
-def unbounded_in(annotation: Any, above: tuple[type, ...]) -> Iterator[str]:
+def unbounded_in(annotation: object, above: tuple[type, ...]) -> Iterator[str]:
     kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind
     if origin in (Union, UnionType):
@@ -159,7 +159,7 @@ def is_collection(kind: type) -> bool:
     )
 
 
-def is_fixed(kind: Any) -> bool:
+def is_fixed(kind: object) -> bool:
     """A tuple of so many elements."""
     return get_origin(kind) is tuple and Ellipsis not in get_args(kind)
 
@@ -183,7 +183,7 @@ def large_item(entity: type[bt.Entity]) -> Iterator[Finding]:
     )
 
 
-def greatest(annotation: Any, above: tuple[type, ...]) -> int:
+def greatest(annotation: object, above: tuple[type, ...]) -> int:
     """The most bytes that a value takes, as far as that is declared; what is not counts little."""
     kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.advisor.charges import (
@@ -91,7 +91,7 @@ class DryRun:
             value: T = end.value
             return value
 
-    def perform(self, step: wire.Step) -> Any:
+    def perform(self, step: wire.Step) -> object:
         match step:
             case wire.Request():
                 return self.answer(step)

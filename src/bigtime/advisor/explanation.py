@@ -140,7 +140,7 @@ class Cost(Protocol):
         assert pattern_cost(fetch_deal(deal_id)).read_units == 0.5
     """
 
-    def __call__(self, steps: Runnable[T], **assumed: Any) -> Explanation[T]: ...
+    def __call__(self, steps: Runnable[T], **assumed: object) -> Explanation[T]: ...
 
 
 def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
@@ -154,7 +154,7 @@ def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
 # Which table a request's TableName means
 
 
-def table_finder(steps: Steps[Any], given: Iterable[Table]) -> Callable[[str], Table]:
+def table_finder(steps: Steps[object], given: Iterable[Table]) -> Callable[[str], Table]:
     """Finds a table by its name: among those given, those in the module of the steps, or all."""
     tables = list(given)
     frame = getattr(steps, "gi_frame", None)

@@ -82,7 +82,7 @@ def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator
     yield from first_lines(parts, keys, inner)
 
 
-def first_lines(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
+def first_lines(parts: Iterable[Iterable[str]], of: Sequence[object], indent: str) -> Iterator[str]:
     """The lines of the first `MOST_LISTED` parts, and how many more there are."""
     for part, _ in zip(parts, range(MOST_LISTED), strict=False):
         yield from part
@@ -90,7 +90,7 @@ def first_lines(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) 
         yield f"{indent}and {len(of) - MOST_LISTED} more"
 
 
-def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
+def pairs(label: str, named: Mapping[str, object], indent: str) -> Iterator[str]:
     """Names and what they are, as many to a line as there is room for."""
     line = f"{indent}{label}:"
     for place, (name, value) in enumerate(named.items(), 1):
@@ -103,14 +103,14 @@ def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield line
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 # Secrets
 
 
-def visible_item(table: Table | None, item: Item) -> Mapping[str, Any]:
+def visible_item(table: Table | None, item: Item) -> Mapping[str, object]:
     if table is None:
         return item
     layout = layout_in(table)(item)
@@ -119,7 +119,9 @@ def visible_item(table: Table | None, item: Item) -> Mapping[str, Any]:
     return hide(item, hidden_in(table))
 
 
-def visible_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
+def visible_marks(
+    table: Table | None, params: Params, marks: Mapping[str, object]
+) -> dict[str, Any]:
     secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
     return hide(marks, secret)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Self, TypedDict, Unpack
+from typing import Self, TypedDict, Unpack
 
 from bigtime.advisor.matching_items import matching_items
 from bigtime.advisor.request_actions import (
@@ -140,7 +140,7 @@ class SampleTables:
         params = {name: value for name, value in request.params.items() if name not in unused}
         self.ask(request.operation, **params)
 
-    def ask(self, operation: str, **params: Any) -> Response:
+    def ask(self, operation: str, **params: object) -> Response:
         return self.engine(Request(operation, params))
 
     # Samples

@@ -40,7 +40,7 @@ def parse_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[st
     }
 
 
-def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> None:
+def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, object]) -> None:
     missing = [
         option_of(parameter.name)
         for parameter in parameters_of(pattern).values()
@@ -117,7 +117,7 @@ def option_of(name: str) -> str:
 # Values
 
 
-def parse_texts(parameter: Parameter, texts: list[str]) -> Any:
+def parse_texts(parameter: Parameter, texts: list[str]) -> object:
     option, annotation = option_of(parameter.name), parameter.annotation
     if takes_cursor(parameter):
         return cursors().read(texts[-1])
@@ -131,7 +131,7 @@ def parse_texts(parameter: Parameter, texts: list[str]) -> Any:
         refuse(f"{option} cannot be typed: run the pattern from Python.", code=2)
 
 
-def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> Any:
+def value_of(adapter: TypeAdapter[Any], annotation: object, texts: list[str]) -> object:
     if is_text(annotation):
         return adapter.validate_strings(texts[-1])
     member = member_type(annotation)
@@ -142,7 +142,7 @@ def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> An
     return adapter.validate_json(f"[{','.join(texts)}]")
 
 
-def without_computed(annotation: Any, text: str) -> str:
+def without_computed(annotation: object, text: str) -> str:
     """A record's JSON without the fields that it makes of the others."""
     kind = single_type(annotation)
     if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
@@ -174,7 +174,7 @@ def takes_cursor(parameter: Parameter) -> bool:
     return single_type(parameter.annotation) is Position
 
 
-def single_type(annotation: Any) -> Any:
+def single_type(annotation: object) -> object:
     """The type of an annotation, besides None; None when there are several."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) not in (Union, UnionType):
@@ -183,7 +183,7 @@ def single_type(annotation: Any) -> Any:
     return single_type(others[0]) if len(others) == 1 else None
 
 
-def is_text(annotation: Any) -> bool:
+def is_text(annotation: object) -> bool:
     """Whether a value of this type can be read from plain text."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
@@ -196,7 +196,7 @@ def is_text(annotation: Any) -> bool:
     return not (is_container or is_dataclass(kind) or issubclass(kind, BaseModel))
 
 
-def member_type(annotation: Any) -> Any:
+def member_type(annotation: object) -> object:
     """The type of the members of a list or a set; None when it is neither."""
     kind = single_type(annotation)
     origin = get_origin(kind)
@@ -205,7 +205,7 @@ def member_type(annotation: Any) -> Any:
     return get_args(kind)[0] if issubclass(origin, Iterable) else None
 
 
-def json_hint(annotation: Any) -> str:
+def json_hint(annotation: object) -> str:
     if is_text(annotation):
         return ""
     try:

@@ -40,7 +40,7 @@ def cursors() -> Cursors:
 # Values
 
 
-def fields_of(value: Any) -> dict[str, Any] | None:
+def fields_of(value: object) -> dict[str, Any] | None:
     """The fields of a record that may be shown; None for what is no record."""
     if isinstance(value, BaseModel):
         fields_shown = (type(value).model_fields, type(value).model_computed_fields)
@@ -57,7 +57,7 @@ def fields_of(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A value as JSON has it."""
     if isinstance(value, Enum):
         return plain(value.value)
@@ -75,7 +75,7 @@ def plain(value: Any) -> Any:
     return to_jsonable_python(value, fallback=str)
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A value in a cell of a table."""
     simple = plain(value)
     if simple is None:
@@ -83,11 +83,11 @@ def cell(value: Any) -> str:
     return simple if isinstance(simple, str) else json.dumps(simple, ensure_ascii=False)
 
 
-def is_record(value: Any) -> bool:
+def is_record(value: object) -> bool:
     return fields_of(value) is not None
 
 
-def fits_a_cell(value: Any) -> bool:
+def fits_a_cell(value: object) -> bool:
     if is_record(value) or isinstance(value, Page):
         return False
     return not (isinstance(value, (list, tuple)) and any(map(is_record, value)))
@@ -96,7 +96,7 @@ def fits_a_cell(value: Any) -> bool:
 # On the screen
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
 
 
@@ -106,7 +106,7 @@ def screen_for_tables() -> Console:
     return Console(highlight=False, markup=False, width=WIDE if is_free else None)
 
 
-def show(value: Any, *, after: str) -> None:
+def show(value: object, *, after: str) -> None:
     """Prints a result; `after` is the option that takes a page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
@@ -116,7 +116,7 @@ def show(value: Any, *, after: str) -> None:
         before = part
 
 
-def result_parts(value: Any, after: str) -> Iterator[Table | str]:
+def result_parts(value: object, after: str) -> Iterator[Table | str]:
     record = fields_of(value)
     if record is not None:
         yield from record_parts(record, after)
@@ -134,7 +134,7 @@ def result_parts(value: Any, after: str) -> Iterator[Table | str]:
         yield cell(value) or "nothing"
 
 
-def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
+def record_parts(record: Mapping[str, object], after: str) -> Iterator[Table | str]:
     cells = {name: cell(value) for name, value in record.items() if fits_a_cell(value)}
     if cells:
         table = Table(box=None, show_header=False, pad_edge=False)
@@ -147,7 +147,7 @@ def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]
         yield from result_parts(record[name], after)
 
 
-def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
+def list_parts(values: Iterable[object]) -> Iterator[Table | str]:
     """A table for each kind of record, and a line for each other value."""
     kinds: dict[type, list[Any]] = {}
     for value in values:
@@ -163,7 +163,7 @@ def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
             yield from map(cell, alike)
 
 
-def rows_of(records: Sequence[Any]) -> Table:
+def rows_of(records: Sequence[object]) -> Table:
     """A row for each record; a column that is empty in all of them is left out."""
     rows = [
         {name: cell(value) for name, value in (fields_of(record) or {}).items()}

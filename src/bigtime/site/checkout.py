@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.site.design import Mail, transact_once
@@ -281,7 +281,7 @@ def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
 
 
 @bt.reaction(cart.CART, of=[cart.Purchases])
-def resume_purchases(change: bt.Change[Any]) -> Steps[None]:
+def resume_purchases(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Completes a large purchase that its checkout has left open."""
     purchases = change.of(cart.Purchases)
     if purchases is not None and purchases.after is not None and purchases.after.is_open:

@@ -217,7 +217,7 @@ def fetch_hot_deal_task(deal_id: deals.DealId) -> Steps[HotDealTask | None]:
 
 
 @bt.reaction(SITE_TABLE, of=[HotDealTask])
-def send_hot_deals(change: bt.Change[Any]) -> Steps[None]:
+def send_hot_deals(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
     task = change.of(HotDealTask)
     if task is None or task.kind != "insert" or task.after is None:

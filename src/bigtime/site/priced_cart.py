@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -148,7 +148,7 @@ class NoUndo(bt.RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
 
-def whole_number(text: Any) -> Any:
+def whole_number(text: object) -> object:
     if isinstance(text, str) and not (
         text.isascii() and text.isdigit() and len(text) < MOST_DIGITS
     ):

@@ -209,7 +209,7 @@ class CartLine(bt.Entity, table=CART):
         """Its sort key, which identifies a line within its account."""
         return sort_key(self.own_key())
 
-    def replace(self, **changed: Any) -> CartLine:
+    def replace(self, **changed: object) -> CartLine:
         """The same line with something changed, and checked as a new one is."""
         return CartLine(**{**self.__dict__, **changed})
 

@@ -128,7 +128,7 @@ def put_in_cart_noting(
 def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
     marker = yield from marker_of(line)
     if marker is None:
-        entering: bt.Write[Any] = bt.create(line, unless_exists=design.CartChanged)
+        entering: bt.Write[CartLine] = bt.create(line, unless_exists=design.CartChanged)
     else:
         there = yield from bt.get(marker.line, missing=design.CartChanged, consistent=True)
         line = there.replace(count=design.count_of(there.count + line.count), price=line.price)
@@ -236,7 +236,7 @@ def activate_line(line: CartLine, there: CartLine) -> bt.Steps[CartLine]:
     return (yield from bt.get(marker.line, missing=design.UnknownLine, consistent=True))
 
 
-def remove_write(line: CartLine) -> bt.Write[Any]:
+def remove_write(line: CartLine) -> bt.Write[CartLine | None]:
     """Deletes a line that is as it was seen; its marker goes with it."""
     return bt.delete(
         line, if_exists=design.CartChanged, when=as_seen(line), otherwise=design.CartChanged
@@ -312,7 +312,7 @@ def view_carts_of_day(
 
 
 def of_sku(
-    item_sku: str, limit: int, after: bt.Position | None, **stretch: Any
+    item_sku: str, limit: int, after: bt.Position | None, **stretch: object
 ) -> bt.Steps[bt.Page[CartLine]]:
     """A page of the index, from all partitions of a SKU."""
     fields = {"item_sku": design.SKU(item_sku), **stretch}

@@ -97,7 +97,7 @@ def purchase_writes(prepared: Prepared) -> tuple[bt.Write[Any], ...]:
     return (*moves, record_write(prepared))
 
 
-def open_write(prepared: Prepared) -> bt.Write[Any]:
+def open_write(prepared: Prepared) -> bt.Write[Purchases]:
     """The write that begins a purchase of many lines; `complete_purchase` does the rest."""
     return record_write(prepared, buying=[as_bought(line) for line in prepared.lines])
 
@@ -137,7 +137,7 @@ def time_after(before: Purchases | None, moment: datetime) -> datetime:
     return moment if before is None else max(moment, before.begun_at + INSTANT)
 
 
-def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> bt.Write[Any]:
+def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> bt.Write[Purchases]:
     """Writes this purchase over the one before it."""
     return bt.put(
         Purchases(
@@ -209,7 +209,7 @@ def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Itera
     yield bt.create(there, unless_exists=design.CartChanged)
 
 
-def reduce_write(line: CartLine, count: int) -> bt.Write[Any]:
+def reduce_write(line: CartLine, count: int) -> bt.Write[CartLine]:
     return bt.update(
         line.own_key(),
         count=bt.Add(-count),
@@ -226,7 +226,7 @@ def unchanged_check(last: Purchases) -> bt.Write[Any]:
     )
 
 
-def close_write(last: Purchases) -> bt.Write[Any]:
+def close_write(last: Purchases) -> bt.Write[Purchases]:
     return bt.put(last.model_copy(update={"buying": []}))
 
 
@@ -249,7 +249,7 @@ def view_purchase(
             return []
 
 
-def purchased_range(account_id: str, entered_at: Any) -> bt.KeyRange[CartLine]:
+def purchased_range(account_id: str, entered_at: object) -> bt.KeyRange[CartLine]:
     return CartLine.within(
         "main", account_id=account_id, status=Status.PURCHASED, entered_at=entered_at
     )

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import design
@@ -75,7 +75,7 @@ def refresh_deals_cache() -> bt.Steps[list[Deal]]:
 
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
-def keep_deals_cache(change: bt.Change[Any]) -> bt.Steps[None]:
+def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Writes the copies of the latest deals anew when one appears or changes."""
     event = change.of(Deal)
     if event is None:

@@ -138,7 +138,7 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def given_fields(**fields: Any) -> dict[str, Any]:
+def given_fields(**fields: object) -> dict[str, Any]:
     """The fields that are not None, each checked."""
     return {name: CHECKS[name](value) for name, value in fields.items() if value is not None}
 
@@ -157,7 +157,7 @@ message_id_of = bt.ksuid_or(errors.UnknownMessage)
 def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
     """A validator that spells text, and leaves other values for pydantic to refuse."""
 
-    def spell_text(value: Any) -> Any:
+    def spell_text(value: object) -> object:
         return spell(value) if isinstance(value, str) else value
 
     return BeforeValidator(spell_text)

@@ -311,7 +311,7 @@ def restore_campaign(code: values.AskedCode, *, by: values.Actor) -> bt.Steps[Ca
 
 
 def edit_campaign(
-    code: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+    code: str, changes: Mapping[str, object], by: str, seen: str | None = None
 ) -> bt.Steps[Campaign]:
     def decide(campaign: Campaign) -> bt.Steps[records.Change | None]:
         records.check_seen(campaign, seen)

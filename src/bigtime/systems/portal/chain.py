@@ -117,7 +117,7 @@ def without_key(item: Item) -> Item:
     return {name: value for name, value in item.items() if name not in KEY}
 
 
-def plain(value: AttributeValue) -> Any:
+def plain(value: AttributeValue) -> object:
     """What an attribute holds, as the kit writes it back."""
     ((tag, content),) = value.items()
     match tag:

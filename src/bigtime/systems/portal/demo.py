@@ -291,7 +291,7 @@ class Life(Generic[R]):
 
     def change(
         self,
-        fields: Mapping[str, Any],
+        fields: Mapping[str, object],
         at: datetime,
         by: str,
         action: Action | None = None,

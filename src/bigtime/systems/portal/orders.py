@@ -120,7 +120,7 @@ def list_orders(
 # Making one
 
 
-def checked_lines(products: Any) -> dict[str, int]:
+def checked_lines(products: object) -> dict[str, int]:
     """How many of each product, as far as that can be judged before any is read."""
     if not isinstance(products, Mapping) or not 1 <= len(products) <= design.MOST_LINES:
         raise errors.LinesRefused

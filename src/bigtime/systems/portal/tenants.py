@@ -238,7 +238,7 @@ def restore_tenant(tenant_id: values.TenantId, *, by: values.Actor) -> bt.Steps[
 
 
 def edit_tenant(
-    tenant_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+    tenant_id: str, changes: Mapping[str, object], by: str, seen: str | None = None
 ) -> bt.Steps[Tenant]:
     return records.edit(
         Tenant.key(tenant_id),

@@ -76,7 +76,7 @@ class Filters(BaseModel):
         return portal.list_campaigns(**chosen, **query)
 
 
-def typed_percentage(text: Any) -> Any:
+def typed_percentage(text: object) -> object:
     """`12.5`, also with its sign; what a program would read as a number is not always one."""
     if not isinstance(text, str):
         return text

@@ -33,14 +33,14 @@ CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.
 Which = Literal["active", "all", "archived"]
 
 
-def split_lines(text: Any) -> Any:
+def split_lines(text: object) -> object:
     """A feature to a line; empty lines do not count."""
     if not isinstance(text, str):
         return text
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def one_newline(text: Any) -> Any:
+def one_newline(text: object) -> object:
     """Browsers end lines with two characters, programs with one."""
     return text.replace("\r\n", "\n") if isinstance(text, str) else text
 

@@ -37,7 +37,7 @@ Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
 
 
 async def answer_list(
-    request: Request, template: str, found: Page[Any], *, status: int = 200, **values: Any
+    request: Request, template: str, found: Page[Any], *, status: int = 200, **values: object
 ) -> Response:
     """A page of a list, and where the next one begins."""
     context = context_of(request)
@@ -164,7 +164,7 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
     ]
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     match value:
         case None:
             return ""

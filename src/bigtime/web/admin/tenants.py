@@ -265,7 +265,7 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
 
 
 async def run_move(
-    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[Any]
+    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[object]
 ) -> Response:
     try:
         await context_of(request).store.run(steps)

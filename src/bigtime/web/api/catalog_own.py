@@ -96,7 +96,7 @@ class WatchShown(bodies.ResponseBody):
     category_id: str | None
 
 
-def plain_numbers(value: Any) -> Any:
+def plain_numbers(value: object) -> object:
     """Numbers as JSON has them."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)

@@ -198,7 +198,7 @@ class Description:
         found: Mapping[str, Any] = self.components["schemas"][schema["$ref"].rpartition("/")[2]]
         return found
 
-    def example(self, schema: Mapping[str, Any]) -> str:
+    def example(self, schema: Mapping[str, object]) -> str:
         value = self.example_value(schema, MOST_DEEP)
         return "" if value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
@@ -236,7 +236,7 @@ LIMITS: Final = (
 )
 
 
-def limits_in(schema: Mapping[str, Any]) -> Iterator[str]:
+def limits_in(schema: Mapping[str, object]) -> Iterator[str]:
     for name, words in LIMITS:
         if name in schema:
             yield words.format(schema[name])

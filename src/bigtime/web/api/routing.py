@@ -80,7 +80,7 @@ Documented: TypeAlias = dict[int | str, dict[str, Any]]
 """The `responses` of a route that are errors."""
 
 
-def header(description: str, **schema: Any) -> dict[str, Any]:
+def header(description: str, **schema: object) -> dict[str, Any]:
     return {"description": description, "required": True, "schema": schema}
 
 
@@ -234,7 +234,7 @@ class JsonRequest(Request):
     async def body(self) -> bytes:
         return self.content
 
-    async def json(self) -> Any:
+    async def json(self) -> object:
         return self.value
 
 
@@ -258,7 +258,7 @@ def object_in(content: bytes) -> dict[str, Any]:
     return value
 
 
-def parse_json(content: bytes) -> Any:
+def parse_json(content: bytes) -> object:
     try:
         orjson.loads(content)
         return json.loads(content, parse_float=Decimal)

@@ -147,7 +147,7 @@ def checker(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def split_words(text: Any) -> Any:
+def split_words(text: object) -> object:
     """A field with several values, separated by spaces, as a list."""
     return text.split() if isinstance(text, str) else text
 

@@ -95,7 +95,7 @@ def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
 # Checkout
 
 
-def whole_number(text: Any) -> Any:
+def whole_number(text: object) -> object:
     if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
         raise portal.LinesRefused
     return text
