@@ -20,7 +20,7 @@ from bigtime.store import Store, TransportError
 from bigtime.store.consumption import Handler
 from bigtime.systems.portal.registration import code_from
 from bigtime.web.http.settings import Settings, pepper_of
-from bigtime.web.worker import Consuming, Worker, handlers
+from bigtime.web.worker import RetriedConsumer, Worker, handlers
 from tests.site.letters import write_letter
 from tests.site.smtp import mail_server
 from tests.web.browsing import SECRET
@@ -61,7 +61,7 @@ def outbox(store: Store) -> list[Mail]:
     return page.items
 
 
-def consuming(store: Store, smtp: str) -> Consuming:
+def consuming(store: Store, smtp: str) -> RetriedConsumer:
     """The consumer that sends letters, in a new worker."""
     settings = Settings(smtp=smtp, secret=SECRET)  # type: ignore[arg-type]
     (found,) = [one for one in Worker(store, settings).consuming if one.name == "site.mail"]

@@ -36,7 +36,7 @@ class CannotExplain(DesignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Explained(Charged):
+class ExplainedRequest(Charged):
     """One request: what it is, the indexes it goes by, what it would cost, and why."""
 
     request: wire.Request
@@ -74,7 +74,7 @@ class DryRun:
 
     def __init__(self, tables: SampleTables) -> None:
         self.tables = tables
-        self.requests: list[Explained] = []
+        self.requests: list[ExplainedRequest] = []
         self.drawn = 0
 
     def run(self, steps: wire.Steps[T]) -> T:
@@ -127,7 +127,9 @@ class DryRun:
             assumption = self.items_sentence(request, before, self.items_named(request))
         charges = sum_charges(consumed_charges(request.operation, response))
         used = tuple(charge for charge in charges if charge.read_units or charge.write_units)
-        self.requests.append(Explained(request, self.used_indexes(request), used, assumption))
+        self.requests.append(
+            ExplainedRequest(request, self.used_indexes(request), used, assumption)
+        )
         return response
 
     def used_indexes(self, request: wire.Request) -> UsedIndexes:

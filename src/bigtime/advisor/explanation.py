@@ -22,10 +22,10 @@ from decimal import Decimal
 from typing import Any, Generic, Protocol, TypeGuard, TypeVar, Unpack, cast
 
 from bigtime.advisor.charges import Charge, Charged, sum_charges, units
-from bigtime.advisor.dry_run import DryRun, Explained
+from bigtime.advisor.dry_run import DryRun, ExplainedRequest
 from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate
 from bigtime.advisor.prices import rate as rate_of
-from bigtime.advisor.sample_tables import Assumed, SampleTables
+from bigtime.advisor.sample_tables import Assumptions, SampleTables
 from bigtime.engine import Engine
 from bigtime.model import DesignError, DomainError, Entity, Runnable, Table, steps_of
 from bigtime.wire import Steps
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Explanation(Charged, Generic[T]):
     """All requests of some steps. `ended` is the domain error that a dry run came to, if any."""
 
-    requests: tuple[Explained, ...]
+    requests: tuple[ExplainedRequest, ...]
     rate: Rate
     outcome: T | None
     ended: DomainError | None
@@ -105,7 +105,7 @@ def explain_on(
     *,
     rate: Rate,
     tables: Iterable[Table] = (),
-    **assumed: Unpack[Assumed],
+    **assumed: Unpack[Assumptions],
 ) -> Explanation[T]:
     """As `explain`, on an engine that many explanations may use, one after the other."""
     generator = steps_of(steps)

@@ -45,7 +45,7 @@ STRETCH = ("TableName", "IndexName", KEY_CONDITION)
 PAGE = (*STRETCH, "Limit", "ExclusiveStartKey", "ScanIndexForward", "Segment", "TotalSegments")
 
 
-class Assumed(TypedDict, total=False):
+class Assumptions(TypedDict, total=False):
     """What the tables of a dry run hold."""
 
     sizes: Mapping[type[Entity], int] | None
@@ -60,7 +60,7 @@ class SampleTables:
     """Tables in an engine, for as long as the context lasts; `table_named` finds their designs."""
 
     def __init__(
-        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumed]
+        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumptions]
     ) -> None:
         holding = assumed.get("holding")
         self.engine = engine

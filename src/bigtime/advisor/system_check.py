@@ -27,7 +27,7 @@ from bigtime.advisor.dry_run import MAIN_TABLE
 from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
-from bigtime.advisor.sample_tables import Assumed
+from bigtime.advisor.sample_tables import Assumptions
 from bigtime.engine import Engine
 from bigtime.model import MAIN, Pattern, System, check_kind, reads_bucket_list
 
@@ -90,7 +90,7 @@ def check_pattern(engine: Engine, system: System, pattern: Pattern[..., Any]) ->
 
 
 def dry_run(
-    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumed]
+    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumptions]
 ) -> Explanation[Any]:
     steps = pattern(**sample_arguments(pattern))
     return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)

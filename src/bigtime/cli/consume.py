@@ -49,7 +49,7 @@ def consume(
         progress() as bar,
         stop_signals() as stop,
     ):
-        running = [Running(database, wanted, reaction, bar) for reaction in reactions]
+        running = [RunningReaction(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
 
 
@@ -63,7 +63,7 @@ def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
     return [reaction for name, reaction in known.items() if not only or name in only]
 
 
-class Running:
+class RunningReaction:
     """A reaction and its consumer, with a line of its own on the screen."""
 
     def __init__(self, store: Store, system: System, reaction: Reaction, bar: Progress) -> None:
@@ -103,7 +103,7 @@ class Running:
         self.bar.update(self.task, lag=reading.lag_seconds)
 
 
-def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: bool) -> None:
+def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, once: bool) -> None:
     """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
     from bigtime.store import QUIET_ROUNDS
 

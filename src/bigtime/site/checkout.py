@@ -118,7 +118,7 @@ def check_out(checkout: Checkout) -> Steps[bt.Ksuid]:
     raise cart.CartChanged
 
 
-def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
+def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[None]:
     """The transaction that decides what is bought."""
     moment = yield from bt.now()
     if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
@@ -146,8 +146,8 @@ def new_order(checkout: Checkout, lines: Iterable[cart.CartLine]) -> Steps[shop.
     return shop.new_order(checkout.username, checkout.order_id, items, ship_to=checkout.ship_to)
 
 
-def order_item(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
-    return shop.Ordered(
+def order_item(line: cart.CartLine, deal: Deal | None) -> shop.OrderedItem:
+    return shop.OrderedItem(
         item_id=line.item_sku,
         price=line.price,
         count=line.count,

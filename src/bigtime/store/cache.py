@@ -264,7 +264,7 @@ class ItemCache:
         with self._lock:
             self._invalidations += count
 
-    def _forget(self, changed: list[cache_identity.Changed] | None) -> None:
+    def _forget(self, changed: list[cache_identity.ChangedItem] | None) -> None:
         try:
             with self._lock:
                 for table, item in changed or ():

@@ -36,7 +36,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
+PendingStep: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
 """What a run leaves to its store."""
 WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
 MOST_FACTS = 65_536
@@ -109,7 +109,7 @@ class Run(Generic[T]):
             steps = getattr(steps, "gi_yieldfrom", None)
         return found
 
-    def advance(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+    def advance(self, move: Callable[[Any], Step], value: object) -> PendingStep | None:
         """Moves the steps on by `send` or `throw` to what is wanted next; begins by sending None.
 
         None is the end, and `result` is there.
@@ -154,7 +154,7 @@ class Driver:
         self.meter = meter
         self._facts: set[Hashable] = set()
 
-    def _with_meter(self, wanted: Wanted, run: Run[Any]) -> Wanted:
+    def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern

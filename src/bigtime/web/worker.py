@@ -47,7 +47,7 @@ class Stopped(BaseException):
     """The worker stops, at any request of its consumers."""
 
 
-class Consuming:
+class RetriedConsumer:
     """A consumer that is tried again when it fails."""
 
     def __init__(self, store: Store, name: str, table: str, handle: Handler) -> None:
@@ -85,12 +85,14 @@ class Consuming:
 class Worker:
     """All consumers of the site, at once."""
 
-    def __init__(self, store: Store, settings: Settings, spending: Spending | None = None) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, spending: UnitCounter | None = None
+    ) -> None:
         self.store = store
-        self.spending = spending or Spending()
+        self.spending = spending or UnitCounter()
         sender = mail_sender(settings)
         self.consuming = [
-            Consuming(store, name, table.name, handle)
+            RetriedConsumer(store, name, table.name, handle)
             for name, (table, handle) in handlers(sender).items()
         ]
         self.chores = [
@@ -105,7 +107,7 @@ class Worker:
 
     def run(self, stop: threading.Event) -> None:
         """Each on a thread of its own: none waits for another, and the signs of life for none."""
-        doing: list[Consuming | Chore] = [*self.consuming, *self.chores]
+        doing: list[RetriedConsumer | Chore] = [*self.consuming, *self.chores]
         threads = [threading.Thread(target=task.run, args=(stop,)) for task in doing]
         for thread in threads:
             thread.start()
@@ -123,7 +125,7 @@ class Worker:
         )
 
 
-class Spending:
+class UnitCounter:
     """What each pattern has consumed since the worker began. Safe for threads."""
 
     def __init__(self) -> None:
@@ -188,7 +190,7 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
-    spending = Spending()
+    spending = UnitCounter()
     hooks = [stopping_at(stop)]
     with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
         Worker(store, settings, spending).run(stop)

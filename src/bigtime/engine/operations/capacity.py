@@ -11,7 +11,7 @@ from bigtime.wire import Params, Response, index_write_units, same_maps, write_u
 
 
 @dataclass(slots=True)
-class Consumed:
+class ConsumedCapacity:
     """The capacity one request has used on one table, called as the request calls it."""
 
     table_name: str
@@ -87,7 +87,7 @@ def costs(
     response: Response = {}
     mode = mode_of(params)
     if mode:
-        used = {name: Consumed(name) for name, _ in plans}
+        used = {name: ConsumedCapacity(name) for name, _ in plans}
         for name, plan in plans:
             used[name].add_write(plan, transactional=transactional)
         side = "Write" if transactional else None

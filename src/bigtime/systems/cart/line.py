@@ -16,7 +16,7 @@ from bigtime.systems.cart import design
 from bigtime.systems.cart.design import CartLine, LineMarker, Status
 
 T = TypeVar("T")
-Noting: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
+LineWrites: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
 
 TRIES = 16
 INSTANT = timedelta(milliseconds=1)
@@ -114,18 +114,18 @@ def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> bt.S
     )
 
 
-def put_in_cart_noting(
-    account_id: str, item_sku: str, price: Decimal, count: int, *, noting: Noting
+def put_in_cart_with(
+    account_id: str, item_sku: str, price: Decimal, count: int, *, also: LineWrites
 ) -> bt.Steps[CartLine]:
     """Puts a product in the cart, in one transaction with writes that record the resulting line.
 
     A client that got no answer finds there whether it was done.
     """
     line = yield from new_line(account_id, item_sku, price, count)
-    return (yield from until_seen(lambda: enter_line_noting(line, noting)))
+    return (yield from until_seen(lambda: enter_line_with(line, also)))
 
 
-def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
+def enter_line_with(line: CartLine, also: LineWrites) -> bt.Steps[CartLine]:
     marker = yield from marker_of(line)
     if marker is None:
         entering: bt.Write[CartLine] = bt.create(line, unless_exists=design.CartChanged)
@@ -140,7 +140,7 @@ def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
             when=as_seen(there),
             otherwise=design.CartChanged,
         )
-    yield from bt.transact(entering, *noting(line))
+    yield from bt.transact(entering, *also(line))
     return line
 
 

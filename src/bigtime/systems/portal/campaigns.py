@@ -326,7 +326,7 @@ def edit_campaign(
         return records.Change(change.fields, change.action, checks=checks)
 
     key = Campaign.key(values.campaign_code_of(code))
-    return records.Changing(key, by, errors.UnknownCampaign).run(decide)
+    return records.RecordChange(key, by, errors.UnknownCampaign).run(decide)
 
 
 # Rules

@@ -377,7 +377,7 @@ def campaign_life(
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class Offering:
     """What customers choose from."""
 
     products: list[Product]
@@ -459,7 +459,7 @@ def tenant_life(number: int, story: Story, since: datetime, random: Random) -> L
 
 
 def order_life(
-    tenant: Tenant, at: datetime, offered: Offered, random: Random
+    tenant: Tenant, at: datetime, offered: Offering, random: Random
 ) -> Life[design.Order]:
     chosen = {plan.id: plan for plan in random.sample(offered.products, random.choice((1, 1, 2)))}
     first = next(iter(chosen.values()))
@@ -490,7 +490,7 @@ def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Ite
         yield from price_entries(product)
     for campaign in campaigns:
         yield from campaign.entities()
-    offered = Offered(
+    offered = Offering(
         [product.record for product in products if product.record.active],
         [campaign.record for campaign in campaigns],
     )
@@ -498,7 +498,9 @@ def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Ite
         yield from customer(number, offered, random, until)
 
 
-def customer(number: int, offered: Offered, random: Random, until: datetime) -> Iterator[bt.Entity]:
+def customer(
+    number: int, offered: Offering, random: Random, until: datetime
+) -> Iterator[bt.Entity]:
     story = STORIES[number % len(STORIES)]
     seconds = int(FIRST_CUSTOMER.total_seconds()) - 5 * 86_400
     since = until - FIRST_CUSTOMER + timedelta(seconds=random.randrange(seconds))

@@ -16,7 +16,7 @@ from typing import Final
 from bigtime import model as bt
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Tenant
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
-from bigtime.systems.portal.records import Change, Changing
+from bigtime.systems.portal.records import Change, RecordChange
 from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
 
 ERASED: Final = "@erased.invalid"
@@ -32,7 +32,7 @@ def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> bt.St
             raise AnonymiseForbidden
         return None if is_anonymous(tenant) else anonymise_change(tenant, why)
 
-    tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
+    tenant = yield from RecordChange(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
     yield from erase_contents(tenant)
     return tenant
 

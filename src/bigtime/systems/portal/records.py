@@ -121,7 +121,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changing(Generic[R]):
+class RecordChange(Generic[R]):
     """The change of a record: its key, by whom, and the error if it is missing."""
 
     key: bt.Key[R]
@@ -276,7 +276,7 @@ def edit(
         check_seen(record, seen)
         return edit_change(record, changes, changeable, deleted)
 
-    return Changing(key, by, missing).apply(decide)
+    return RecordChange(key, by, missing).apply(decide)
 
 
 def edit_change(

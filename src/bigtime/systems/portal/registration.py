@@ -30,7 +30,7 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.systems.portal import errors, values
 from bigtime.systems.portal.design import Action, OneTimeCode, Purpose, Tenant
-from bigtime.systems.portal.records import TRIES, Change, Changing, Overtaken
+from bigtime.systems.portal.records import TRIES, Change, Overtaken, RecordChange
 from bigtime.systems.portal.tenants import orderly
 from bigtime.systems.portal.values import Status, TenantId
 
@@ -171,7 +171,7 @@ def register_tenant(
 def change_tenant(
     tenant_id: str, by: str, decide: Callable[[Tenant], Change | None]
 ) -> bt.Steps[Tenant]:
-    return Changing(Tenant.key(tenant_id), by, errors.UnknownTenant).apply(decide)
+    return RecordChange(Tenant.key(tenant_id), by, errors.UnknownTenant).apply(decide)
 
 
 def status_change(tenant: Tenant, target: Status) -> Change:

@@ -17,7 +17,7 @@ from bigtime.systems.shop.design import (
     order_id_of,
 )
 from bigtime.systems.shop.order import (
-    Ordered, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,
+    OrderedItem, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,
     view_order, view_order_of,
 )
 
@@ -28,7 +28,7 @@ __all__ = [
     "CustomerName", "DuplicateItem", "EmailTaken", "EmptyOrder", "InvalidAddressName",
     "InvalidCount", "InvalidCustomerName", "InvalidEmail", "InvalidItem", "InvalidOrderId",
     "InvalidPrice", "InvalidUsername", "Line", "Order", "OrderExists", "OrderItem", "OrderMovedOn",
-    "OrderStatus", "Ordered", "StatusOutOfOrder", "TooManyAddresses", "TooManyItems",
+    "OrderStatus", "OrderedItem", "StatusOutOfOrder", "TooManyAddresses", "TooManyItems",
     "UnknownAddress", "UnknownCustomer", "UnknownOrder", "UsernameTaken", "WholeOrder",
     "adding_address", "create_customer", "new_order", "order_id_for", "order_id_of",
     "remove_address", "save_address", "save_order", "save_writes", "update_order_status",

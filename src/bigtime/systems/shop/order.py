@@ -30,7 +30,7 @@ NEXT: Mapping[OrderStatus, frozenset[OrderStatus]] = {
 }
 
 
-class Ordered(BaseModel):
+class OrderedItem(BaseModel):
     """What is to be ordered: a number of an item, at a price."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +58,7 @@ def order_id_for(username: design.Username, key: bt.Ksuid) -> bt.Ksuid:
 def new_order(
     username: design.Username,
     order_id: design.OrderId,
-    wanted: Sequence[Ordered],
+    wanted: Sequence[OrderedItem],
     *,
     ship_to: Address | None = None,
 ) -> WholeOrder:
@@ -90,7 +90,7 @@ def save_writes(whole: WholeOrder) -> tuple[bt.Write[Any], ...]:
 def save_order(
     username: design.Username,
     order_id: design.OrderId,
-    wanted: Sequence[Ordered],
+    wanted: Sequence[OrderedItem],
     *,
     ship_to: Address | None = None,
 ) -> bt.Steps[Order]:

@@ -36,7 +36,7 @@ from bigtime.web.api.catalog import (
     read_trending,
 )
 from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25
-from bigtime.web.api.idempotency import Idempotent, Noting
+from bigtime.web.api.idempotency import AnswerWrites, Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
 
@@ -340,23 +340,23 @@ async def record_engagement(
 ) -> Response:
     """Adds to the views and clicks of a trending deal. Editors only."""
 
-    def record(noting: Noting | None) -> Steps[catalog.TrendingDeal]:
-        """To record it twice is to count it twice: the answer is noted as it is done."""
+    def record(answer_writes: AnswerWrites | None) -> Steps[catalog.TrendingDeal]:
+        """Repeating it would count twice, so the answer is recorded in the same transaction."""
         for _ in range(catalog.TRIES):
             seen = yield from read_trending(category_id, deal_id)
             after = catalog.with_engagement(
                 seen, views=seen.views + body.views, clicks=seen.clicks + body.clicks
             )
             change = yield from change_of(caller, after, EditorAction.CHANGED_DEAL, ": engagement")
-            noted = noting(after) if noting else ()
-            token = None if noting else (yield from random_bytes(16)).hex()
+            noted = answer_writes(after) if answer_writes else ()
+            token = None if answer_writes else (yield from random_bytes(16)).hex()
             writes = (*catalog.rank_writes(seen, after), create(change), *noted)
             with suppress(catalog.EngagementMoved, Conflict):
                 yield from transact(*writes, token=token)
                 return after
         raise catalog.EngagementMoved
 
-    return await idempotent.run_noting(record, TrendingShown.model_validate, status=200)
+    return await idempotent.run_recorded(record, TrendingShown.model_validate, status=200)
 
 
 @catalog_editing.delete("/catalog/categories/{categoryId:path}/trending/{dealId}", status_code=204)
