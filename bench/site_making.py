@@ -41,7 +41,7 @@ class Maker:
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         meters = Meters()
-        store = AsyncStore(engine, meter=meters.spent)
+        store = AsyncStore(engine, meter=meters.count_units)
         settings = Settings(data=folder)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
         self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]

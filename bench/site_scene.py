@@ -165,7 +165,7 @@ def kept_pages(read: Read) -> Iterator[PageOf]:
 
 def own_pages(read: Read) -> Iterator[PageOf]:
     """Pages that are one person's, and are made each time."""
-    yield PageOf("log in", "/log-in")
+    yield PageOf("sign in", "/log-in")
     yield PageOf("sign up", "/sign-up")
     yield from of(SHOPPER, SHOPPERS)
     yield PageOf("message", first(rb'"(/inbox/\w{27})"', read("/inbox", SHOPPER)), SHOPPER)

@@ -11,7 +11,7 @@ import json
 from itertools import groupby
 from typing import Any
 
-from bigtime.advisor import Explained, sample_arguments, units
+from bigtime.advisor import ExplainedRequest, sample_arguments, units
 from bigtime.advisor.explanation import explain_on
 from bigtime.advisor.prices import rate
 from bigtime.cli.systems import all_systems
@@ -43,7 +43,7 @@ def explanation_of(engine: Engine, system: System, pattern: Pattern[..., Any]) -
     }
 
 
-def request_line(request: Explained) -> str:
+def request_line(request: ExplainedRequest) -> str:
     tables = ", ".join(dict.fromkeys(table.name for table, _ in request.used))
     return (
         f"{request.request.operation} on {', '.join(request.indexes)} of {tables}: {units(request)}"

@@ -20,7 +20,7 @@ from bigtime.store import Store, TransportError
 from bigtime.store.consumption import Handler
 from bigtime.systems.portal.registration import code_from
 from bigtime.web.http.settings import Settings, pepper_of
-from bigtime.web.worker import Consuming, Worker, handlers
+from bigtime.web.worker import RetriedConsumer, Worker, handlers
 from tests.site.letters import write_letter
 from tests.site.smtp import mail_server
 from tests.web.browsing import SECRET
@@ -61,7 +61,7 @@ def outbox(store: Store) -> list[Mail]:
     return page.items
 
 
-def consuming(store: Store, smtp: str) -> Consuming:
+def consuming(store: Store, smtp: str) -> RetriedConsumer:
     """The consumer that sends letters, in a new worker."""
     settings = Settings(smtp=smtp, secret=SECRET)  # type: ignore[arg-type]
     (found,) = [one for one in Worker(store, settings).consuming if one.name == "site.mail"]
@@ -75,7 +75,7 @@ def send_all(store: Store, smtp: str) -> None:
 
 
 def send_again(store: Store, smtp: str) -> None:
-    post = MailSender(MailServer.named(smtp), "Bigtime <hello@localhost>", PEPPER)
+    post = MailSender(MailServer.from_url(smtp), "Bigtime <hello@localhost>", PEPPER)
     store.run(post.send_again())
 
 
@@ -181,7 +181,7 @@ def test_of_letters_on_one_page_none_goes_twice_because_another_fails(store: Sto
     """As when the store is away between two of them."""
     write(store, "alex@example.com", "bea@example.com")
     with mail_server() as post:
-        server = MailServer.named(post.address)
+        server = MailServer.from_url(post.address)
         tried: list[str] = []
 
         def send(message: EmailMessage) -> None:
@@ -228,6 +228,6 @@ def test_unreachable_is_told_as_such() -> None:
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
     with (
         pytest.raises(Unreachable, match="does not let us in"),
-        MailServer.named(address).connected(),
+        MailServer.from_url(address).connection(),
     ):
         pass

@@ -15,12 +15,12 @@ from tests.site.smtp import mail_server
 
 
 def test_a_server_is_named_in_three_ways() -> None:
-    assert MailServer.named("mail.example:2525") == MailServer("mail.example", 2525)
-    assert MailServer.named("mail.example") == MailServer("mail.example", 25)
-    assert MailServer.named("smtp://me%40x:a%2Fb@mail.example:587") == MailServer(
+    assert MailServer.from_url("mail.example:2525") == MailServer("mail.example", 2525)
+    assert MailServer.from_url("mail.example") == MailServer("mail.example", 25)
+    assert MailServer.from_url("smtp://me%40x:a%2Fb@mail.example:587") == MailServer(
         "mail.example", 587, "me@x", "a/b"
     )
-    assert MailServer.named("smtps://me:pw@mail.example") == MailServer(
+    assert MailServer.from_url("smtps://me:pw@mail.example") == MailServer(
         "mail.example", 465, "me", "pw", is_tls=True
     )
 
@@ -39,7 +39,7 @@ def test_a_sender_that_no_letter_could_have_is_refused(sender: str) -> None:
 
 def test_a_password_is_shown_nowhere() -> None:
     settings = Settings(smtp="smtp://me:hush@mail.example:587")  # type: ignore[arg-type]
-    server = MailServer.named(settings.smtp.get_secret_value())
+    server = MailServer.from_url(settings.smtp.get_secret_value())
     assert server.password == "hush"
     assert "hush" not in repr(settings) + repr(server)
     with pytest.raises(ValidationError) as refused:
@@ -70,7 +70,7 @@ def test_with_tls_it_logs_in_and_hands_in(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with mail_server(tls=tls) as post:
-        MailServer.named(f"smtp://me:hush@{post.address}")(letter())
+        MailServer.from_url(f"smtp://me:hush@{post.address}")(letter())
     assert any(line.startswith("AUTH PLAIN") for line in post.heard)
     assert len(post.taken) == 1
 

@@ -242,9 +242,9 @@ def test_hooks_see_each_attempt_with_its_time_and_its_capacity(things: Place) ->
     with pytest.raises(ResourceNotFoundException):
         things.ask("GetItem", TableName="Nowhere", Key=key)
     measured, unmeasured, failed = things.exchanges
-    assert measured.consumed == ({"TableName": "Things", "CapacityUnits": 0.5},)
+    assert measured.consumed_capacity == ({"TableName": "Things", "CapacityUnits": 0.5},)
     assert measured.seconds > 0 and measured.attempt == 1 and measured.error is None
-    assert unmeasured.consumed == ()
+    assert unmeasured.consumed_capacity == ()
     assert failed.response is None and isinstance(failed.error, ResourceNotFoundException)
 
 

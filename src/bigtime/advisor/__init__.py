@@ -11,13 +11,13 @@ from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.advisor.dry_run import Explained
+    from bigtime.advisor.dry_run import ExplainedRequest
     from bigtime.advisor.explanation import Cost, Explanation, cost_of, explain, price
     from bigtime.advisor.system_check import check_system, open_findings
 
 DRY = {
     "Cost": "explanation",
-    "Explained": "dry_run",
+    "ExplainedRequest": "dry_run",
     "Explanation": "explanation",
     "check_system": "system_check",
     "cost_of": "explanation",
@@ -30,7 +30,7 @@ DRY = {
 __getattr__ = lazy_names(__name__, DRY)
 
 __all__ = [
-    "CannotSample", "Cost", "Explained", "Explanation", "Finding", "Measured", "UnknownPrice",
-    "chart", "check_system", "cost_of", "diff", "explain", "measure", "open_findings", "price",
-    "sample_arguments", "sample_value", "units",
+    "CannotSample", "Cost", "ExplainedRequest", "Explanation", "Finding", "Measured",
+    "UnknownPrice", "chart", "check_system", "cost_of", "diff", "explain", "measure",
+    "open_findings", "price", "sample_arguments", "sample_value", "units",
 ]

@@ -164,7 +164,7 @@ class Meter:
             case Request(operation, params) if operation in READS | WRITES:
                 return Request(operation, {**params, "ReturnConsumedCapacity": "INDEXES"})
             case Together(steps):
-                return Together(tuple(self.run(one) for one in steps))
+                return Together(tuple(self.run(branch) for branch in steps))
         return step
 
     def note(self, step: Step, response: Any) -> None:

@@ -93,7 +93,7 @@ def parameters_text(pattern: bt.Pattern[..., Any]) -> str:
 
 
 def key_text(key: bt.EntityKey) -> str:
-    halves = (" + ".join(f"`{part_text(one)}`" for one in half) for half in (key.hash, key.range))
+    halves = (" + ".join(f"`{part_text(part)}`" for part in half) for half in (key.hash, key.range))
     return " / ".join(half for half in halves if half)
 
 
@@ -104,7 +104,7 @@ def while_text(key: bt.EntityKey) -> str:
     return f"while {' and '.join(map(values_text, key.only, key.only.values()))} only: "
 
 
-def values_text(name: str, values: tuple[Any, ...]) -> str:
+def values_text(name: str, values: tuple[object, ...]) -> str:
     spoken = name.replace("_", " ")
     if values in ((True,), (False,)):
         return spoken if values[0] else f"not {spoken}"
@@ -113,7 +113,8 @@ def values_text(name: str, values: tuple[Any, ...]) -> str:
 
 def part_text(part: bt.KeyPart) -> str:
     return "".join(
-        f"<{field_name(one)}>" if isinstance(one, bt.Field) else one for one in part.template.parts
+        f"<{field_name(piece)}>" if isinstance(piece, bt.Field) else piece
+        for piece in part.template.parts
     )
 
 
@@ -131,5 +132,5 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def in_line(cells: Iterable[str]) -> str:
-    shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in shown)}|"
+    escaped = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in escaped)}|"

@@ -1,7 +1,7 @@
 """What a design will suffer from when it grows.
 
 - hot-partition: all items of an entity share one partition of an index, or a few. A partition
-  serves 3,000 read and 1,000 write units a second, whatever is paid for.
+  serves 3,000 read and 1,000 write units a second; no setting raises that.
 - duplicate-index: an index that has the keys of another. Every write pays for both.
 - unbounded-collection: a list, set or map inside an item, with nothing to say how long it may
   get. An item ends at 400 KB.
@@ -17,7 +17,7 @@ from enum import Enum
 from itertools import combinations
 from math import prod
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -61,7 +61,7 @@ def hot_partitions(entity: type[bt.Entity]) -> Iterator[Finding]:
 
 
 def partition_count(layout: bt.Layout, key: bt.EntityKey) -> int | None:
-    """How many partitions there can be; None when nobody can tell, or when they are shards."""
+    """How many partitions there can be; None when it is unknown, or when they are shards."""
     counts = []
     for part in key.hash:
         for name in part.template.fields:
@@ -88,10 +88,10 @@ def value_count(layout: bt.Layout, field: str) -> int | None:
 
 
 def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
-    for one, other in combinations((table.main, *table.indexes), 2):
-        same = same_keys(table, one, other)
+    for index, other in combinations((table.main, *table.indexes), 2):
+        same = same_keys(table, index, other)
         if same:
-            first = "the table itself" if one.name == bt.MAIN else one.name
+            first = "the table itself" if index.name == bt.MAIN else index.name
             yield Finding(
                 "duplicate-index",
                 f"{table.name}.{other.name}",
@@ -100,11 +100,11 @@ def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
             )
 
 
-def same_keys(table: bt.Table, one: bt.Index, other: bt.Index) -> str | None:
+def same_keys(table: bt.Table, index: bt.Index, other: bt.Index) -> str | None:
     """What two indexes have in common that makes one of them superfluous."""
-    if (one.hash, one.range) == (other.hash, other.range):
+    if (index.hash, index.range) == (other.hash, other.range):
         return "key attributes"
-    held, also = key_templates(table, one), key_templates(table, other)
+    held, also = key_templates(table, index), key_templates(table, other)
     return "entities under the same keys" if also and held.items() >= also.items() else None
 
 
@@ -136,7 +136,7 @@ def unbounded_paths(kind: type[BaseModel], above: tuple[type, ...] = ()) -> Iter
             yield f"{name}{path}"
 
 
-def unbounded_in(annotation: Any, above: tuple[type, ...]) -> Iterator[str]:
+def unbounded_in(annotation: object, above: tuple[type, ...]) -> Iterator[str]:
     kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind
     if origin in (Union, UnionType):
@@ -159,7 +159,7 @@ def is_collection(kind: type) -> bool:
     )
 
 
-def is_fixed(kind: Any) -> bool:
+def is_fixed(kind: object) -> bool:
     """A tuple of so many elements."""
     return get_origin(kind) is tuple and Ellipsis not in get_args(kind)
 
@@ -183,7 +183,7 @@ def large_item(entity: type[bt.Entity]) -> Iterator[Finding]:
     )
 
 
-def greatest(annotation: Any, above: tuple[type, ...]) -> int:
+def greatest(annotation: object, above: tuple[type, ...]) -> int:
     """The most bytes that a value takes, as far as that is declared; what is not counts little."""
     kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind

@@ -89,14 +89,14 @@ def differences(table: Table, live: Live | None) -> list[Difference]:
 def key_differences(table: Table, live: Response) -> Iterator[Difference]:
     declared, there = schema_text(key_schema(table.main)), schema_text(live["KeySchema"])
     if declared != there:
-        yield changed(table, f"its key is {there}, and declared as {declared}; {REBUILD}")
+        yield report_changed(table, f"its key is {there}, and declared as {declared}; {REBUILD}")
     types = {
         attribute_definition["AttributeName"]: attribute_definition["AttributeType"]
         for attribute_definition in live["AttributeDefinitions"]
     }
     for attribute in key_attributes(table):
         if types.get(attribute.name, attribute.type) != attribute.type:
-            yield changed(
+            yield report_changed(
                 table,
                 f"key attribute {attribute.name} is of type {types[attribute.name]}, and declared"
                 f" as {attribute.type}; {REBUILD}",
@@ -106,7 +106,7 @@ def key_differences(table: Table, live: Response) -> Iterator[Difference]:
 def schema_text(schema: list[dict[str, str]]) -> str:
     """Partition key attributes before sort key attributes, as `PK / SK`."""
     halves = (
-        " + ".join(one["AttributeName"] for one in schema if one["KeyType"] == kind)
+        " + ".join(element["AttributeName"] for element in schema if element["KeyType"] == kind)
         for kind in ("HASH", "RANGE")
     )
     return " / ".join(half for half in halves if half)
@@ -114,18 +114,20 @@ def schema_text(schema: list[dict[str, str]]) -> str:
 
 def index_differences(table: Table, live: Response) -> Iterator[Difference]:
     there = {
-        one["IndexName"]: (one, is_global)
+        live_index["IndexName"]: (live_index, is_global)
         for arm, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False))
-        for one in live.get(arm) or []
+        for live_index in live.get(arm) or []
     }
     for index in table.indexes:
         if index.name in there:
             yield from index_changes(table, index, *there[index.name])
         else:
             remedy = "create it" if index.is_global else f"it is local; {REBUILD}"
-            yield missing(table, f"index {index.name} is not there; {remedy}")
+            yield report_missing(table, f"index {index.name} is not there; {remedy}")
     for name in there.keys() - {index.name for index in table.indexes}:
-        yield extra(table, f"index {name} is there, and not declared; declare it, or delete it")
+        yield report_extra(
+            table, f"index {name} is there, and not declared; declare it, or delete it"
+        )
 
 
 def index_changes(
@@ -134,18 +136,18 @@ def index_changes(
     where = f"index {index.name}"
     if is_global != index.is_global:
         kinds = {True: "global", False: "local"}
-        yield changed(
+        yield report_changed(
             table, f"{where} is {kinds[is_global]}, and declared as {kinds[index.is_global]}"
         )
     declared, there = schema_text(key_schema(index)), schema_text(live["KeySchema"])
     if declared != there:
-        yield changed(
+        yield report_changed(
             table, f"{where} has the key {there}, and is declared with {declared}; {REINDEX}"
         )
-    wanted, shown = projection_text(index), live_projection_text(live["Projection"])
-    if wanted != shown:
-        yield changed(
-            table, f"{where} projects {shown}, and is declared to project {wanted}; {REINDEX}"
+    wanted, there = projection_text(index), live_projection_text(live["Projection"])
+    if wanted != there:
+        yield report_changed(
+            table, f"{where} projects {there}, and is declared to project {wanted}; {REINDEX}"
         )
 
 
@@ -176,13 +178,15 @@ def setting_differences(
     if declared == there:
         return
     if there is None:
-        yield missing(table, f"it has no {what}, and is declared with {declared}; turn it on")
+        yield report_missing(
+            table, f"it has no {what}, and is declared with {declared}; turn it on"
+        )
     elif declared is None:
-        yield extra(
+        yield report_extra(
             table, f"it has a {what} ({there}) that is not declared; declare it, or turn it off"
         )
     else:
-        yield changed(
+        yield report_changed(
             table,
             f"its {what} is {there}, and declared as {declared}; turn it off, and on as declared",
         )
@@ -191,31 +195,37 @@ def setting_differences(
 def protection_differences(table: Table, live: Response) -> Iterator[Difference]:
     there = bool(live.get("DeletionProtectionEnabled"))
     if there and not table.deletion_protection:
-        yield extra(table, "it is protected against deletion, and not declared so; declare it")
+        yield report_extra(
+            table, "it is protected against deletion, and not declared so; declare it"
+        )
     elif table.deletion_protection and not there:
-        yield missing(table, "it is not protected against deletion, as declared; turn that on")
+        yield report_missing(
+            table, "it is not protected against deletion, as declared; turn that on"
+        )
 
 
 def tag_differences(table: Table, there: dict[str, str]) -> Iterator[Difference]:
     for key, value in table.tags.items():
         if key not in there:
-            yield missing(table, f"it has no tag {key}={value}; tag it")
+            yield report_missing(table, f"it has no tag {key}={value}; tag it")
         elif there[key] != value:
-            yield changed(
+            yield report_changed(
                 table, f"its tag {key} is {there[key]!r}, and declared as {value!r}; tag it"
             )
     for key in there.keys() - table.tags.keys():
         if not key.startswith("aws:"):
-            yield extra(table, f"it has a tag {key} that is not declared; declare it, or untag it")
+            yield report_extra(
+                table, f"it has a tag {key} that is not declared; declare it, or untag it"
+            )
 
 
-def missing(table: Table, sentence: str) -> Difference:
+def report_missing(table: Table, sentence: str) -> Difference:
     return Difference("missing", table.name, sentence)
 
 
-def changed(table: Table, sentence: str) -> Difference:
+def report_changed(table: Table, sentence: str) -> Difference:
     return Difference("changed", table.name, sentence)
 
 
-def extra(table: Table, sentence: str) -> Difference:
+def report_extra(table: Table, sentence: str) -> Difference:
     return Difference("extra", table.name, sentence)

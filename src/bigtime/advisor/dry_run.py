@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.advisor.charges import (
@@ -36,7 +36,7 @@ class CannotExplain(DesignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Explained(Charged):
+class ExplainedRequest(Charged):
     """One request: what it is, the indexes it goes by, what it would cost, and why."""
 
     request: wire.Request
@@ -56,7 +56,11 @@ class Explained(Charged):
     def __str__(self) -> str:
         tables = ", ".join(dict.fromkeys(table.name for table, _ in self.used))
         on = f"{', '.join(self.indexes)} of {tables}"
-        lines = [f"{one.table}.{one.index}: {units(one)}" for one in self.charged if one.index]
+        lines = [
+            f"{charge.table}.{charge.index}: {units(charge)}"
+            for charge in self.charged
+            if charge.index
+        ]
         if self.index_write_units:
             lines.append(f"indexes make it {self.amplification:.3g} times the writes")
         lines.append(f"assuming {self.assumption}")
@@ -70,7 +74,7 @@ class DryRun:
 
     def __init__(self, tables: SampleTables) -> None:
         self.tables = tables
-        self.requests: list[Explained] = []
+        self.requests: list[ExplainedRequest] = []
         self.drawn = 0
 
     def run(self, steps: wire.Steps[T]) -> T:
@@ -87,12 +91,12 @@ class DryRun:
             value: T = end.value
             return value
 
-    def perform(self, step: wire.Step) -> Any:
+    def perform(self, step: wire.Step) -> object:
         match step:
             case wire.Request():
                 return self.answer(step)
             case wire.Together():
-                return [self.run(one) for one in step.steps]
+                return [self.run(steps) for steps in step.steps]
             case wire.Now():
                 return MOMENT
             case wire.Bytes(count):
@@ -123,12 +127,14 @@ class DryRun:
             assumption = self.items_sentence(request, before, self.items_named(request))
         charges = sum_charges(consumed_charges(request.operation, response))
         used = tuple(charge for charge in charges if charge.read_units or charge.write_units)
-        self.requests.append(Explained(request, self.used_indexes(request), used, assumption))
+        self.requests.append(
+            ExplainedRequest(request, self.used_indexes(request), used, assumption)
+        )
         return response
 
     def used_indexes(self, request: wire.Request) -> UsedIndexes:
         name = request.params.get("IndexName", MAIN)
-        tables = [self.tables.table(one) for one in tables_in(request)]
+        tables = [self.tables.table(table_name) for table_name in tables_in(request)]
         return tuple((table, table.index(name)) for table in tables)
 
     def items_named(self, request: wire.Request) -> list[wire.Item | None]:
@@ -200,7 +206,9 @@ def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) 
 def tally(sentences: Iterable[str]) -> str:
     """The sentences, each once, with how often it was said."""
     said = Counter(sentences)
-    return "; ".join(one if count == 1 else f"{count} x {one}" for one, count in said.items())
+    return "; ".join(
+        sentence if count == 1 else f"{count} x {sentence}" for sentence, count in said.items()
+    )
 
 
 def chart_name(index: Index) -> str:

@@ -8,8 +8,8 @@ The steps run on an engine in memory that holds samples of what they ask for (se
 reports, and what these rest on. Given the items as they really are (`holding`), or their real
 sizes and numbers (`sizes`, `found`), the units are those that DynamoDB would report.
 
-Which design a table's name means is found among all entities that are declared. Where two designs
-have a table of one name, the one is meant that the module of the steps knows; else say which, with
+A request names its table; the design of that table is looked up among all declared entities. Where
+two designs have a table of that name, it is the one in the module of the steps, or say which with
 `tables`.
 """
 
@@ -22,10 +22,10 @@ from decimal import Decimal
 from typing import Any, Generic, Protocol, TypeGuard, TypeVar, Unpack, cast
 
 from bigtime.advisor.charges import Charge, Charged, sum_charges, units
-from bigtime.advisor.dry_run import DryRun, Explained
+from bigtime.advisor.dry_run import DryRun, ExplainedRequest
 from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate
 from bigtime.advisor.prices import rate as rate_of
-from bigtime.advisor.sample_tables import Assumed, SampleTables
+from bigtime.advisor.sample_tables import Assumptions, SampleTables
 from bigtime.engine import Engine
 from bigtime.model import DesignError, DomainError, Entity, Runnable, Table, steps_of
 from bigtime.wire import Steps
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Explanation(Charged, Generic[T]):
     """All requests of some steps. `ended` is the domain error that a dry run came to, if any."""
 
-    requests: tuple[Explained, ...]
+    requests: tuple[ExplainedRequest, ...]
     rate: Rate
     outcome: T | None
     ended: DomainError | None
@@ -66,7 +66,7 @@ class Explanation(Charged, Generic[T]):
         head = (
             f"{requests_text(len(self.requests))}, {units(self)}, {price(self.dollars, self.rate)}"
         )
-        lines = [head, *(f"{number}. {one}" for number, one in enumerate(self.requests, 1))]
+        lines = [head, *(f"{number}. {request}" for number, request in enumerate(self.requests, 1))]
         if self.ended is not None:
             lines.append(f"It ends there with {type(self.ended).__name__}: {self.ended}")
         return "\n".join(lines)
@@ -105,7 +105,7 @@ def explain_on(
     *,
     rate: Rate,
     tables: Iterable[Table] = (),
-    **assumed: Unpack[Assumed],
+    **assumed: Unpack[Assumptions],
 ) -> Explanation[T]:
     """As `explain`, on an engine that many explanations may use, one after the other."""
     generator = steps_of(steps)
@@ -140,7 +140,7 @@ class Cost(Protocol):
         assert pattern_cost(fetch_deal(deal_id)).read_units == 0.5
     """
 
-    def __call__(self, steps: Runnable[T], **assumed: Any) -> Explanation[T]: ...
+    def __call__(self, steps: Runnable[T], **assumed: object) -> Explanation[T]: ...
 
 
 def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
@@ -154,7 +154,7 @@ def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
 # Which table a request's TableName means
 
 
-def table_finder(steps: Steps[Any], given: Iterable[Table]) -> Callable[[str], Table]:
+def table_finder(steps: Steps[object], given: Iterable[Table]) -> Callable[[str], Table]:
     """Finds a table by its name: among those given, those in the module of the steps, or all."""
     tables = list(given)
     frame = getattr(steps, "gi_frame", None)
@@ -186,10 +186,10 @@ def tables_in(values: Iterable[object]) -> Iterator[Table]:
 
 def declared_tables(entity: type[Entity]) -> Iterator[Table]:
     """The tables of all entities that are declared from one."""
-    for one in entity.__subclasses__():
-        if is_stored(one):
-            yield one.layout.table
-        yield from declared_tables(one)
+    for subclass in entity.__subclasses__():
+        if is_stored(subclass):
+            yield subclass.layout.table
+        yield from declared_tables(subclass)
 
 
 def is_stored(kind: type) -> TypeGuard[type[Entity]]:

@@ -37,7 +37,7 @@ class FieldHint:
     def is_exact(self) -> bool:
         return not self.is_bucket and not self.step
 
-    def value_for(self, number: int) -> Any:
+    def value_for(self, number: int) -> object:
         """The value; or a moment or day in the bucket; or what lies so far from the bound."""
         if self.step:
             return step_value(self.value, self.step * number)
@@ -48,7 +48,7 @@ class FieldHint:
         return self.value + timedelta(days=number % DAYS_OF_ANY_MONTH)
 
 
-def step_value(value: Any, distance: int) -> Any:
+def step_value(value: object, distance: int) -> object:
     """A value that lies so far above or below another."""
     match value:
         case int() | Decimal():
@@ -78,7 +78,11 @@ def matching_items(
     is how many samples in a row may be refused before no more are made.
     """
     by_attribute = {term.attribute: term for term in terms}
-    keys = [(one, one.layout.keys[index.name]) for one in table.entities if is_in(one, index)]
+    keys = [
+        (entity, entity.layout.keys[index.name])
+        for entity in table.entities
+        if is_in(entity, index)
+    ]
     holders = [
         (entity, key, hints)
         for entity, key in keys

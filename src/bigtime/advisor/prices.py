@@ -61,7 +61,7 @@ class PriceList:
 
 
 def read_price_list(path: Path) -> PriceList:
-    """A list from a file of one's own, in the form of those in `price_lists`."""
+    """A price list of your own, from a file in the form of those in `price_lists`."""
     listed = json.loads(path.read_text())
     day = date.fromisoformat(listed["date"])
     rates = {
@@ -86,7 +86,7 @@ def price_lists() -> tuple[PriceList, ...]:
 
 def price_list(on: date | None = None) -> PriceList:
     """The newest list, or the newest that is not later than a day."""
-    lists = [one for one in price_lists() if on is None or one.date <= on]
+    lists = [price_list for price_list in price_lists() if on is None or price_list.date <= on]
     if not lists:
         first = price_lists()[0].date.isoformat()
         raise UnknownPrice(f"There is no price list for {on}; the oldest is of {first}.")

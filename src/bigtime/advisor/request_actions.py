@@ -45,7 +45,9 @@ def actions_of(request: Request) -> Iterator[Action]:
             yield from (Action("Get", table, {"Key": key}) for key in given["Keys"])
         else:
             yield from (
-                Action(BATCHED[name], table, write) for one in given for name, write in one.items()
+                Action(BATCHED[name], table, write)
+                for writes in given
+                for name, write in writes.items()
             )
 
 
@@ -56,13 +58,16 @@ def replace_actions(request: Request, change: Callable[[Action], Params]) -> dic
         (action,) = actions_of(request)
         return dict(change(action))
     if request.operation == "TransactWriteItems":
-        changed = [{one.kind: change(one)} for one in actions_of(request)]
+        changed = [{action.kind: change(action)} for action in actions_of(request)]
         return {**params, "TransactItems": changed}
     if request.operation == "BatchWriteItem":
         tables = {
             table: [
-                {name: change(Action(BATCHED[name], table, write)) for name, write in one.items()}
-                for one in given
+                {
+                    name: change(Action(BATCHED[name], table, write))
+                    for name, write in writes.items()
+                }
+                for writes in given
             ]
             for table, given in params["RequestItems"].items()
         }

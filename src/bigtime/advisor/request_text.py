@@ -4,9 +4,9 @@
     names: #n0 = PK, #n1 = SK
     values: :v0 = {"S": "CUSTOMER#alex"}, :v1 = {"S": "#ORDER#"}
 
-In an item or a key, what its entity calls secret is hidden. Of an expression nobody knows whose it
-is, so there an attribute is hidden that is secret in any entity of its table. A value belongs to
-the path before it, for that is how the kit writes every expression.
+Secret attributes are hidden. An item or a key shows which entity it is, so only that entity's
+secrets are hidden; an expression does not, so attributes that are secret in any entity of the table
+are. A value belongs to the path before it, for that is how the kit writes every expression.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLACEHOLDERS = {"ExpressionAttributeNames": "names", "ExpressionAttributeValues"
 
 
 def request_lines(request: Request, tables: Iterable[Table]) -> list[str]:
-    """The parameters of a request; its operation, table and index are told elsewhere."""
+    """The parameters of a request, without its operation, table and index."""
     named = {table.name: table for table in tables}
     return list(parameters(request.params, named, ""))
 
@@ -42,16 +42,18 @@ def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
     table = tables.get(params.get("TableName", ""))
     for name, value in sorted(params.items(), key=lambda pair: rank(pair[0])):
         if name in ITEMS:
-            yield from pairs(name, shown_item(table, value), indent)
+            yield from pairs(name, visible_item(table, value), indent)
         elif name in PLACEHOLDERS:
-            yield from pairs(PLACEHOLDERS[name], shown_marks(table, params, value), indent)
+            yield from pairs(PLACEHOLDERS[name], visible_marks(table, params, value), indent)
         elif name == "TransactItems":
-            yield from listed((action_lines(one, tables, indent) for one in value), value, indent)
+            yield from first_lines(
+                (action_lines(action, tables, indent) for action in value), value, indent
+            )
         elif name == "RequestItems":
             for table, given in value.items():
                 yield from batch_lines(table, given, tables, indent)
         elif name not in TOLD_BEFORE:
-            yield f"{indent}{name}: {shown_value(value)}"
+            yield f"{indent}{name}: {value_text(value)}"
 
 
 def rank(name: str) -> int:
@@ -77,22 +79,22 @@ def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator
     else:
         keys = [params for write in given for params in write.values()]
     parts = (parameters({"TableName": table, **params}, tables, inner) for params in keys)
-    yield from listed(parts, keys, inner)
+    yield from first_lines(parts, keys, inner)
 
 
-def listed(parts: Iterable[Iterable[str]], of: Sequence[Any], indent: str) -> Iterator[str]:
-    """The first few of many."""
+def first_lines(parts: Iterable[Iterable[str]], of: Sequence[object], indent: str) -> Iterator[str]:
+    """The lines of the first `MOST_LISTED` parts, and how many more there are."""
     for part, _ in zip(parts, range(MOST_LISTED), strict=False):
         yield from part
     if len(of) > MOST_LISTED:
         yield f"{indent}and {len(of) - MOST_LISTED} more"
 
 
-def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
+def pairs(label: str, named: Mapping[str, object], indent: str) -> Iterator[str]:
     """Names and what they are, as many to a line as there is room for."""
     line = f"{indent}{label}:"
     for place, (name, value) in enumerate(named.items(), 1):
-        part = f" {name} = {shown_value(value)}{',' if place < len(named) else ''}"
+        part = f" {name} = {value_text(value)}{',' if place < len(named) else ''}"
         if len(line) + len(part) > WIDTH and not line.endswith(":"):
             yield line
             line = indent + INDENT
@@ -101,14 +103,14 @@ def pairs(label: str, named: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield line
 
 
-def shown_value(value: Any) -> str:
+def value_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 # Secrets
 
 
-def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
+def visible_item(table: Table | None, item: Item) -> Mapping[str, object]:
     if table is None:
         return item
     layout = layout_in(table)(item)
@@ -117,7 +119,9 @@ def shown_item(table: Table | None, item: Item) -> Mapping[str, Any]:
     return hide(item, hidden_in(table))
 
 
-def shown_marks(table: Table | None, params: Params, marks: Mapping[str, Any]) -> dict[str, Any]:
+def visible_marks(
+    table: Table | None, params: Params, marks: Mapping[str, object]
+) -> dict[str, Any]:
     secret = secret_marks(params, frozenset() if table is None else hidden_in(table))
     return hide(marks, secret)
 
@@ -127,7 +131,7 @@ def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:
     names: Mapping[str, str] = params.get("ExpressionAttributeNames") or {}
     found: set[str] = set()
     for text in (value for name, value in params.items() if name.endswith("Expression")):
-        # Nobody knows to what a value belongs that comes first, so it might be to a secret.
+        # A value before the first path could belong to any attribute, so also to a secret one.
         hiding = bool(secret)
         for token in VALUE_OR_PATH.findall(text):
             if token.startswith(":"):

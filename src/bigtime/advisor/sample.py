@@ -71,7 +71,7 @@ def sample_value(
     )
 
 
-def validator_of(annotation: Any) -> Callable[[Any], Any]:
+def validator_of(annotation: object) -> Callable[[Any], Any]:
     """A type's own validation; pydantic takes long to compile it, so it is remembered."""
     try:
         return compiled_validator(annotation)
@@ -86,7 +86,7 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
     except PydanticSchemaGenerationError:
         validate = None
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         if isinstance(value, (BaseModel, bt.Key)):
             return value
         if validate is None:
@@ -96,20 +96,22 @@ def compiled_validator(annotation: Any) -> Callable[[Any], Any]:
     return check
 
 
-def candidates(annotation: Any, name: str, number: int) -> Iterator[Any]:
+def candidates(annotation: object, name: str, number: int) -> Iterator[object]:
     kind, marks = bt.unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
-        for one in get_args(kind):
-            if one is not type(None):
-                yield from candidates(one, name, number)
+        for option in get_args(kind):
+            if option is not type(None):
+                yield from candidates(option, name, number)
         return
-    given = [one for mark in marks if isinstance(mark, FieldInfo) for one in mark.examples or ()]
+    given = [
+        example for mark in marks if isinstance(mark, FieldInfo) for example in mark.examples or ()
+    ]
     yield from given[number : number + 1]
     yield from typed_candidates(kind, tuple(constraints(marks)), name, number)
     yield from variants(given, number)
 
 
-def variants(examples: Sequence[Any], number: int) -> Iterator[Any]:
+def variants(examples: Sequence[object], number: int) -> Iterator[object]:
     """Examples of text that end in a number instead of their last characters; then as they are."""
     digits = str(number)
     for example in examples:
@@ -118,7 +120,7 @@ def variants(examples: Sequence[Any], number: int) -> Iterator[Any]:
     yield from examples
 
 
-def constraints(marks: Iterable[Any]) -> Iterator[Any]:
+def constraints(marks: Iterable[object]) -> Iterator[object]:
     for mark in marks:
         if isinstance(mark, FieldInfo):
             yield from mark.metadata
@@ -126,13 +128,15 @@ def constraints(marks: Iterable[Any]) -> Iterator[Any]:
             yield mark
 
 
-def limit(marks: Iterable[Any], *names: str) -> int | None:
+def limit(marks: Iterable[object], *names: str) -> int | None:
     """The first of these constraints that a type is under, such as `max_length`."""
     limits = (getattr(mark, name, None) for mark in marks for name in names)
-    return next((one for one in limits if one is not None), None)
+    return next((value for value in limits if value is not None), None)
 
 
-def typed_candidates(kind: Any, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
+def typed_candidates(
+    kind: object, marks: tuple[object, ...], name: str, number: int
+) -> Iterator[object]:
     origin = get_origin(kind)
     if origin is Literal:
         yield turn(get_args(kind), number)
@@ -152,11 +156,11 @@ def typed_candidates(kind: Any, marks: tuple[Any, ...], name: str, number: int) 
         yield from scalars(kind, marks, name, number)
 
 
-def turn(choices: Sequence[Any], number: int) -> Any:
+def turn(choices: Sequence[object], number: int) -> object:
     return choices[number % len(choices)]
 
 
-def scalars(kind: type, marks: tuple[Any, ...], name: str, number: int) -> Iterator[Any]:
+def scalars(kind: type, marks: tuple[object, ...], name: str, number: int) -> Iterator[object]:
     if issubclass(kind, bt.Ksuid):
         at = MOMENT - timedelta(seconds=number)
         yield kind.make(at, number.to_bytes(bt.PAYLOAD_BYTES))
@@ -177,7 +181,7 @@ def scalars(kind: type, marks: tuple[Any, ...], name: str, number: int) -> Itera
         yield from texts(marks, name, number)
 
 
-def numbers(marks: tuple[Any, ...], number: int) -> Iterator[int]:
+def numbers(marks: tuple[object, ...], number: int) -> Iterator[int]:
     low, high = limit(marks, "ge", "gt"), limit(marks, "le", "lt")
     step = limit(marks, "multiple_of") or 1
     yield number + 1
@@ -191,7 +195,7 @@ def numbers(marks: tuple[Any, ...], number: int) -> Iterator[int]:
     yield from (step, 0, 1, -1)
 
 
-def texts(marks: tuple[Any, ...], name: str, number: int) -> Iterator[str]:
+def texts(marks: tuple[object, ...], name: str, number: int) -> Iterator[str]:
     """Text of the length that is allowed, in several shapes."""
     least, most = limit(marks, "min_length") or 0, limit(marks, "max_length")
     plain = f"{name}-{number + 1}".replace("_", "-")
@@ -210,8 +214,8 @@ def texts(marks: tuple[Any, ...], name: str, number: int) -> Iterator[str]:
 
 
 def containers(
-    kind: Any, origin: type, marks: tuple[Any, ...], name: str, number: int
-) -> Iterator[Any]:
+    kind: object, origin: type, marks: tuple[object, ...], name: str, number: int
+) -> Iterator[object]:
     inner = [arg for arg in get_args(kind) if arg is not Ellipsis]
     count = max(limit(marks, "min_length") or 0, 1)
     places = range(number * count, number * count + count)
@@ -219,7 +223,7 @@ def containers(
         of = inner[1] if inner else str
         yield {f"{name}-{place + 1}": sample_value(of, name=name, number=place) for place in places}
     elif issubclass(origin, tuple) and inner and Ellipsis not in get_args(kind):
-        yield tuple(sample_value(one, name=name, number=number) for one in inner)
+        yield tuple(sample_value(annotation, name=name, number=number) for annotation in inner)
     elif issubclass(origin, Iterable):
         of = inner[0] if inner else str
         yield [sample_value(of, name=name, number=place) for place in places]
@@ -230,7 +234,7 @@ def containers(
 
 def sample_model(
     kind: type[M],
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),
@@ -260,11 +264,11 @@ def faults_in(error: ValidationError | bt.DomainError) -> str:
     if isinstance(error, bt.DomainError):
         return str(error)
     return "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()
+        f"{'.'.join(map(str, fault['loc'])) or 'it'}: {fault['msg']}" for fault in error.errors()
     )
 
 
-def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
+def sample_field(kind: type[BaseModel], name: str, number: int) -> object:
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]
@@ -279,7 +283,7 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> Any:
 
 def sample_entity(
     entity: type[M],
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),
@@ -289,7 +293,7 @@ def sample_entity(
 
 def sample_item(
     entity: type[bt.Entity],
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] | None = None,
     *,
     number: int = 0,
     present: Iterable[str] = (),

@@ -1,17 +1,15 @@
 """The tables of a dry run: an engine in memory that holds what the requests expect to find.
 
-Unless it is said what they hold, sample tables hold whatever they are asked for:
+Without given items, a sample table holds what each request needs to succeed:
 
 1. An item that is read by its key is there, as a sample of the entity that the key belongs to.
 2. A query finds as many items as its limit, or else `FOUND` of them.
-3. Conditions hold, and filters let everything pass. A put is of a new item, unless its condition
-   can hold only for one that is there; another write is of an item that is there, unless its
-   condition holds only without one.
-4. What was put there once stays so, and then is as the steps leave it: steps that delete until
-   nothing is found come to an end.
+3. Conditions hold, and filters let everything pass. The item of a put does not exist, unless the
+   put's condition requires it; the item of any other write exists, unless its condition forbids it.
+4. A sample is put once; from then on the item is as the steps leave it. So steps that delete until
+   a query finds nothing come to an end.
 
-If it is said what they hold, they hold that and nothing else, and every condition and filter is
-judged.
+With given items, the tables hold these and nothing else, and conditions and filters are evaluated.
 
 Where the size of an entity's items is given, its samples have that size: the texts of a larger one
 are shortened, and a smaller one is padded by an attribute of no entity. What the steps put is
@@ -22,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Self, TypedDict, Unpack
+from typing import Self, TypedDict, Unpack
 
 from bigtime.advisor import request_actions
 from bigtime.advisor.matching_items import matching_items
@@ -40,7 +38,7 @@ STRETCH = ("TableName", "IndexName", KEY_CONDITION)
 PAGE = (*STRETCH, "Limit", "ExclusiveStartKey", "ScanIndexForward", "Segment", "TotalSegments")
 
 
-class Assumed(TypedDict, total=False):
+class Assumptions(TypedDict, total=False):
     """What the tables of a dry run hold."""
 
     sizes: Mapping[type[Entity], int] | None
@@ -55,7 +53,7 @@ class SampleTables:
     """Tables in an engine, for as long as the context lasts; `table_named` finds their designs."""
 
     def __init__(
-        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumed]
+        self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumptions]
     ) -> None:
         holding = assumed.get("holding")
         self.engine = engine
@@ -69,7 +67,7 @@ class SampleTables:
         for entity in holding or ():
             table, item = entity.layout.table, entity.layout.to_item(entity)
             self.create(table)
-            self.put(table, self.padded(table, item))
+            self.put(table, self.pad(table, item))
 
     def __enter__(self) -> Self:
         return self
@@ -97,7 +95,7 @@ class SampleTables:
         if self.makes_samples:
             params = request_actions.always_true(params, "ConditionExpression")
         if action.kind == "Put":
-            params = {**params, "Item": self.padded(self.table(action.table), params["Item"])}
+            params = {**params, "Item": self.pad(self.table(action.table), params["Item"])}
         return params
 
     def prepare(self, request: Request) -> None:
@@ -137,7 +135,7 @@ class SampleTables:
         params = {name: value for name, value in request.params.items() if name not in unused}
         self.ask(request.operation, **params)
 
-    def ask(self, operation: str, **params: Any) -> Response:
+    def ask(self, operation: str, **params: object) -> Response:
         return self.engine(Request(operation, params))
 
     # Samples
@@ -186,20 +184,20 @@ class SampleTables:
 
         most_misses = MOST_MISSES + len(self.known)
         for item in matching_items(table, index, terms, accepts, most_misses=most_misses):
-            yield self.resized(table, item)
+            yield self.resize(table, item)
 
     def sample(self, table: Table, key: Item, update: Update | None) -> Item:
         """A sample of the item that has a key, and that an update can be applied to."""
         found = entity_of(table, key)
         if found is None:
-            return self.resized(table, key_in(table, key))
+            return self.resize(table, key_in(table, key))
         entity, fields = found
         item = sample_item(entity, fields)
         if update is not None and not is_applicable(update, item):
             stored = entity.layout.names.items()
             present = [field for field, name in stored if name in update.attributes]
             item = sample_item(entity, fields, present=present)
-        return self.resized(table, item)
+        return self.resize(table, item)
 
     def put(self, table: Table, item: Item) -> None:
         self.known.add(table.identity(item))
@@ -207,15 +205,15 @@ class SampleTables:
 
     # Sizes
 
-    def resized(self, table: Table, item: Item) -> Item:
+    def resize(self, table: Table, item: Item) -> Item:
         """A sample of the size that was given for its entity."""
-        return self.padded(table, self.shortened(table, item))
+        return self.pad(table, self.shorten(table, item))
 
-    def padded(self, table: Table, item: Item) -> Item:
+    def pad(self, table: Table, item: Item) -> Item:
         missing = self.given_size(table, item) - item_size(item)
         return {**item, PADDING: {"S": "x" * (missing - len(PADDING))}} if missing > 0 else item
 
-    def shortened(self, table: Table, item: Item) -> Item:
+    def shorten(self, table: Table, item: Item) -> Item:
         """The item with its longest texts cut, as far as its entity allows."""
         excess = item_size(item) - self.given_size(table, item)
         found = entity_of(table, item)

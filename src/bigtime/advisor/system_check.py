@@ -1,6 +1,6 @@
 """What is found about a system: its design, its patterns run dry, and what is accepted of that.
 
-Each pattern is run twice on sample arguments, on tables that hold whatever it asks for and on empty
+Each pattern is run twice on sample arguments, on tables that hold what it asks for and on empty
 ones, so that both branches of a pattern that reads and then decides are seen. A domain error is a
 proper end of such a run.
 
@@ -27,7 +27,7 @@ from bigtime.advisor.dry_run import MAIN_TABLE
 from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
-from bigtime.advisor.sample_tables import Assumed
+from bigtime.advisor.sample_tables import Assumptions
 from bigtime.engine import Engine
 from bigtime.model import MAIN, Pattern, System, check_kind, reads_bucket_list
 
@@ -44,17 +44,17 @@ def check_system(system: System) -> list[Finding]:
             for code, reason in pattern.accepted.items()
         },
     }
-    judged = [replace(one, accepted=reasons.get(one.key)) for one in found]
+    judged = [replace(finding, accepted=reasons.get(finding.key)) for finding in found]
     return [*judged, *outdated_reasons(reasons, found)]
 
 
 def open_findings(system: System) -> list[Finding]:
-    """The findings that nobody has accepted: a test asserts that there are none."""
-    return [one for one in check_system(system) if one.accepted is None]
+    """The findings that are not accepted: a test asserts that there are none."""
+    return [finding for finding in check_system(system) if finding.accepted is None]
 
 
 def outdated_reasons(reasons: Iterable[str], found: Iterable[Finding]) -> Iterator[Finding]:
-    keys = {one.key for one in found}
+    keys = {finding.key for finding in found}
     for key in reasons:
         if key not in keys:
             yield Finding(
@@ -90,7 +90,7 @@ def check_pattern(engine: Engine, system: System, pattern: Pattern[..., Any]) ->
 
 
 def dry_run(
-    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumed]
+    engine: Engine, system: System, pattern: Pattern[..., Any], **assumed: Unpack[Assumptions]
 ) -> Explanation[Any]:
     steps = pattern(**sample_arguments(pattern))
     return explain_on(engine, steps, tables=system.all_tables, rate=rate(), **assumed)
@@ -120,8 +120,8 @@ def check_scans(pattern: Pattern[..., Any], runs: list[Explanation[Any]]) -> Ite
 def check_chart(
     system: System, pattern: Pattern[..., Any], runs: list[Explanation[Any]]
 ) -> Iterator[Finding]:
-    made = (request for run in runs for request in run.requests)
-    requests = [one for one in made if not reads_bucket_list(one.request)]
+    sent = (request for run in runs for request in run.requests)
+    requests = [request for request in sent if not reads_bucket_list(request.request)]
     used = {(table.name, index.name) for request in requests for table, index in request.used}
     said = charted_names(pattern.index)
     unknown = [name for name in said if not any(is_meant(name, place) for place in places(system))]

@@ -1,4 +1,4 @@
-"""`bigtime consume`: a system's reactions to what its streams tell."""
+"""`bigtime consume`: runs a system's reactions on the streams of its tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def consume(
         progress() as bar,
         stop_signals() as stop,
     ):
-        running = [Running(database, wanted, reaction, bar) for reaction in reactions]
+        running = [RunningReaction(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
     if count := sum(one.set_aside for one in running):
         refuse(f"Records set aside: {count}. `bigtime dead-letters list {system}` shows them.")
@@ -62,10 +62,10 @@ def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
     for name in only:
         if name not in known:
             refuse(f"{system.name} has no reaction {name!r}; it has {', '.join(known)}.", code=2)
-    return [one for name, one in known.items() if not only or name in only]
+    return [reaction for name, reaction in known.items() if not only or name in only]
 
 
-class Running:
+class RunningReaction:
     """A reaction and its consumer, with a line of its own on the screen."""
 
     def __init__(self, store: Store, system: System, reaction: Reaction, bar: Progress) -> None:
@@ -114,13 +114,13 @@ def say(sentence: str, *, error: bool = True) -> None:
     Console(stderr=error, highlight=False, markup=False).print(sentence, soft_wrap=True)
 
 
-def run_by_turns(running: Sequence[Running], stop: threading.Event, *, once: bool) -> None:
+def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, once: bool) -> None:
     """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
     from bigtime.store import QUIET_ROUNDS
 
     quiet = 0
     while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
-        turns = [one.run_round() for one in running]
+        turns = [consumer.run_round() for consumer in running]
         quiet = 0 if any(turns) else quiet + 1
         if not once and (quiet or any(one.has_failed for one in running)):
             stop.wait(POLL_SECONDS)
@@ -131,12 +131,12 @@ def stop_signals() -> Iterator[threading.Event]:
     """Set by Ctrl+C or SIGTERM: the round that has begun is finished."""
     stop = threading.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, lambda *_: stop.set()) for one in signals]
+    before = [signal.signal(number, lambda *_: stop.set()) for number in signals]
     try:
         yield stop
     finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager

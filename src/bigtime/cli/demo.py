@@ -73,13 +73,13 @@ def load(
 
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = systems_with_demo(system)
-    names = ", ".join(one.name for one in wanted)
+    names = ", ".join(demo_system.name for demo_system in wanted)
     with open_database(store) as database, failures_as_sentences(names, store):
         prepare(database, wanted)
         if not again:
             check_empty(database, wanted)
-        for one in wanted:
-            fill(database, one, scale, seed, moment)
+        for demo_system in wanted:
+            fill(database, demo_system, scale, seed, moment)
 
 
 def systems_with_demo(names: list[str] | None) -> list[System]:
@@ -87,10 +87,11 @@ def systems_with_demo(names: list[str] | None) -> list[System]:
     if not names:
         return [system for system in all_systems() if system.demo is not None]
     chosen = [system_named(name) for name in names]
-    for one in chosen:
-        if one.demo is None:
+    for system in chosen:
+        if system.demo is None:
             refuse(
-                f"{one.name} has no demo data: declare it with System(..., demo=Demo(...)).", code=2
+                f"{system.name} has no demo data: declare it with System(..., demo=Demo(...)).",
+                code=2,
             )
     return chosen
 
@@ -100,8 +101,8 @@ def prepare(database: Store, wanted: Iterable[System]) -> None:
     from bigtime.model import setup
 
     for system in wanted:
-        made = database.run(setup(system)).made
-        tell(f"made {one}" for one in made)
+        created = database.run(setup(system)).made
+        tell(f"made {resource}" for resource in created)
 
 
 def check_empty(database: Store, wanted: Iterable[System]) -> None:
@@ -165,11 +166,11 @@ def load_chunks(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
 
 
 def wait_for_chunks(under_way: dict[Future[None], int]) -> int:
-    """Waits for some of what is under way, and takes it out."""
+    """Waits until at least one chunk is written; returns how many items were."""
     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-    for one in done:
-        one.result()
-    return sum(under_way.pop(one) for one in done)
+    for load in done:
+        load.result()
+    return sum(under_way.pop(load) for load in done)
 
 
 class RateColumn(ProgressColumn):

@@ -1,10 +1,13 @@
 """What a person types for a pattern's parameters, made into its arguments.
 
-A parameter `brand_name` is typed `--brand-name "Acme"`, or `--brand-name=Acme`; its annotation says
-what the text has to be. Of a list, the option is repeated. What one text cannot tell, such as an
-entity, is typed as JSON, and where a page goes on as the cursor that was printed with the page
-before. What was printed as JSON can be typed so, also with what a record computes of its fields.
-A yes or no is `--ascending` or `--no-ascending`, a time zone its name.
+A parameter `brand_name` is the option `--brand-name "Acme"`, or `--brand-name=Acme`; pydantic reads
+the text by the parameter's annotation.
+
+- For a list, the option is repeated.
+- An entity, or another value with fields, is typed as JSON. The JSON that `bigtime run` prints can
+  be typed back in; computed fields in it are ignored.
+- The position after which a page begins is the cursor that was printed with the page before.
+- A boolean is `--ascending` or `--no-ascending`, a time zone its name.
 """
 
 from __future__ import annotations
@@ -37,11 +40,11 @@ def parse_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[st
     }
 
 
-def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, Any]) -> None:
+def check_complete(pattern: Pattern[..., Any], arguments: Mapping[str, object]) -> None:
     missing = [
-        option_of(one.name)
-        for one in parameters_of(pattern).values()
-        if one.default is Parameter.empty and one.name not in arguments
+        option_of(parameter.name)
+        for parameter in parameters_of(pattern).values()
+        if parameter.default is Parameter.empty and parameter.name not in arguments
     ]
     if missing:
         refuse(f"{pattern.name} needs {' and '.join(missing)}. {choices(pattern)}", code=2)
@@ -56,7 +59,7 @@ def parameters_of(pattern: Pattern[..., Any]) -> dict[str, Parameter]:
 
 
 def cursor_option(pattern: Pattern[..., Any]) -> str:
-    """The option with which a pattern goes on after a page."""
+    """The option that takes the cursor of a page, such as `--after`."""
     taking = (parameter.name for parameter in pattern.parameters if takes_cursor(parameter))
     return option_of(next(taking, "after"))
 
@@ -102,8 +105,8 @@ def choices(pattern: Pattern[..., Any]) -> str:
 def options_text(pattern: Pattern[..., Any]) -> str:
     """Every parameter as it is typed; in brackets, what may be left out."""
     return " ".join(
-        option_of(name) if one.default is Parameter.empty else f"[{option_of(name)}]"
-        for name, one in parameters_of(pattern).items()
+        option_of(name) if parameter.default is Parameter.empty else f"[{option_of(name)}]"
+        for name, parameter in parameters_of(pattern).items()
     )
 
 
@@ -114,7 +117,7 @@ def option_of(name: str) -> str:
 # Values
 
 
-def parse_texts(parameter: Parameter, texts: list[str]) -> Any:
+def parse_texts(parameter: Parameter, texts: list[str]) -> object:
     option, annotation = option_of(parameter.name), parameter.annotation
     if takes_cursor(parameter):
         return cursors().read(texts[-1])
@@ -128,7 +131,7 @@ def parse_texts(parameter: Parameter, texts: list[str]) -> Any:
         refuse(f"{option} cannot be typed: run the pattern from Python.", code=2)
 
 
-def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> Any:
+def value_of(adapter: TypeAdapter[Any], annotation: object, texts: list[str]) -> object:
     if is_text(annotation):
         return adapter.validate_strings(texts[-1])
     member = member_type(annotation)
@@ -139,7 +142,7 @@ def value_of(adapter: TypeAdapter[Any], annotation: Any, texts: list[str]) -> An
     return adapter.validate_json(f"[{','.join(texts)}]")
 
 
-def without_computed(annotation: Any, text: str) -> str:
+def without_computed(annotation: object, text: str) -> str:
     """A record's JSON without the fields that it makes of the others."""
     kind = single_type(annotation)
     if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
@@ -171,7 +174,7 @@ def takes_cursor(parameter: Parameter) -> bool:
     return single_type(parameter.annotation) is Position
 
 
-def single_type(annotation: Any) -> Any:
+def single_type(annotation: object) -> object:
     """The type of an annotation, besides None; None when there are several."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) not in (Union, UnionType):
@@ -180,8 +183,8 @@ def single_type(annotation: Any) -> Any:
     return single_type(others[0]) if len(others) == 1 else None
 
 
-def is_text(annotation: Any) -> bool:
-    """Whether one text tells a value of it."""
+def is_text(annotation: object) -> bool:
+    """Whether a value of this type can be read from plain text."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         return all(is_text(arg) for arg in get_args(kind) if arg is not type(None))
@@ -193,7 +196,7 @@ def is_text(annotation: Any) -> bool:
     return not (is_container or is_dataclass(kind) or issubclass(kind, BaseModel))
 
 
-def member_type(annotation: Any) -> Any:
+def member_type(annotation: object) -> object:
     """The type of the members of a list or a set; None when it is neither."""
     kind = single_type(annotation)
     origin = get_origin(kind)
@@ -202,7 +205,7 @@ def member_type(annotation: Any) -> Any:
     return get_args(kind)[0] if issubclass(origin, Iterable) else None
 
 
-def json_hint(annotation: Any) -> str:
+def json_hint(annotation: object) -> str:
     if is_text(annotation):
         return ""
     try:

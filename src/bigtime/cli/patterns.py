@@ -19,7 +19,7 @@ from bigtime.cli.engine import refuse
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
-    from bigtime.advisor import Explained, Explanation, Finding
+    from bigtime.advisor import ExplainedRequest, Explanation, Finding
     from bigtime.model import Pattern, System
 
 
@@ -138,7 +138,7 @@ def show_explanation(explanation: Explanation[Any], *, with_requests: bool) -> N
     )
 
 
-def requests_table(requests: Sequence[Explained]) -> Table:
+def requests_table(requests: Sequence[ExplainedRequest]) -> Table:
     """A row for each request, or for several that are alike."""
     table = Table("", "request", "index", "units", "assuming", box=None, pad_edge=False)
     number = 1
@@ -149,7 +149,7 @@ def requests_table(requests: Sequence[Explained]) -> Table:
     return table
 
 
-def cells_of(row: Explained) -> tuple[str, ...]:
+def cells_of(row: ExplainedRequest) -> tuple[str, ...]:
     from bigtime.advisor import units
 
     written = [charge.index for charge in row.charges if charge.index and charge.write_units]

@@ -40,22 +40,24 @@ def cursors() -> Cursors:
 # Values
 
 
-def fields_of(value: Any) -> dict[str, Any] | None:
+def fields_of(value: object) -> dict[str, Any] | None:
     """The fields of a record that may be shown; None for what is no record."""
     if isinstance(value, BaseModel):
         fields_shown = (type(value).model_fields, type(value).model_computed_fields)
-        shown = [name for some in fields_shown for name, field in some.items() if field.repr]
-        return {name: getattr(value, name) for name in shown}
+        names = [
+            name for declared in fields_shown for name, field in declared.items() if field.repr
+        ]
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, (Page, type)):
         return None
     if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value) if one.repr}
+        return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return dict(value._asdict())
     return None
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A value as JSON has it."""
     if isinstance(value, Enum):
         return plain(value.value)
@@ -73,7 +75,7 @@ def plain(value: Any) -> Any:
     return to_jsonable_python(value, fallback=str)
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A value in a cell of a table."""
     simple = plain(value)
     if simple is None:
@@ -81,11 +83,11 @@ def cell(value: Any) -> str:
     return simple if isinstance(simple, str) else json.dumps(simple, ensure_ascii=False)
 
 
-def is_record(value: Any) -> bool:
+def is_record(value: object) -> bool:
     return fields_of(value) is not None
 
 
-def fits_a_cell(value: Any) -> bool:
+def fits_a_cell(value: object) -> bool:
     if is_record(value) or isinstance(value, Page):
         return False
     return not (isinstance(value, (list, tuple)) and any(map(is_record, value)))
@@ -94,7 +96,7 @@ def fits_a_cell(value: Any) -> bool:
 # On the screen
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
 
 
@@ -104,17 +106,17 @@ def screen_for_tables() -> Console:
     return Console(highlight=False, markup=False, width=WIDE if is_free else None)
 
 
-def show(value: Any, *, after: str) -> None:
+def show(value: object, *, after: str) -> None:
     """Prints a result; `after` is the option that takes a page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
-    for one in result_parts(value, after):
-        if one or before:  # an empty line stands only between others
-            screen.print(one, soft_wrap=isinstance(one, str))
-        before = one
+    for part in result_parts(value, after):
+        if part or before:  # an empty line stands only between others
+            screen.print(part, soft_wrap=isinstance(part, str))
+        before = part
 
 
-def result_parts(value: Any, after: str) -> Iterator[Table | str]:
+def result_parts(value: object, after: str) -> Iterator[Table | str]:
     record = fields_of(value)
     if record is not None:
         yield from record_parts(record, after)
@@ -123,16 +125,16 @@ def result_parts(value: Any, after: str) -> Iterator[Table | str]:
         if value.position is not None:
             yield f"There is more: {after} {cursors().write(value.position)}"
     elif isinstance(value, tuple) and not all(map(is_record, value)):
-        for one in value:
+        for element in value:
             yield ""
-            yield from result_parts(one, after)
+            yield from result_parts(element, after)
     elif isinstance(value, (list, tuple, AbstractSet)):
         yield from list_parts(value)
     else:
         yield cell(value) or "nothing"
 
 
-def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]:
+def record_parts(record: Mapping[str, object], after: str) -> Iterator[Table | str]:
     cells = {name: cell(value) for name, value in record.items() if fits_a_cell(value)}
     if cells:
         table = Table(box=None, show_header=False, pad_edge=False)
@@ -145,7 +147,7 @@ def record_parts(record: Mapping[str, Any], after: str) -> Iterator[Table | str]
         yield from result_parts(record[name], after)
 
 
-def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
+def list_parts(values: Iterable[object]) -> Iterator[Table | str]:
     """A table for each kind of record, and a line for each other value."""
     kinds: dict[type, list[Any]] = {}
     for value in values:
@@ -161,10 +163,11 @@ def list_parts(values: Iterable[Any]) -> Iterator[Table | str]:
             yield from map(cell, alike)
 
 
-def rows_of(records: Sequence[Any]) -> Table:
+def rows_of(records: Sequence[object]) -> Table:
     """A row for each record; a column that is empty in all of them is left out."""
     rows = [
-        {name: cell(one) for name, one in (fields_of(record) or {}).items()} for record in records
+        {name: cell(value) for name, value in (fields_of(record) or {}).items()}
+        for record in records
     ]
     names = [name for name in rows[0] if any(row[name] for row in rows)]
     table = Table(*names, box=None, pad_edge=False)
@@ -208,8 +211,8 @@ def sentence(text: str) -> str:
 def fault_text(error: ValidationError) -> str:
     """What is wrong with a value, and where in it."""
     found = error.errors()
-    places = (".".join(map(str, one["loc"])) for one in found)
-    messages = (one["msg"].removeprefix("Value error, ") for one in found)
+    places = (".".join(map(str, fault["loc"])) for fault in found)
+    messages = (fault["msg"].removeprefix("Value error, ") for fault in found)
     return "; ".join(
         f"{where}: {what}" if where else what for where, what in zip(places, messages, strict=True)
     )

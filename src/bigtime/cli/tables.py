@@ -39,24 +39,24 @@ def create(system: SystemName, store: StoreSetting = None) -> None:
     wanted = system_named(system)
     with open_database(store) as database:
         first = database.run(setup(wanted, patience_seconds=0))
-        tell(f"made {one}" for one in first.made)
+        tell(f"made {resource}" for resource in first.made)
         try:
             rest = wait_for_tables(database, wanted, first)
         except NotReady as error:
-            tell(f"made {one}" for one in error.progress.made)
+            tell(f"made {resource}" for resource in error.progress.made)
             refuse(str(error))
-    tell(f"made {one}" for one in rest.made)
+    tell(f"made {resource}" for resource in rest.made)
     if not (first.made or rest.made):
         tell(["nothing is missing"])
 
 
 def wait_for_tables(database: Store, wanted: System, first: Progress) -> Progress:
-    """What comes after the first round, in which nobody waited."""
+    """Creates what had to wait for the first round, such as a second index of a table."""
     from bigtime.model import Progress, setup
 
     if not first.pending:
         return Progress()
-    tell(f"waiting: {one}" for one in first.pending)
+    tell(f"waiting: {resource}" for resource in first.pending)
     return database.run(setup(wanted))
 
 
@@ -74,7 +74,7 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
     wanted = system_named(system)
     with open_database(store) as database:
         found = database.run(differences(wanted))
-    tell(f"{one.kind:8} {one}" for one in found)
+    tell(f"{difference.kind:8} {difference}" for difference in found)
     if found:
         raise typer.Exit(1)
     tell(["the tables are as declared"])

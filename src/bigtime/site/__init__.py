@@ -10,9 +10,8 @@ from bigtime.site.priced_cart import (
     take_new_price, view_active_lines, view_cart,
 )
 from bigtime.site.checkout import (
-    MOST_PRODUCTS, AddressNameTaken, Checkout, NotAsReviewed, OldCheckout, PlacedOrder,
-    TooManyProducts, check_out, draw_checkout_key, ensure_customer, find_placed_order,
-    save_new_address,
+    MOST_PRODUCTS, AddressNameTaken, Checkout, NotAsReviewed, OldCheckout, TooManyProducts,
+    check_out, draw_checkout_key, ensure_customer, find_placed_order, save_new_address,
 )
 from bigtime.site.demo import demo_logins, load_demo, wants_demo
 from bigtime.site.design import (
@@ -20,7 +19,7 @@ from bigtime.site.design import (
     check_writes, view_worker_report, write_worker_report,
 )
 from bigtime.site.editing import (
-    CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring, category_slot, change_deal,
+    CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, category_slot, change_deal,
     create_brand, deal_path, feature_deals, fetch_featuring, fetch_hot_deal_task,
     fetch_latest_for_slot, fetch_outdated_slots, new_change, outdated_ids, post_deal,
     request_hot_deal, view_changes,
@@ -53,8 +52,8 @@ __all__ = [
     "FRONT_PAGE", "FRONT_SLOT", "LATEST", "MOST_PRODUCTS", "PRICING", "RAND", "SHAPE", "SHOWN",
     "SITE", "SLOTS", "SYSTEMS", "AddressNameTaken", "AnsweredAlready", "CartAddition", "Checkout",
     "Claim", "Codes", "Details", "EditorAction", "EditorChange", "EngagementCounts", "FeaturedSlot",
-    "Featuring", "HotDealTask", "IdempotencyRecord", "Mail", "MailSender", "MailServer", "NoUndo",
-    "NotAsReviewed", "OldCheckout", "PendingCheck", "PlacedOrder", "PlanChoice", "PlanShop",
+    "FeaturingItem", "HotDealTask", "IdempotencyRecord", "Mail", "MailSender", "MailServer",
+    "NoUndo", "NotAsReviewed", "OldCheckout", "PendingCheck", "PlanChoice", "PlanShop",
     "PricedCart", "TooManyProducts", "Visitor", "Visitors", "WholeCount", "Worker", "all_lines",
     "answer_write", "answered_record", "begin_check", "brand_deals_tag", "brand_tag",
     "campaign_tag", "cart_tag", "category_deals_tag", "category_slot", "category_tag",

@@ -108,9 +108,9 @@ def tags_of_record(table: str, record: Response) -> set[str]:
     return moved | {*tags_of_item(table, changed["Keys"])}
 
 
-def deal_tags(shown: Iterable[deals.Deal]) -> list[str]:
+def deal_tags(found: Iterable[deals.Deal]) -> list[str]:
     """The tags of a page that lists deals, beside that of the list."""
-    return [f"deal {deal.deal_id}" for deal in shown]  # as `deal_tag`, without 25 calls a page
+    return [f"deal {deal.deal_id}" for deal in found]  # as `deal_tag`, without 25 calls a page
 
 
 def list_tags(deal: deals.Deal) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.site.design import Mail, transact_once
@@ -118,7 +118,7 @@ def check_out(checkout: Checkout) -> Steps[bt.Ksuid]:
     raise cart.CartChanged
 
 
-def place_order(checkout: Checkout, prepared: cart.Prepared) -> Steps[None]:
+def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[None]:
     """The transaction that decides what is bought."""
     moment = yield from bt.now()
     if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
@@ -146,8 +146,8 @@ def new_order(checkout: Checkout, lines: Iterable[cart.CartLine]) -> Steps[shop.
     return shop.new_order(checkout.username, checkout.order_id, items, ship_to=checkout.ship_to)
 
 
-def order_item(line: cart.CartLine, deal: Deal | None) -> shop.Ordered:
-    return shop.Ordered(
+def order_item(line: cart.CartLine, deal: Deal | None) -> shop.OrderedItem:
+    return shop.OrderedItem(
         item_id=line.item_sku,
         price=line.price,
         count=line.count,
@@ -281,7 +281,7 @@ def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
 
 
 @bt.reaction(cart.CART, of=[cart.Purchases])
-def resume_purchases(change: bt.Change[Any]) -> Steps[None]:
+def resume_purchases(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Completes a large purchase that its checkout has left open."""
     purchases = change.of(cart.Purchases)
     if purchases is not None and purchases.after is not None and purchases.after.is_open:

@@ -167,5 +167,5 @@ def line_of(
     )
 
 
-def order_item(deal: Deal) -> shop.Ordered:
-    return shop.Ordered(item_id=deal.deal_id, price=deal.price, title=deal.title)
+def order_item(deal: Deal) -> shop.OrderedItem:
+    return shop.OrderedItem(item_id=deal.deal_id, price=deal.price, title=deal.title)

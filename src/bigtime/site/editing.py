@@ -22,7 +22,7 @@ from bigtime.wire import Steps
 # --- The slots for featured deals: the front page, the editors' choice, each category ------
 
 
-Featuring: TypeAlias = deals.FrontPage | deals.EditorsChoice | deals.Category
+FeaturingItem: TypeAlias = deals.FrontPage | deals.EditorsChoice | deals.Category
 """An item that holds featured deals."""
 
 
@@ -42,7 +42,7 @@ class FeaturedSlot:
         return None if isinstance(self.of, deals.PageName) else self.of
 
     @property
-    def listed(self) -> str:
+    def candidates_tag(self) -> str:
         """The cache tag of the deals that could be featured in it."""
         if self.category is None:
             return cache_tags.ALL_DEALS
@@ -84,10 +84,10 @@ SAMPLE_SLOT: Final = {"slot": FRONT_SLOT}
 
 
 @bt.pattern("Fetch Featured Deals of Slot", index="Main table", sample=SAMPLE_SLOT)
-def fetch_featuring(slot: FeaturedSlot) -> Steps[Featuring]:
+def fetch_featuring(slot: FeaturedSlot) -> Steps[FeaturingItem]:
     """The item that holds them, strongly consistent."""
     if isinstance(slot.of, deals.PageName):
-        page: Featuring = yield from deals.PAGES[slot.of].get(consistent=True)
+        page: FeaturingItem = yield from deals.PAGES[slot.of].get(consistent=True)
         return page
     return (
         yield from bt.get(
@@ -96,7 +96,7 @@ def fetch_featuring(slot: FeaturedSlot) -> Steps[Featuring]:
     )
 
 
-def outdated_ids(chosen: Sequence[deals.Deal], stored: Featuring) -> set[str]:
+def outdated_ids(chosen: Sequence[deals.Deal], stored: FeaturingItem) -> set[str]:
     """The ids of deals that have changed since they were featured."""
     copies = {copy.deal_id: copy for copy in stored.featured_deals}
     featured = (deal for deal in chosen if deal.deal_id in copies)
@@ -112,7 +112,7 @@ def fetch_outdated_slots(deal: deals.Deal) -> Steps[list[FeaturedSlot]]:
 
 
 def feature_write(
-    slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: Featuring
+    slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: FeaturingItem
 ) -> Steps[bt.Write[Any]]:
     """The write that features deals in a slot, if it still holds the ones that were seen."""
     if isinstance(seen, deals.Category):
@@ -182,7 +182,7 @@ def create_brand(who: deals.Username, name: str, logo: str | None = None) -> Ste
     sample={"slot": FRONT_SLOT, "seen": deals.FrontPage()},
 )
 def feature_deals(
-    who: deals.Username, slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: Featuring
+    who: deals.Username, slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: FeaturingItem
 ) -> Steps[None]:
     """One transaction: deals in a slot instead of the ones seen there, and an entry in the log."""
     write = yield from feature_write(slot, deal_ids, seen)
@@ -217,7 +217,7 @@ def fetch_hot_deal_task(deal_id: deals.DealId) -> Steps[HotDealTask | None]:
 
 
 @bt.reaction(SITE_TABLE, of=[HotDealTask])
-def send_hot_deals(change: bt.Change[Any]) -> Steps[None]:
+def send_hot_deals(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
     task = change.of(HotDealTask)
     if task is None or task.kind != "insert" or task.after is None:

@@ -49,7 +49,7 @@ class MailServer:
     is_tls: bool = False
 
     @classmethod
-    def named(cls, text: str) -> Self:
+    def from_url(cls, text: str) -> Self:
         """The server of a URL in the settings; a ValueError says what the URL looks like."""
         parts = urlsplit(text if "://" in text else f"smtp://{text}")
         if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/"):
@@ -64,7 +64,7 @@ class MailServer:
 
     def __call__(self, message: EmailMessage) -> None:
         """Hands in a message."""
-        with self.connected() as connection:
+        with self.connection() as connection:
             try:
                 connection.send_message(message)
             except smtplib.SMTPSenderRefused as error:
@@ -74,7 +74,7 @@ class MailServer:
                 raise kind(reason_in(error)) from error
 
     @contextmanager
-    def connected(self) -> Iterator[smtplib.SMTP]:
+    def connection(self) -> Iterator[smtplib.SMTP]:
         try:
             connection = self.connect()
         except (OSError, smtplib.SMTPException) as error:

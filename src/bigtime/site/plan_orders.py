@@ -88,7 +88,7 @@ def order_plan_with_code(
     """
     order_id = yield from portal.make_order_id()
     tenant = yield from portal.tenant_of(email)
-    earlier = (yield from portal.made_before(tenant.id, order_id)) if tenant else None
+    earlier = (yield from portal.find_placed_order(tenant.id, order_id)) if tenant else None
     if earlier is not None:
         return earlier
     quote = yield from portal.quote_order(choice.products, choice.campaign, zone=shop.zone)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -148,7 +148,7 @@ class NoUndo(bt.RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
 
-def whole_number(text: Any) -> Any:
+def whole_number(text: object) -> object:
     if isinstance(text, str) and not (
         text.isascii() and text.isdigit() and len(text) < MOST_DIGITS
     ):
@@ -168,20 +168,18 @@ class CartAddition(BaseModel):
 
 @bt.pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
 def put_deal_in_cart(
-    username: Username, deal_id: str, count: cart.Count = 1, *, noting: cart.Noting | None = None
+    username: Username, deal_id: str, count: cart.Count = 1, *, also: cart.LineWrites | None = None
 ) -> Steps[cart.CartLine]:
     """At the deal's price; more of the same deal is added to its line.
 
-    `noting` gives writes that go into the same transaction as the line.
+    `also` gives writes that go into the same transaction as the line.
     """
     deal = yield from fetch_deal(deal_id_of(deal_id))
     try:
-        if noting is None:
+        if also is None:
             return (yield from cart.put_in_cart(username, deal.deal_id, deal.price, count))
         return (
-            yield from cart.put_in_cart_noting(
-                username, deal.deal_id, deal.price, count, noting=noting
-            )
+            yield from cart.put_in_cart_with(username, deal.deal_id, deal.price, count, also=also)
         )
     except cart.InvalidPrice:
         raise NotForSale from None

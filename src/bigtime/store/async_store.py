@@ -155,7 +155,7 @@ class Reply:
         self.error: BaseException | None = None
         self.future: asyncio.Future[None] | None = None
 
-    def done(self, response: Response | None, error: BaseException | None) -> None:
+    def finish(self, response: Response | None, error: BaseException | None) -> None:
         self.response, self.error = response, error
         if threading.get_ident() == self.thread:
             self.arrive()
@@ -182,7 +182,7 @@ def engine_transport(engine: Submitting) -> Callable[[Request], Awaitable[Respon
         nonlocal turned_at
         loop = asyncio.get_running_loop()
         reply = Reply(loop)
-        engine.submit(request, reply.done)
+        engine.submit(request, reply.finish)
         if not reply.is_here:
             await reply.wait()
             turned_at = loop.time()

@@ -1,7 +1,7 @@
-"""The item cache: answers that stand between a store and its transport, in the role of DAX.
+"""The item cache: responses cached between a store and its transport, in the role of DAX.
 
-It knows DynamoDB's requests and nothing of entities. It waits for nothing: what has to be waited
-for it yields, and the transports of `cached_transport` do the waiting, one in each way.
+It knows DynamoDB's requests and no entities. It does no I/O: it yields the requests to send and the
+futures to wait for, which the two transports in `cached_transport` do, one blocking, one awaiting.
 
 1. Only reads that need not be consistent are answered from it: whole items by key (GetItem and
    BatchGetItem, which share entries; that there is no item is an answer too) and pages (Query and
@@ -9,17 +9,16 @@ for it yields, and the transports of `cached_transport` do the waiting, one in e
    items, and what asks how much it consumes.
 2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
    of pages is counted in the items on them.
-3. A read of what another caller is reading gets that answer: ten readers of a cold key make
-   one read. If it fails, it has failed for all of them; if it was only interrupted, another one of
-   them reads.
+3. Concurrent reads of one key share one request: ten readers of a cold key send one. If it fails,
+   it fails for all of them; if its caller was cancelled, another of them sends it again.
 4. A write through the cache drops the entries of its items and all pages of their tables, before
-   it and after it. A read that is under way then is not kept. So a read after a write was
-   acknowledged finds what it wrote, or what came later. A request that is neither a read nor
-   understood (one that deletes a table, say) empties the cache.
-5. What others write is seen when an entry's time is over, or when the stream tells: `follow` is
+   it and after it. A read that is being sent at that time is not cached. So a read after a write
+   was acknowledged finds what it wrote, or a later state. A write whose items are not known from
+   its request (DeleteTable, for example) empties the cache.
+5. Writes of other processes are seen when an entry expires, or by the table's stream: `follow` is
    the handler for a consumer of it. After a write whose outcome is uncertain, and where an index
-   or, on AWS, a copy of the table lags behind, an old answer may be kept until then too.
-6. An answer is shared by all who get it: read it, never change it. Entities are made anew of it.
+   or, on AWS, a replica lags behind, an old response may be cached until then too.
+6. A cached response is shared by all its readers: never change it. Entities are made anew from it.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class ItemCache:
         answer = self._answers.get(request.operation)
         if answer is not None:
             return answer(request)
-        return passed_on(request) if is_read(request.operation) else self._write(request)
+        return pass_on(request) if is_read(request.operation) else self._write(request)
 
     def invalidate(self, table: str, key: Item) -> None:
         """Forgets an item, and the pages of its table: it has changed."""
@@ -145,7 +144,7 @@ class ItemCache:
         except cache_identity.MALFORMED:
             identity = None
         if identity is None:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         return (yield from self._read(entries, identity, request))
 
     def _page_read(self, request: Request) -> Identity | None:
@@ -182,7 +181,7 @@ class ItemCache:
         except cache_identity.MALFORMED:
             batch = None
         if batch is None:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         found, others, cold, flight = self._sort_out(batch.items)
         sent: Response | None = None
         if asking := batch.request(cold):
@@ -232,7 +231,7 @@ class ItemCache:
         request: Request,
         read: Callable[[Response], Answers],
     ) -> Answering:
-        """Sends the request, and tells those who wait for it what came of it."""
+        """Sends the request, and gives its response or error to the callers that wait for it."""
         answers: Answers = {}
         failure: Exception | None = None
         try:
@@ -257,7 +256,7 @@ class ItemCache:
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
         try:
-            return (yield from passed_on(request))
+            return (yield from pass_on(request))
         finally:
             self._forget(changed)
 
@@ -265,7 +264,7 @@ class ItemCache:
         with self._lock:
             self._invalidations += count
 
-    def _forget(self, changed: list[cache_identity.Changed] | None) -> None:
+    def _forget(self, changed: list[cache_identity.ChangedItem] | None) -> None:
         try:
             with self._lock:
                 for table, item in changed or ():
@@ -304,6 +303,6 @@ def is_read(operation: str) -> bool:
     return operation in READS or operation.startswith(("Describe", "List"))
 
 
-def passed_on(request: Request) -> Answering:
+def pass_on(request: Request) -> Answering:
     response: Response = yield request
     return response

@@ -1,13 +1,13 @@
-"""Entries that expire and have a bounded room, and the readings under way that will fill them.
+"""Cache entries, which expire and have a bounded size, and the reads that will fill them.
 
-An entry that was met once is on probation; met again, it is protected, and none that is read in
-passing displaces it: a crawler that reads everything once does not empty the cache. Of protected
-entries there are at most four fifths; beyond that, the one that was longest unused is on probation
-again. (Measured on 10,000 keys drawn by Zipf's law with s = 1.1 and room for 2,000: 86.4 % are
-found, and 84.4 % where the least recently used simply goes first.)
+This is a segmented LRU. An entry is on probation until it is read a second time; then it is
+protected, and reads of new keys do not displace it: a crawler that reads everything once does not
+empty the cache. At most four fifths are protected; beyond that, the least recently used of them
+goes back on probation. (Measured on 10,000 keys drawn by Zipf's law with s = 1.1 and room for
+2,000: 86.4 % are found, and 84.4 % where the least recently used simply goes first.)
 
-A reading under way is a flight. It is entered when the read begins, and taken out when what it
-reads is changed: then its answer still goes to those who wait for it, and is not kept.
+A read that has been sent and not answered is a flight. A write to its item removes the flight: its
+response still goes to the callers that wait for it, and is not cached.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 
 class Protected(LRUCache[Identity, Entry]):
-    """The entries that were met again; one that has to go is on probation."""
+    """The entries that were read again; one that is displaced goes back on probation."""
 
     def __init__(self, most: float, probation: LRUCache[Identity, Entry]) -> None:
         super().__init__(most, probation.getsizeof)
@@ -94,7 +94,7 @@ class Entries:
     def land(
         self, flight: Flight, identities: Iterable[Identity], answers: Answers, now: float
     ) -> None:
-        """Ends a flight; what it read is kept, but for what was changed meanwhile."""
+        """Ends a flight; keeps its response, unless the item was changed while it was read."""
         for identity in identities:
             if self.flights.get(identity) is flight:
                 del self.flights[identity]

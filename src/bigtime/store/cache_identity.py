@@ -16,7 +16,7 @@ from bigtime.wire import Identity, Item, Params, Request, Response
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a table's key attributes, in order."""
-Changed: TypeAlias = tuple[str, Item]
+ChangedItem: TypeAlias = tuple[str, Item]
 """A table, and an item that is changed in it: its key, or all of it."""
 
 MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationException)
@@ -66,7 +66,7 @@ def item_read(request: Request) -> Identity | None:
 # Writes
 
 
-def changed_by(request: Request) -> list[Changed] | None:
+def changed_by(request: Request) -> list[ChangedItem] | None:
     """The items that a request changes; None when that cannot be told."""
     find = CHANGES.get(request.operation)
     if find is None:
@@ -78,7 +78,7 @@ def changed_by(request: Request) -> list[Changed] | None:
         return None
 
 
-def changed_by_batch(params: Params) -> Iterable[Changed]:
+def changed_by_batch(params: Params) -> Iterable[ChangedItem]:
     for table, writes in params["RequestItems"].items():
         for write in writes:
             if "PutRequest" in write:
@@ -87,7 +87,7 @@ def changed_by_batch(params: Params) -> Iterable[Changed]:
                 yield table, write["DeleteRequest"]["Key"]
 
 
-def changed_by_transaction(params: Params) -> Iterable[Changed]:
+def changed_by_transaction(params: Params) -> Iterable[ChangedItem]:
     changed = []
     for action in params["TransactItems"]:
         ((kind, content),) = action.items()
@@ -96,7 +96,7 @@ def changed_by_transaction(params: Params) -> Iterable[Changed]:
     return changed
 
 
-CHANGES: dict[str, Callable[[Params], Iterable[Changed]]] = {
+CHANGES: dict[str, Callable[[Params], Iterable[ChangedItem]]] = {
     "PutItem": lambda params: [(params["TableName"], params["Item"])],
     "UpdateItem": lambda params: [(params["TableName"], params["Key"])],
     "DeleteItem": lambda params: [(params["TableName"], params["Key"])],

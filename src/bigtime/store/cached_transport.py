@@ -1,4 +1,4 @@
-"""A transport with a cache before it: one that blocks, and one that awaits."""
+"""Transports with an item cache before them: one that blocks, and one that awaits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bigtime.store.driver import at_once
 from bigtime.wire import Request, Response, Transport
 
 HITS_IN_A_ROW = 200
-"""So many answers of the cache take about as long as the loop may stand still."""
+"""After so many responses from the cache in a row the event loop gets a turn."""
 
 
 class CachedTransport:

@@ -89,13 +89,13 @@ class Reader:
             yield from self.advance(page)
         elif handled:
             yield from self.stop_after(records[handled - 1])
-        reading = yield from self.reading(records[:handled])
+        reading = yield from self.shard_turn(records[:handled])
         return replace(reading, set_aside=self.set_aside - before, error=error)
 
     def handle_all(self, records: Sequence[Response]) -> Steps[tuple[int, Exception | None]]:
         """How many records were handled or set aside, and the error of the next."""
         for handled, record in enumerate(records):
-            self.waiting_since = made_at(record)
+            self.waiting_since = record_time(record)
             try:
                 yield from self.consumption.handle(record)
             except Exception as error:
@@ -145,7 +145,7 @@ class Reader:
                 return {"Records": []}
 
     def place(self) -> Steps[str]:
-        """An iterator that stands after the last record handled."""
+        """An iterator that starts after the last record handled."""
         params = {"StreamArn": self.shard.stream, "ShardId": self.shard.id}
         if self.checkpoint.sequence is None:
             params["ShardIteratorType"] = self.start
@@ -157,7 +157,7 @@ class Reader:
         return iterator
 
     def advance(self, page: Response) -> Steps[None]:
-        """Saves the place after the page, then stands there."""
+        """Saves the checkpoint after a page, and continues from it."""
         records, following = page["Records"], page.get("NextShardIterator")
         if records or following is None:
             last = records[-1]["dynamodb"]["SequenceNumber"] if records else None
@@ -168,11 +168,11 @@ class Reader:
             )
         self.iterator = following
 
-    def reading(self, records: list[Response]) -> Steps[ShardTurn]:
+    def shard_turn(self, records: list[Response]) -> Steps[ShardTurn]:
         lag = 0.0
         if records:
             now: datetime = yield wire.Now()
-            lag = now.timestamp() - made_at(records[-1])
+            lag = now.timestamp() - record_time(records[-1])
         return ShardTurn(
             self.consumption.name,
             self.shard.stream,
@@ -187,8 +187,8 @@ class Reader:
         log.warning("consumer %s: shard %s %s", self.consumption.name, self.shard.id, what)
 
 
-def made_at(record: Response) -> float:
-    """When what a record tells of happened, in seconds since 1970."""
+def record_time(record: Response) -> float:
+    """When the change of a record was made, in seconds since 1970."""
     seconds: float = record["dynamodb"]["ApproximateCreationDateTime"]
     return seconds
 
@@ -199,7 +199,7 @@ def concerns_the_store(error: Exception) -> bool:
 
 
 class Consumption:
-    """What a consumer does, as steps. It remembers where it stands in each shard."""
+    """What a consumer does, as steps. It remembers its place in each shard."""
 
     def __init__(
         self,

@@ -4,19 +4,19 @@ Steps are a generator that yields what it wants and is sent what came of it. A s
 around that, and the two stores differ only in how they wait: one blocks, the other awaits. All
 that is decided, and not waited for, is here:
 
-1. A `Run` moves the generator on. What the store can answer itself, the time and random bytes, it
-   answers; it stops at what has to be waited for, a request, a pause or several steps together,
-   at what its store remembers, or at the end.
-2. An error of the transport is thrown into the generator, where the pattern turns it into the
-   domain's word for it. What the generator does not catch ends the run.
-3. A failed attempt is repeated when `Retries` says so, after a pause that it draws; the steps
-   never hear of it. Each attempt is shown to the hooks, the failed ones too.
+1. A `Run` advances the generator. It answers steps for the time and for random bytes itself; it
+   stops at steps that have to be waited for (a request, a pause, several steps together), at those
+   for facts that the store remembers, and at the end.
+2. An error of the transport is thrown into the generator, where the pattern turns it into a domain
+   error. An error that the generator does not catch ends the run.
+3. A failed attempt is repeated when `Retries` says so, after a random pause; the steps do not
+   notice. The hooks get each attempt, the failed ones too.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
-5. A store remembers facts that steps have established through it, such as that an item is there
-   that is never deleted. When they are too many it forgets all, and steps establish them anew.
-6. With a `meter`, every request that can be asked what it consumed is asked, and the meter is told
-   the units and the access pattern: the innermost whose steps the request came from. Steps that run
-   together belong to the pattern that runs them, unless they are another's.
+5. A store remembers facts that steps have established through it, such as that an item exists
+   which is never deleted. When there are too many it forgets all, and steps establish them anew.
+6. With a `meter`, every request that can report its capacity is sent with ReturnConsumedCapacity,
+   and the meter is called with the units and the access pattern: the innermost that yielded the
+   request. Steps that run together belong to the pattern that runs them, unless they are another's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-Wanted: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
+PendingStep: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
 """What a run leaves to its store."""
 WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
 MOST_FACTS = 65_536
@@ -50,7 +50,7 @@ class Runnable(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt at a request and what came of it, for a hook that measures."""
+    """One attempt at a request, with its response or error, as hooks get it."""
 
     request: Request
     attempt: int
@@ -67,7 +67,7 @@ class Exchange:
         )
 
     @property
-    def consumed(self) -> tuple[Response, ...]:
+    def consumed_capacity(self) -> tuple[Response, ...]:
         """The capacity, by table, that the response reports; none unless the request asked."""
         reported = (self.response or {}).get("ConsumedCapacity") or ()
         return (reported,) if isinstance(reported, dict) else tuple(reported)
@@ -90,7 +90,7 @@ METERED: Final = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Run(Generic[T]):
-    """Steps under way: given what came of the last one, it returns what is wanted next."""
+    """Running steps: takes the result of the last step, and returns the next step to carry out."""
 
     steps: Steps[T]
     clock: Clock
@@ -109,7 +109,7 @@ class Run(Generic[T]):
             steps = getattr(steps, "gi_yieldfrom", None)
         return found
 
-    def advance(self, move: Callable[[Any], Step], value: object) -> Wanted | None:
+    def advance(self, move: Callable[[Any], Step], value: object) -> PendingStep | None:
         """Moves the steps on by `send` or `throw` to what is wanted next; begins by sending None.
 
         None is the end, and `result` is there.
@@ -154,7 +154,7 @@ class Driver:
         self.meter = meter
         self._facts: set[Hashable] = set()
 
-    def _with_meter(self, wanted: Wanted, run: Run[Any]) -> Wanted:
+    def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern

@@ -1,4 +1,4 @@
-"""An endpoint of DynamoDB: where requests go and as whom, and what its answers say.
+"""An endpoint of DynamoDB: its address and credentials, signed requests, and reading its responses.
 
 Both transports over the network share this and add only the socket. A request's parameters are
 DynamoDB's JSON already, so they go out as they are: botocore's client, which would turn every

@@ -1,8 +1,8 @@
-"""What can go wrong between a store and DynamoDB, and the reading of what DynamoDB says.
+"""Errors between a store and DynamoDB, and reading DynamoDB's error responses.
 
-An answer is either DynamoDB's, and then its error is a `DynamoDBError`, or there was none that can
-be trusted, and then it is a `TransportError`. A failure leaves a question open when the request
-may have been carried out all the same: `is_uncertain` tells, and retries depend on it.
+An error that DynamoDB answered with is a `DynamoDBError`; no answer, or one that cannot be read, is
+a `TransportError`. After some failures the request may have been carried out nevertheless:
+`is_uncertain` says which, and retries depend on it.
 """
 
 from __future__ import annotations

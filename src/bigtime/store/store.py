@@ -141,9 +141,9 @@ class Store(Driver):
         return results
 
     def _at_once(
-        self, steps: Sequence[Steps[Any]], group: Group, threads: ThreadPoolExecutor
+        self, steps: Sequence[Steps[object]], group: Group, threads: ThreadPoolExecutor
     ) -> list[Any]:
-        """The caller's thread takes the first, and then whatever no other thread has begun.
+        """The caller's thread runs the first steps, and then those that no other thread has begun.
 
         So steps in steps never wait for a thread that waits for them.
         """
@@ -155,7 +155,7 @@ class Store(Driver):
             results.append(self._member(step, group) if other.cancel() else other.result())
         return results
 
-    def _member(self, steps: Steps[Any], group: Group) -> Any:
+    def _member(self, steps: Steps[object], group: Group) -> object:
         if not group.is_over:
             try:
                 return self._run(steps, group)

@@ -87,7 +87,7 @@ def has_demo_login(store: Store) -> bool:
 
 def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
     """Serves until a signal stops it."""
-    with listening(settings) as listener:
+    with listen(settings) as listener:
         has_demo = prepare(settings, tell=tell)
         settings = with_secret(settings)
         with worker(settings):
@@ -95,7 +95,7 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
             uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
 
 
-def listening(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
@@ -130,7 +130,7 @@ async def run_server(
     settings: Settings, listener: socket.socket, *, on_ready: Callable[[], None]
 ) -> None:
     meters = Meters()
-    async with opened(settings, meters) as (store, version):
+    async with site_store(settings, meters) as (store, version):
         bounds = bounds_here(behind_proxy=bool(settings.proxies))
         site: ASGIApp = make_app(settings, store, version=version, meters=meters)
         config = uvicorn.Config(
@@ -207,7 +207,7 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
 
 
 @contextlib.asynccontextmanager
-async def opened(
+async def site_store(
     settings: Settings, meters: Meters
 ) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
     """The store, and on an engine the number that changes with its data."""
@@ -215,7 +215,7 @@ async def opened(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, meter=meters.spent), engine.version
+            yield AsyncStore(engine, meter=meters.count_units), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -223,7 +223,7 @@ async def opened(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, meter=meters.spent), None
+            yield AsyncStore(transport, meter=meters.count_units), None
         finally:
             await transport.close()
 
@@ -257,7 +257,7 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
             return
         log.error("the worker ended with %s; it is started again", process.returncode)
         if time.monotonic() - began > LONGEST_PAUSE:
-            pause = FIRST_PAUSE  # it worked for a while: whatever ended it is something new
+            pause = FIRST_PAUSE  # it worked for a while: this is a new failure
         stop.wait(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
 

@@ -4,14 +4,14 @@ Each reaction of a system, and each of the site's own, has a consumer with check
 of its own: while one tells a million users of a hot deal, another renews the front page. One that
 fails is tried again after a pause, which grows; the others go on meanwhile, and a record that fails
 again and again is set aside as a dead letter.
-Every few seconds the worker writes down how it is doing, whatever its consumers are at.
+Every few seconds the worker writes a report, also while its consumers are busy.
 
 A signal stops each consumer at its next request. The next start continues from the checkpoints, as
 after a crash.
 
 It runs as `python -m bigtime.web.worker PARENT`, started and watched by `bigtime serve`, and stops
-when it is told to or when the one who started it is gone. Who that is comes as an argument: the
-one who started it may be gone before it can look.
+on a signal, or when its parent process has ended. The parent's id is an argument, since the parent
+may have ended before the worker could ask for it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Stopped(BaseException):
     """The worker stops, at any request of its consumers."""
 
 
-class Consuming:
+class RetriedConsumer:
     """A consumer that is tried again when it fails."""
 
     def __init__(self, store: Store, name: str, table: str, handle: Handler) -> None:
@@ -86,12 +86,14 @@ class Consuming:
 class Worker:
     """All consumers of the site, at once."""
 
-    def __init__(self, store: Store, settings: Settings, spending: Spending | None = None) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, spending: UnitCounter | None = None
+    ) -> None:
         self.store = store
-        self.spending = spending or Spending()
+        self.spending = spending or UnitCounter()
         sender = mail_sender(settings)
         self.consuming = [
-            Consuming(store, name, table.name, handle)
+            RetriedConsumer(store, name, table.name, handle)
             for name, (table, handle) in handlers(sender).items()
         ]
         self.chores = [
@@ -106,7 +108,7 @@ class Worker:
 
     def run(self, stop: threading.Event) -> None:
         """Each on a thread of its own: none waits for another, and the signs of life for none."""
-        doing: list[Consuming | Chore] = [*self.consuming, *self.chores]
+        doing: list[RetriedConsumer | Chore] = [*self.consuming, *self.chores]
         threads = [threading.Thread(target=task.run, args=(stop,)) for task in doing]
         for thread in threads:
             thread.start()
@@ -124,7 +126,7 @@ class Worker:
         )
 
 
-class Spending:
+class UnitCounter:
     """What each pattern has consumed since the worker began. Safe for threads."""
 
     def __init__(self) -> None:
@@ -165,7 +167,7 @@ def mail_sender(settings: Settings) -> MailSender | None:
     """Sends mails; None where no mail server is set."""
     if not settings.smtp:
         return None
-    server = MailServer.named(settings.smtp.get_secret_value())
+    server = MailServer.from_url(settings.smtp.get_secret_value())
     return MailSender(server, settings.mail_from, pepper_of(settings))
 
 
@@ -189,7 +191,7 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
-    spending = Spending()
+    spending = UnitCounter()
     hooks = [stopping_at(stop)]
     with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
         Worker(store, settings, spending).run(stop)

@@ -1,7 +1,7 @@
 """The words that every part of Bigtime shares: requests, responses, steps, values, errors.
 
 A request is an operation's name and its parameters in DynamoDB's own JSON; a response is
-DynamoDB's JSON too; whatever goes wrong is a `DynamoDBError` with AWS's name and AWS's words.
+DynamoDB's JSON too; an error is a `DynamoDBError` with AWS's name and message.
 Binary values are base64 text and numbers are decimal text, exactly as they cross the network.
 
 Steps are a generator: it yields what it wants done, and is sent what came of it, or thrown what

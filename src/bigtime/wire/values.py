@@ -95,7 +95,7 @@ def check_odd(value: Any, depth: int) -> tuple[AttributeValue, int]:
     if value is None:
         raise ValidationException(NO_DATATYPE)
     if isinstance(value, list):
-        raise unrecognized("class com.amazonaws.dynamodb.v20120810.AttributeValue")
+        raise unrecognized_collection("class com.amazonaws.dynamodb.v20120810.AttributeValue")
     if not isinstance(value, dict):
         raise SerializationException("Unexpected value type in payload")
     present = {tag: value[tag] for tag in CHECKERS if value.get(tag) is not None}
@@ -125,7 +125,7 @@ def check_number(content: Any, depth: int) -> tuple[str, int]:
 
 def check_binary(content: Any, depth: int = 0) -> tuple[str, int]:
     if isinstance(content, list):
-        raise unrecognized("class java.nio.ByteBuffer")
+        raise unrecognized_collection("class java.nio.ByteBuffer")
     if isinstance(content, Mapping):
         raise unexpected_structure()
     if not isinstance(content, str):
@@ -278,7 +278,7 @@ def check_list_shape(content: Any) -> None:
 
 def not_a_map(content: Any) -> DynamoDBError:
     if isinstance(content, list):
-        return unrecognized(
+        return unrecognized_collection(
             "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"
         )
     return SerializationException("Unexpected field type")
@@ -286,7 +286,7 @@ def not_a_map(content: Any) -> DynamoDBError:
 
 def not_a_scalar(content: Any, wanted: str) -> DynamoDBError:
     if isinstance(content, list):
-        return unrecognized(f"class java.lang.{wanted}")
+        return unrecognized_collection(f"class java.lang.{wanted}")
     if isinstance(content, Mapping):
         return unexpected_structure()
     return SerializationException(f"{token_of(content)} cannot be converted to {wanted}")
@@ -300,7 +300,7 @@ def token_of(content: Any) -> str:
     return names.get(type(content), "EMBEDDED_OBJECT")
 
 
-def unrecognized(java_type: str) -> DynamoDBError:
+def unrecognized_collection(java_type: str) -> DynamoDBError:
     return SerializationException(f"Unrecognized collection type {java_type}")
 
 

@@ -15,7 +15,7 @@ from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine
 from bigtime.systems.cart.line import put_in_cart
 from bigtime.systems.cart.purchases import (
-    Prepared,
+    PreparedPurchase,
     complete_purchase,
     open_write,
     prepare,
@@ -24,7 +24,7 @@ from bigtime.systems.cart.purchases import (
 )
 from bigtime.systems.shop.customer import create_customer, view_customer
 from bigtime.systems.shop.design import OrderExists
-from bigtime.systems.shop.order import Ordered, new_order, order_id_for, save_writes, view_order
+from bigtime.systems.shop.order import OrderedItem, new_order, order_id_for, save_writes, view_order
 from bigtime.wire import Steps
 from tests.store.places import Place
 from tests.systems.cart.carts import PRICE, check_closed, check_markers, fill, order_id, sku, skus
@@ -50,7 +50,7 @@ def check_out(username: str, key: Ksuid) -> Steps[Ksuid]:
     raise Conflict
 
 
-def ordering(prepared: Prepared) -> Steps[None]:
+def ordering(prepared: PreparedPurchase) -> Steps[None]:
     """The order, and with it the purchase, or what begins it."""
     lines = prepared.lines
     order = new_order(prepared.account_id, prepared.order_id, [*map(wanted, lines)])
@@ -59,8 +59,8 @@ def ordering(prepared: Prepared) -> Steps[None]:
     yield from transact(*save_writes(order), *writes)
 
 
-def wanted(line: CartLine) -> Ordered:
-    return Ordered(item_id=line.item_sku, price=line.price, count=line.count)
+def wanted(line: CartLine) -> OrderedItem:
+    return OrderedItem(item_id=line.item_sku, price=line.price, count=line.count)
 
 
 def checking_out(place: Place, key: Ksuid) -> Ksuid:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from bigtime.model import Ksuid
 from bigtime.systems.shop.customer import create_customer
 from bigtime.systems.shop.design import Address, Customer, Order
-from bigtime.systems.shop.order import Ordered, save_order
+from bigtime.systems.shop.order import OrderedItem, save_order
 from tests.store.places import START, Place
 
 HOME = Address(recipient="Al", street="1 Main St #5", city="Omaha", postal_code="1", country="US")
@@ -19,9 +19,9 @@ def order_id(number: int) -> Ksuid:
     return Ksuid.make(START + timedelta(minutes=number), number.to_bytes(16))
 
 
-def items(count: int) -> list[Ordered]:
+def items(count: int) -> list[OrderedItem]:
     return [
-        Ordered(item_id=f"SKU-{number:03}", price=Decimal("1.25"), count=2)
+        OrderedItem(item_id=f"SKU-{number:03}", price=Decimal("1.25"), count=2)
         for number in range(count)
     ]
 

@@ -10,7 +10,7 @@ from bigtime.advisor.sample import sample_arguments
 from bigtime.model import Ksuid, Scale, load_many
 from bigtime.systems.shop import SYSTEM
 from bigtime.systems.shop.customer import create_customer
-from bigtime.systems.shop.order import Ordered, save_order
+from bigtime.systems.shop.order import OrderedItem, save_order
 from tests.store.places import START, Place
 from tests.systems.cart.charted import expected, generated
 from tests.systems.cart.contents import check_sound, contents
@@ -35,7 +35,7 @@ def test_an_explanation_tells_what_each_pattern_costs() -> None:
 
 def test_the_stored_keys_are_exactly_those_of_the_chart(alone: Place) -> None:
     alone.run(create_customer("AlexDebrie", "AlexDebrie1@Gmail.com", "Alex DeBrie"))
-    wanted = Ordered.model_validate({"item_id": "KETTLE-17", "price": "39.90", "count": 2})
+    wanted = OrderedItem.model_validate({"item_id": "KETTLE-17", "price": "39.90", "count": 2})
     alone.run(save_order("alexdebrie", ORDER_ID, [wanted]))
     names = ("PK", "SK", "GSI1PK", "GSI1SK", "Type")
     stored = [

@@ -28,7 +28,7 @@ from bigtime.systems.shop.design import (
 )
 from bigtime.systems.shop.order import (
     NEXT,
-    Ordered,
+    OrderedItem,
     new_order,
     order_id_for,
     save_order,
@@ -49,8 +49,10 @@ PLACED, PICKED, SHIPPED, DELIVERED, CANCELLED = OrderStatus
 def test_an_order_is_seen_with_its_items(place: Place) -> None:
     signed_up(place)
     wanted = [
-        Ordered(item_id="b", price=Decimal("34.99"), title="C# in Depth, " + "4th edition " * 15),
-        Ordered(item_id="a", price=Decimal("12.49"), count=3),
+        OrderedItem(
+            item_id="b", price=Decimal("34.99"), title="C# in Depth, " + "4th edition " * 15
+        ),
+        OrderedItem(item_id="a", price=Decimal("12.49"), count=3),
     ]
     order = place.run(save_order("Alex", FIRST, wanted, ship_to=HOME))
     assert (order.total, order.item_count, order.status) == (Decimal("72.46"), 2, PLACED)
@@ -92,8 +94,8 @@ def test_another_order_under_the_same_id_is_refused(alone: Place) -> None:
     signed_up(alone)
     signed_up(alone, "bo")
     alone.run(save_order("alex", FIRST, items(3)))
-    dearer = [*items(2), Ordered(item_id="SKU-002", price=Decimal(9), count=2)]
-    others: list[tuple[str, list[Ordered], Any]] = [
+    dearer = [*items(2), OrderedItem(item_id="SKU-002", price=Decimal(9), count=2)]
+    others: list[tuple[str, list[OrderedItem], Any]] = [
         ("alex", items(2), None),
         ("alex", items(4), None),
         ("alex", dearer, None),
@@ -174,7 +176,7 @@ def test_an_order_that_the_index_does_not_have_yet_is_unknown(alone: Place, engi
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="#"), min_size=1, max_size=8)
 WANTED = st.builds(
-    Ordered,
+    OrderedItem,
     item_id=NAMES.filter(lambda name: bool(name.strip()) and name.strip().isprintable()),
     price=st.decimals("0.01", "1000000", places=2),
     count=st.integers(1, 9_999),
@@ -182,7 +184,7 @@ WANTED = st.builds(
 
 
 @given(st.lists(WANTED, min_size=1, max_size=12, unique_by=lambda one: one.item_id))
-def test_whatever_is_ordered_is_what_is_seen(wanted: list[Ordered]) -> None:
+def test_whatever_is_ordered_is_what_is_seen(wanted: list[OrderedItem]) -> None:
     with Engine.memory(housekeeping=False) as engine, Store(engine) as store:
         store.run(setup(SYSTEM))
         store.run(create_customer("alex", "alex@example.com", "Alex"))
@@ -192,19 +194,19 @@ def test_whatever_is_ordered_is_what_is_seen(wanted: list[Ordered]) -> None:
     assert order.total == sum(item.price * item.count for item in seen.items)
 
 
-def given_price(price: Any) -> Ordered:
-    return Ordered.model_validate({"item_id": "a", "price": price})
+def given_price(price: Any) -> OrderedItem:
+    return OrderedItem.model_validate({"item_id": "a", "price": price})
 
 
-def given_item(item_id: str) -> Ordered:
-    return Ordered(item_id=item_id, price=Decimal(1))
+def given_item(item_id: str) -> OrderedItem:
+    return OrderedItem(item_id=item_id, price=Decimal(1))
 
 
-def given_count(count: int) -> Ordered:
-    return Ordered(item_id="a", price=Decimal(1), count=count)
+def given_count(count: int) -> OrderedItem:
+    return OrderedItem(item_id="a", price=Decimal(1), count=count)
 
 
-def saved(*wanted: Ordered, username: str = "alex", of: str = SECOND) -> Steps[Any]:
+def saved(*wanted: OrderedItem, username: str = "alex", of: str = SECOND) -> Steps[Any]:
     return save_order(username, of, wanted)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ import pytest
 from bigtime.model import Ksuid
 from bigtime.systems.shop.customer import create_customer
 from bigtime.systems.shop.design import OrderStatus
-from bigtime.systems.shop.order import Ordered, save_order, update_order_status
+from bigtime.systems.shop.order import OrderedItem, save_order, update_order_status
 from tests.store.places import START
 from tests.web.cart.page_forms import words_of
 from tests.web.cart.scene import PRICE, Browser, Scene, deal
@@ -29,8 +29,8 @@ def ordered(scene: Scene, number: int = 0) -> Ksuid:
     """An order of two products, one of which is a deal."""
     order_id = Ksuid.make(START + timedelta(minutes=number), number.to_bytes(16))
     wanted = [
-        Ordered(item_id=deal(0).deal_id, price=PRICE, count=2, title="Lamp <0>"),
-        Ordered(item_id="KETTLE-17", price=Decimal("5.00")),
+        OrderedItem(item_id=deal(0).deal_id, price=PRICE, count=2, title="Lamp <0>"),
+        OrderedItem(item_id="KETTLE-17", price=Decimal("5.00")),
     ]
     scene.run(save_order("liz", order_id, wanted, ship_to=HOME))
     return order_id

@@ -43,7 +43,7 @@ class Scene:
         self.store.run(setup(*SYSTEMS))
         self.store.run(create_categories())
         settings = Settings(data=folder, secret=SECRET)  # type: ignore[arg-type]
-        store = AsyncStore(self.ask, retries=Retries(attempts=1), meter=self.meters.spent)
+        store = AsyncStore(self.ask, retries=Retries(attempts=1), meter=self.meters.count_units)
         self.front = make_app(settings, store, meters=self.meters)
 
     async def ask(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bigtime.web.http.settings import Settings, kept_secret
+from bigtime.web.http.settings import Settings, own_secret
 from tests.web.browsing import PRODUCTION
 
 
@@ -55,8 +55,8 @@ def test_production_is_secure_without_being_told() -> None:
 
 def test_a_secret_is_drawn_once_and_is_nobody_elses_to_read(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    drawn = kept_secret(folder)
-    assert kept_secret(folder) == drawn and len(drawn) >= 32
+    drawn = own_secret(folder)
+    assert own_secret(folder) == drawn and len(drawn) >= 32
     assert stat.S_IMODE((folder / "secret").stat().st_mode) == 0o600
 
 

@@ -22,7 +22,7 @@ from bigtime.systems.deals.interests import watch_brand
 from bigtime.systems.deals.notifications import view_hot_deal_progress
 from bigtime.systems.deals.users import view_messages
 from bigtime.web.http.settings import Settings
-from bigtime.web.worker import Spending, Worker, stopping_at
+from bigtime.web.worker import UnitCounter, Worker, stopping_at
 from bigtime.wire import Request, Response
 
 SECONDS = 60
@@ -162,7 +162,7 @@ def test_it_outlives_a_store_that_is_away(store: Store, monkeypatch: pytest.Monk
 
 
 def test_it_tells_what_its_patterns_spent(store: Store) -> None:
-    spending = Spending()
+    spending = UnitCounter()
     working = Store(store.transport, meter=spending.spend)
     store.run(create_brand("Voltaic"))
     store.run(watch_brand("Voltaic", "user1"))

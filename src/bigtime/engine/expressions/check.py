@@ -114,7 +114,7 @@ def check_distinct(simple: tree.SimpleCondition, names: Names) -> None:
 
 
 def operand_type(operand: tree.Operand, values: Values) -> str | None:
-    """The type that an operand has whatever the item; None for an attribute."""
+    """The type of an operand that is the same for every item; None for an attribute."""
     match operand:
         case tree.Value(name):
             return type_of(values[name])
@@ -156,11 +156,11 @@ def check_bounds(between: tree.Between, values: Values) -> None:
         return
     raise ExpressionError(
         f"The BETWEEN operator requires {problem}; "
-        f"lower bound operand: {shown_value(low)}, upper bound operand: {shown_value(high)}"
+        f"lower bound operand: {value_text(low)}, upper bound operand: {value_text(high)}"
     )
 
 
-def shown_value(value: AttributeValue) -> str:
+def value_text(value: AttributeValue) -> str:
     ((tag, content),) = value.items()
     return f"AttributeValue: {{{tag}:{content}}}"
 

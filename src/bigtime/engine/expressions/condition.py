@@ -162,7 +162,7 @@ def compared_with_constant(symbol: str, left: tree.Operand, value: str, names: N
     read = reader(left, names)
     if symbol in ORDERINGS:
         test = ORDERINGS[symbol]
-        return lambda values: ordered_against(read(values), test, values[value])
+        return lambda values: compares_with(read(values), test, values[value])
     if symbol == "<>":
         return opposite(compared_with_constant("=", left, value, names))
     name = top_level_name(left, names)
@@ -193,7 +193,7 @@ def equals(read: Reader, value: AttributeValue) -> Predicate:
     return matches
 
 
-def ordered_against(
+def compares_with(
     read: Reader, test: Callable[[Any, Any], bool], value: AttributeValue
 ) -> Predicate:
     ((tag, text),) = value.items()

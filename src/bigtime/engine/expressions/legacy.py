@@ -146,8 +146,8 @@ def read_existence(
             raise invalid(f"Value cannot be used when Exists is false for Attribute: {name}")
         return "NULL", []
     if value is None:
-        shown = "null" if exists is None else "true"
-        raise invalid(f"Value must be provided when Exists is {shown} for Attribute: {name}")
+        text = "null" if exists is None else "true"
+        raise invalid(f"Value must be provided when Exists is {text} for Attribute: {name}")
     return "EQ", [check_operand(value)]
 
 

@@ -1,10 +1,9 @@
 """What a request says in expressions, or in the legacy parameters, read in DynamoDB's order.
 
-Texts repeat and values change. All that a request's texts are checked for depends on the texts,
-the names and the types of the values. So what is compiled of them is kept (`PLANS`) for the next
-request with the same; left to do for each request is to check its values and to bind them. A few
-conditions can also be wrong by what their values hold, such as the bounds of BETWEEN: those are
-checked again.
+Requests repeat their expressions with other values. Whether an expression is right depends on its
+text, the names and the types of the values. So the compiled form is cached under these (`PLANS`),
+and each request only checks and binds its values. A few conditions can also be wrong by their
+values, such as BETWEEN with its bounds reversed: those are checked every time.
 """
 
 from __future__ import annotations

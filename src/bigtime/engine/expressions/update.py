@@ -1,9 +1,9 @@
 """Updates: from an item to the item that it becomes.
 
-Every operand is read from the item as it was before the update, whatever the order of the
-actions. The new item shares with the old one whatever no path goes through; the old one is
-never changed. Places in lists mean the old list: elements set beyond its end are appended in
-the order of their indexes, and removed elements leave together, at the end.
+Every operand is read from the item as it was before the update, in any order of the actions. The
+new item shares with the old one the parts that no path changes; the old one is never changed. List
+indexes refer to the old list: elements set beyond its end are appended in the order of their
+indexes, and removed elements are taken out last.
 
 AWS: "Using update expressions in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html

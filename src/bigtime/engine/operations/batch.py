@@ -14,7 +14,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, costs, mode_of
+from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
@@ -73,7 +73,7 @@ def batch_get_item(database: Database, params: Params) -> Response:
             if unprocessed:
                 response["UnprocessedKeys"][reads.name] = {**reads.given, "Keys": unprocessed}
             if mode:
-                used.append(Consumed(reads.name, units).to_response(mode))
+                used.append(ConsumedCapacity(reads.name, units).to_response(mode))
     if mode:
         response["ConsumedCapacity"] = used
     return response

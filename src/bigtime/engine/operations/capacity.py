@@ -11,7 +11,7 @@ from bigtime.wire import Params, Response, index_write_units, same_maps, write_u
 
 
 @dataclass(slots=True)
-class Consumed:
+class ConsumedCapacity:
     """The capacity one request has used on one table, called as the request calls it."""
 
     table_name: str
@@ -36,25 +36,25 @@ class Consumed:
 
     def to_response(self, mode: str, *, side: str | None = None) -> Response:
         """As `ConsumedCapacity`; `side` is Read or Write where AWS spells the kind out."""
-        shown: Response = {"TableName": self.table_name, **units_response(self.total(), side)}
+        response: Response = {"TableName": self.table_name, **units_response(self.total(), side)}
         if mode == "INDEXES":
-            shown["Table"] = units_response(self.table, side)
+            response["Table"] = units_response(self.table, side)
             for name, arm in (
                 ("LocalSecondaryIndexes", self.local_indexes),
                 ("GlobalSecondaryIndexes", self.global_indexes),
             ):
                 if arm:
-                    shown[name] = {
+                    response[name] = {
                         index_name: units_response(units, side) for index_name, units in arm.items()
                     }
-        return shown
+        return response
 
 
 def units_response(units: float, side: str | None) -> dict[str, float]:
-    shown = {"CapacityUnits": units}
+    response = {"CapacityUnits": units}
     if side:
-        shown[f"{side}CapacityUnits"] = units
-    return shown
+        response[f"{side}CapacityUnits"] = units
+    return response
 
 
 def units_in_index(index: Index, plan: Plan) -> float:
@@ -87,7 +87,7 @@ def costs(
     response: Response = {}
     mode = mode_of(params)
     if mode:
-        used = {name: Consumed(name) for name, _ in plans}
+        used = {name: ConsumedCapacity(name) for name, _ in plans}
         for name, plan in plans:
             used[name].add_write(plan, transactional=transactional)
         side = "Write" if transactional else None
@@ -109,7 +109,7 @@ def metrics_by_table(
     for name, plan in plans:
         if plan.write.table.collections and plan.write.kind != "check":
             known = metrics.setdefault(name, [])
-            shown = collection_metrics(transaction, plan)
-            if shown not in known:
-                known.append(shown)
+            metrics = collection_metrics(transaction, plan)
+            if metrics not in known:
+                known.append(metrics)
     return metrics

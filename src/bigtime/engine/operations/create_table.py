@@ -1,9 +1,9 @@
 """What a CreateTable or UpdateTable request declares, as a table definition.
 
-These are pure functions from a request, whose shape `shapes.check` has vouched for, to a new
-definition; whatever AWS would refuse is refused here, in its order and with its words. What
-only the file can give (numbers, a stream's label, the time of creation) is left empty, and a
-new index is still to be built.
+These are pure functions from a request, whose shape `shapes.check` has checked, to a new
+definition; what AWS refuses is refused here, in AWS's order and with its messages. What only the
+file can give (numbers, a stream's label, the time of creation) is left empty, and a new index has
+yet to be backfilled.
 """
 
 from __future__ import annotations

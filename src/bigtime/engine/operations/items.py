@@ -10,7 +10,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of
+from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
@@ -48,7 +48,9 @@ def get_item(database: Database, params: Params) -> Response:
     if mode:
         consistent = bool(params.get("ConsistentRead"))
         units = wire.read_units(row[0] if row else 0, consistent=consistent)
-        response["ConsumedCapacity"] = Consumed(params["TableName"], units).to_response(mode)
+        response["ConsumedCapacity"] = ConsumedCapacity(params["TableName"], units).to_response(
+            mode
+        )
     return response
 
 
@@ -146,7 +148,7 @@ def carry_out(
         response["Attributes"] = attributes
     mode = mode_of(params)
     if mode:
-        used = Consumed(params["TableName"])
+        used = ConsumedCapacity(params["TableName"])
         used.add_write(plan)
         response["ConsumedCapacity"] = used.to_response(mode)
     if write.table.collections and params.get("ReturnItemCollectionMetrics") == "SIZE":

@@ -1,9 +1,9 @@
 """What an expression may not do to keys: look into one, change one, or spoil one of an index.
 
 Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
-may change, but keep their type. AWS looks twice, and has other words each time: first at what
-the update says whatever the item, before any condition; then at what the item has become.
-(AWS lists the texts of the second look in "TransactWriteItems",
+may change, but keep their type. AWS checks twice, with different messages: first the update
+expression alone, before any condition; then the item that the update has made.
+(AWS lists the messages of the second check in "TransactWriteItems",
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html)
 """
 
@@ -50,7 +50,7 @@ def not_a_scalar(role: str, name: str) -> ValidationException:
 
 
 def check_update(table: Table, params: Params, parsed: expressions.Expressions) -> None:
-    """The first look at an update: what is wrong with it whatever the item."""
+    """The first check of an update: what is wrong with its expression for any item."""
     changed = parsed.update.attributes if parsed.update else frozenset()
     for name in table.key_names:
         if name in changed:
@@ -96,7 +96,7 @@ def given_values(params: Params) -> Iterator[tuple[str, AttributeValue]]:
 
 
 def given_value(operand: expressions.Operand, values: Values) -> AttributeValue | None:
-    """What an operand is, or something of its type; None when only the item can tell."""
+    """The value of an operand, or one of its type; None when it depends on the item."""
     match operand:
         case expressions.Value(name):
             return values[name]

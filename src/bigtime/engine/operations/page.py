@@ -26,7 +26,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Expressions
-from bigtime.engine.operations.capacity import Consumed, mode_of
+from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
 from bigtime.engine.storage import Database, Index, KeyAttribute, Table, UnreadableItem
 from bigtime.wire import Item, Params, Response
 
@@ -212,8 +212,10 @@ def name_broken(
     return keys
 
 
-def capacity_of_page(name: str, walk: Walk, page: PageOptions, found: PageResult) -> Consumed:
-    used = Consumed(name)
+def capacity_of_page(
+    name: str, walk: Walk, page: PageOptions, found: PageResult
+) -> ConsumedCapacity:
+    used = ConsumedCapacity(name)
     units = wire.read_units(found.size, consistent=page.consistent)
     if walk.index is None:
         used.table = units

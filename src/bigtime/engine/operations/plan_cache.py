@@ -1,10 +1,10 @@
-"""Queries that were asked before, of another partition.
+"""The plan cache: a Query whose text was seen before is not parsed and checked again.
 
-Most queries are of one partition, from its beginning or from one bound, and have the same text each
-time. What is made of such a text, and checked of it, is kept with the table, which is another
-object as soon as anything about it changes. What is left is to look at the values: if one is odd in
-any way, or of another type than the last time, the query goes the long way, where the words for it
-are. So does one with two bounds, for of these AWS wants the lower one first.
+Most queries read one partition, whole or from one bound, and repeat their text with other values.
+The plan of such a text is cached on the table object, which is replaced when the table changes.
+Only the values are checked each time. A value of another type than before, or one that could be
+wrong, takes the full path, which has AWS's error messages. So does a query with two bounds, since
+AWS requires the lower one first.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The DynamoDB Streams API: ListStreams, DescribeStream, GetShardIterator, GetRecords.
 
-An iterator is a note of where its reader stands: stream, shard, next sequence number, and when
-it was given out. It needs no memory here, so it outlives the process, and dies by its age.
+A shard iterator holds its own state: stream, shard, next sequence number, and when it was issued.
+The engine stores nothing for it, so it survives a restart; it expires by its age.
 
-The next sequence number is that of a record of the shard, or of the first that is yet to come. So
-a reader that stands before the trim horizon has missed records, and is told so; only one that
-asked for the horizon itself stands at 0, and starts at whatever is the oldest.
+The next sequence number is that of a record of the shard, or of the next one to be written. If that
+record is older than the trim horizon, the reader has missed records and gets
+TrimmedDataAccessException. An iterator of type TRIM_HORIZON has 0 and starts at the oldest record.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Shard(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an iterator stands."""
+    """The state that a shard iterator holds."""
 
     stream: int
     shard: str
@@ -206,7 +206,7 @@ def sequence_at(
     now: float,
     oldest: float,
 ) -> int:
-    """Where the records begin whose creation, which is told in whole seconds, is not earlier."""
+    """The sequence number of the first record created at this time, in whole seconds, or later."""
     if moment is None:
         raise wire.ValidationException(
             "One or more parameter values were invalid: Timestamp must be specified "

@@ -213,14 +213,14 @@ def description_response(
 
 
 def find(database: Database, name: str) -> Table:
-    return existing(database.catalogue.tables.get(name), name)
+    return existing_table(database.catalogue.tables.get(name), name)
 
 
 def find_for_writing(database: Database, name: str) -> Table:
-    return existing(database.catalogue.tables_for_writing().get(name), name)
+    return existing_table(database.catalogue.tables_for_writing().get(name), name)
 
 
-def existing(table: Table | None, name: str) -> Table:
+def existing_table(table: Table | None, name: str) -> Table:
     if table is None:
         raise wire.ResourceNotFoundException(
             f"Requested resource not found: Table: {name} not found"

@@ -26,7 +26,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
-from bigtime.engine.operations.capacity import Consumed, costs, mode_of
+from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
@@ -244,7 +244,8 @@ def read_costs(units: dict[str, float], params: Params) -> Response:
         return {}
     return {
         "ConsumedCapacity": [
-            Consumed(name, read).to_response(mode, side="Read") for name, read in units.items()
+            ConsumedCapacity(name, read).to_response(mode, side="Read")
+            for name, read in units.items()
         ]
     }
 

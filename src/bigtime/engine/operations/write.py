@@ -48,8 +48,8 @@ class Write:
         row = transaction.execute(self.table.locate, (self.partition, self.sort)).get
         plan = Plan(self, *row) if row else Plan(self, 0, 0, None)
         if self.condition and not self.condition(plan.old or {}):
-            shown = plan.old if self.show_old_on_failure else None
-            raise wire.ConditionalCheckFailedException(item=shown)
+            old = plan.old if self.show_old_on_failure else None
+            raise wire.ConditionalCheckFailedException(item=old)
         if self.kind == "put":
             plan.new, plan.new_size = self.item, self.size
         elif self.kind == "update":
@@ -147,8 +147,8 @@ class Plan:
     def apply_index(self, transaction: Transaction, index: Index, entry_key: bytes) -> None:
         before = index.codec.blobs(self.old) if self.old is not None else None
         after = index.codec.blobs(self.new) if self.new is not None else None
-        size_before = shown_size(index, self.old, self.old_size) if before else 0
-        size_after = shown_size(index, self.new, self.new_size) if after else 0
+        size_before = index_size(index, self.old, self.old_size) if before else 0
+        size_after = index_size(index, self.new, self.new_size) if after else 0
         if before == after:
             if size_before != size_after and after:
                 transaction.execute(index.resize, (size_after, *after, entry_key))
@@ -208,10 +208,10 @@ class Plan:
 def collection_bytes(table: Table, item: Item | None, size: int) -> int:
     """The bytes of an item and of its entries in the local indexes."""
     local = (index for index in table.indexes if not index.is_global)
-    return size + sum(shown_size(index, item, size) for index in local)
+    return size + sum(index_size(index, item, size) for index in local)
 
 
-def shown_size(index: Index, item: Item | None, size: int) -> int:
+def index_size(index: Index, item: Item | None, size: int) -> int:
     """The bytes that an index shows of an item; nothing of one that it does not hold."""
     if item is None or any(name not in item for name in index.own_names):
         return 0

@@ -2,8 +2,8 @@
 
 All of them are reported together, up to ten, each with the value as Java prints it and the
 path to it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...".
-A structure in a list is a place of its own; an element that is a single value is not, and is
-reported at its list or map with the whole list of what an element must satisfy.
+A structure in a list has a path of its own (`keySchema.1.member`). A scalar element has none: it is
+reported at the path of its list or map, with all constraints of an element.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 
 def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
-    shown = "null" if value is None else f"'{java_text(shape, value)}'"
-    return f"Value {shown} at '{path}' failed to satisfy constraint: {constraint}"
+    text = "null" if value is None else f"'{java_text(shape, value)}'"
+    return f"Value {text} at '{path}' failed to satisfy constraint: {constraint}"
 
 
 def broken_by(shape: Shape, value: Any) -> list[str]:

@@ -2,10 +2,10 @@
 
 Most requests are well formed, so there are two readers.
 
-1. The quick one, here, is compiled per operation to closures that only say yes or no. It says
-   yes when the request is plain: right types, every constraint met, nothing unknown or null.
-2. The exact one takes what the quick one would not vouch for, in AWS's two steps: the JSON is
-   read into types (`serialization`), then the constraints are checked (`constraints`).
+1. The quick one, here, is compiled per operation to closures that return True or False. True is a
+   plain request: right types, every constraint met, nothing unknown or null.
+2. The exact one reads the others in AWS's two steps: the JSON is read into types
+   (`serialization`), then the constraints are checked (`constraints`).
 
 `check` returns the request as AWS reads it, which is the same object when it was plain.
 """

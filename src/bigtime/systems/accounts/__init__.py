@@ -17,7 +17,7 @@ from bigtime.systems.accounts.design import (
     WrongCredentials,
 )
 from bigtime.systems.accounts.password import (
-    LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, a_new_password, check_new,
+    LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, a_new_password,
 )
 
 SYSTEM = System("accounts", (ACCOUNTS,), modules=(account,), demo=DEMO)
@@ -58,7 +58,7 @@ __all__ = [
     "LEAST_CHARACTERS", "LOGIN", "OWN_ACCOUNTS", "ROLES", "SYSTEM", "Account", "Accounts",
     "Identity", "InvalidLogin", "InvalidTenantId", "InvalidUsername", "Login", "LoginTaken",
     "MailboxNotEnough", "OtherTenant", "PasswordChanged", "PasswordTooLong", "PasswordTooShort",
-    "Role", "UnknownLogin", "WrongCredentials", "a_new_password", "change_password", "check_new",
+    "Role", "UnknownLogin", "WrongCredentials", "a_new_password", "change_password",
     "drawn_passwords", "link_write", "login_of", "new_account", "prepare_password_reset",
     "verify_password", "view_account",
 ]

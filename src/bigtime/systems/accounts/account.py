@@ -26,8 +26,8 @@ def sign_up(
 ) -> bt.Steps[Identity]:
     """Condition on the login; what is kept of the password is its Argon2id hash."""
     account = yield from new_account(login, password, username, roles=roles, tenant_id=tenant_id)
-    made = yield from bt.create(account, unless_exists=design.LoginTaken)
-    return made.identity
+    created = yield from bt.create(account, unless_exists=design.LoginTaken)
+    return created.identity
 
 
 @bt.pattern("Verify Password", index="Main table")
@@ -114,9 +114,9 @@ def prepare_password_reset(
 ) -> bt.Steps[tuple[Identity, bt.Write[Account]]]:
     """The write that sets a new password and links a tenant, after the mailbox was verified.
 
-    It is for a transaction with other writes. The version of the password changes, so sessions of
-    anybody who signed up with the address and did not verify it end. An account with more roles
-    than SHOPPER cannot be reset through its mailbox.
+    It is for a transaction with other writes. The version of the password changes, which ends the
+    sessions of a user who signed up with the address and never verified it. An account with more
+    roles than SHOPPER cannot be reset through its mailbox.
     """
     passwords.check_new(password)
     account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)

@@ -93,7 +93,7 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who has signed in.
+    """The account of a user who has signed in.
 
     `password_version` is how often the password was changed: a session that began with an earlier
     one has ended.

@@ -92,8 +92,8 @@ def is_match(password_hash: str, password: str) -> bool:
 
 def is_outdated(password_hash: str) -> bool:
     """Whether a hash was made at another cost than new ones are."""
-    made = extract_parameters(password_hash)
-    return Cost(made.memory_cost, made.time_cost, made.parallelism) != CURRENT
+    parameters = extract_parameters(password_hash)
+    return Cost(parameters.memory_cost, parameters.time_cost, parameters.parallelism) != CURRENT
 
 
 def encode_zeros(zeros: int) -> str:

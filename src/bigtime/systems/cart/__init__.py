@@ -12,11 +12,12 @@ from bigtime.systems.cart.design import (
     PurchaseWithoutOrder, Status, UnknownLine, order_id_of,
 )
 from bigtime.systems.cart.line import (
-    Noting, count_products, move_line, put_back, put_in_cart, put_in_cart_noting, remove_line,
+    LineWrites, count_products, move_line, put_back, put_in_cart, put_in_cart_with, remove_line,
     set_count, set_price, view_carts, view_carts_of_day, view_products,
 )
 from bigtime.systems.cart.purchases import (
-    Prepared, complete_purchase, open_write, prepare, purchase, purchase_writes, view_purchase,
+    PreparedPurchase, complete_purchase, open_write, prepare, purchase, purchase_writes,
+    view_purchase,
 )
 
 SYSTEM = System("cart", (CART,), modules=(line, purchases, importing), demo=DEMO)
@@ -24,10 +25,10 @@ SYSTEM = System("cart", (CART,), modules=(line, purchases, importing), demo=DEMO
 __all__ = [
     "CART", "LINES", "MOST_COUNT", "MOST_LINES", "MOST_PRICE", "CartChanged", "CartLine",
     "CartTooLarge", "Count", "EmptyCart", "InCartAgain", "InvalidAccount", "InvalidCount",
-    "InvalidLine", "InvalidOrderId", "InvalidPrice", "InvalidSku", "ItemSku",
-    "NotPurchasedByMoving", "Noting", "OrderWithoutPurchase", "Prepared", "PurchaseWithoutOrder",
+    "InvalidLine", "InvalidOrderId", "InvalidPrice", "InvalidSku", "ItemSku", "LineWrites",
+    "NotPurchasedByMoving", "OrderWithoutPurchase", "PreparedPurchase", "PurchaseWithoutOrder",
     "PurchasedStays", "Purchases", "Status", "UnknownLine", "complete_purchase", "count_products",
     "move_line", "open_write", "order_id_of", "prepare", "purchase", "purchase_writes", "put_back",
-    "put_in_cart", "put_in_cart_noting", "remove_line", "set_count", "set_price", "view_carts",
+    "put_in_cart", "put_in_cart_with", "remove_line", "set_count", "set_price", "view_carts",
     "view_carts_of_day", "view_products", "view_purchase",
 ]

@@ -209,7 +209,7 @@ class CartLine(bt.Entity, table=CART):
         """Its sort key, which identifies a line within its account."""
         return sort_key(self.own_key())
 
-    def replace(self, **changed: Any) -> CartLine:
+    def replace(self, **changed: object) -> CartLine:
         """The same line with something changed, and checked as a new one is."""
         return CartLine(**{**self.__dict__, **changed})
 
@@ -236,7 +236,7 @@ def active_sort_key(fields: Mapping[str, Any]) -> str:
 
 
 class LineMarker(bt.Entity, table=CART):
-    """That a product is in a cart, and where its line lies."""
+    """Marks that a product is in a cart, and holds the key of its line."""
 
     keys = bt.Keys(main=("{account_id}", "LINE#{sku}"))
     account_id: AccountId

@@ -16,7 +16,7 @@ from bigtime.systems.cart import design
 from bigtime.systems.cart.design import CartLine, LineMarker, Status
 
 T = TypeVar("T")
-Noting: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
+LineWrites: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
 
 TRIES = 16
 INSTANT = timedelta(milliseconds=1)
@@ -114,21 +114,21 @@ def new_line(account_id: str, item_sku: str, price: Decimal, count: int) -> bt.S
     )
 
 
-def put_in_cart_noting(
-    account_id: str, item_sku: str, price: Decimal, count: int, *, noting: Noting
+def put_in_cart_with(
+    account_id: str, item_sku: str, price: Decimal, count: int, *, also: LineWrites
 ) -> bt.Steps[CartLine]:
     """Puts a product in the cart, in one transaction with writes that record the resulting line.
 
     A client that got no answer finds there whether it was done.
     """
     line = yield from new_line(account_id, item_sku, price, count)
-    return (yield from until_seen(lambda: enter_line_noting(line, noting)))
+    return (yield from until_seen(lambda: enter_line_with(line, also)))
 
 
-def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
+def enter_line_with(line: CartLine, also: LineWrites) -> bt.Steps[CartLine]:
     marker = yield from marker_of(line)
     if marker is None:
-        entering: bt.Write[Any] = bt.create(line, unless_exists=design.CartChanged)
+        entering: bt.Write[CartLine] = bt.create(line, unless_exists=design.CartChanged)
     else:
         there = yield from bt.get(marker.line, missing=design.CartChanged, consistent=True)
         line = there.replace(count=design.count_of(there.count + line.count), price=line.price)
@@ -140,7 +140,7 @@ def enter_line_noting(line: CartLine, noting: Noting) -> bt.Steps[CartLine]:
             when=as_seen(there),
             otherwise=design.CartChanged,
         )
-    yield from bt.transact(entering, *noting(line))
+    yield from bt.transact(entering, *also(line))
     return line
 
 
@@ -236,7 +236,7 @@ def activate_line(line: CartLine, there: CartLine) -> bt.Steps[CartLine]:
     return (yield from bt.get(marker.line, missing=design.UnknownLine, consistent=True))
 
 
-def remove_write(line: CartLine) -> bt.Write[Any]:
+def remove_write(line: CartLine) -> bt.Write[CartLine | None]:
     """Deletes a line that is as it was seen; its marker goes with it."""
     return bt.delete(
         line, if_exists=design.CartChanged, when=as_seen(line), otherwise=design.CartChanged
@@ -312,7 +312,7 @@ def view_carts_of_day(
 
 
 def of_sku(
-    item_sku: str, limit: int, after: bt.Position | None, **stretch: Any
+    item_sku: str, limit: int, after: bt.Position | None, **stretch: object
 ) -> bt.Steps[bt.Page[CartLine]]:
     """A page of the index, from all partitions of a SKU."""
     fields = {"item_sku": design.SKU(item_sku), **stretch}

@@ -38,7 +38,7 @@ MOST_AT_ONCE = 33
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedPurchase:
     """A purchase that can be made now: of these lines, at this time, after that one.
 
     If it has begun before, there is nothing left to do but to complete it.
@@ -74,7 +74,7 @@ def complete_purchase(account_id: design.AccountId) -> bt.Steps[Purchases | None
 # For a transaction with other writes
 
 
-def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[Prepared]:
+def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[PreparedPurchase]:
     """A purchase of all that is in the cart, or the error that says why there is none.
 
     The cart is read after the last purchase, whose version reveals a later one; and before the
@@ -88,16 +88,16 @@ def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[
     if not has_begun:
         check_size(lines)
     at = time_after(before, max((yield from bt.now()), order_id.at))
-    return Prepared(account_id, order_id, at, lines, before, has_begun)
+    return PreparedPurchase(account_id, order_id, at, lines, before, has_begun)
 
 
-def purchase_writes(prepared: Prepared) -> tuple[bt.Write[Any], ...]:
+def purchase_writes(prepared: PreparedPurchase) -> tuple[bt.Write[Any], ...]:
     """The writes of a purchase: three actions for each line, and one for all."""
     moves = [move for line in prepared.lines for move in whole_move_writes(line, prepared)]
     return (*moves, record_write(prepared))
 
 
-def open_write(prepared: Prepared) -> bt.Write[Any]:
+def open_write(prepared: PreparedPurchase) -> bt.Write[Purchases]:
     """The write that begins a purchase of many lines; `complete_purchase` does the rest."""
     return record_write(prepared, buying=[as_bought(line) for line in prepared.lines])
 
@@ -137,7 +137,9 @@ def time_after(before: Purchases | None, moment: datetime) -> datetime:
     return moment if before is None else max(moment, before.begun_at + INSTANT)
 
 
-def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> bt.Write[Any]:
+def record_write(
+    prepared: PreparedPurchase, *, buying: Sequence[Bought] = ()
+) -> bt.Write[Purchases]:
     """Writes this purchase over the one before it."""
     return bt.put(
         Purchases(
@@ -150,12 +152,12 @@ def record_write(prepared: Prepared, *, buying: Sequence[Bought] = ()) -> bt.Wri
     )
 
 
-def whole_move_writes(line: CartLine, prepared: Prepared) -> Iterator[bt.Write[Any]]:
+def whole_move_writes(line: CartLine, prepared: PreparedPurchase) -> Iterator[bt.Write[Any]]:
     yield remove_write(line)
     yield bt.create(as_purchased(line, prepared), unless_exists=design.CartChanged)
 
 
-def as_purchased(line: CartLine, prepared: Prepared) -> CartLine:
+def as_purchased(line: CartLine, prepared: PreparedPurchase) -> CartLine:
     return line.replace(status=Status.PURCHASED, entered_at=prepared.at, order_id=prepared.order_id)
 
 
@@ -209,7 +211,7 @@ def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Itera
     yield bt.create(there, unless_exists=design.CartChanged)
 
 
-def reduce_write(line: CartLine, count: int) -> bt.Write[Any]:
+def reduce_write(line: CartLine, count: int) -> bt.Write[CartLine]:
     return bt.update(
         line.own_key(),
         count=bt.Add(-count),
@@ -226,7 +228,7 @@ def unchanged_check(last: Purchases) -> bt.Write[Any]:
     )
 
 
-def close_write(last: Purchases) -> bt.Write[Any]:
+def close_write(last: Purchases) -> bt.Write[Purchases]:
     return bt.put(last.model_copy(update={"buying": []}))
 
 
@@ -249,7 +251,7 @@ def view_purchase(
             return []
 
 
-def purchased_range(account_id: str, entered_at: Any) -> bt.KeyRange[CartLine]:
+def purchased_range(account_id: str, entered_at: object) -> bt.KeyRange[CartLine]:
     return CartLine.within(
         "main", account_id=account_id, status=Status.PURCHASED, entered_at=entered_at
     )

@@ -37,8 +37,7 @@ from bigtime.systems.catalog.users import (
     get_user_notifications, put_user, record_activity, update_user,
 )
 from bigtime.systems.catalog.values import (
-    ActivityId, Count, Description, Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name,
-    Percentage, Price,
+    ActivityId, Description, Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name,
 )
 from bigtime.systems.catalog.watches import (
     brand_in_category_key, brand_key, category_key, get_brand_watchers, get_category_watchers,
@@ -59,15 +58,15 @@ SYSTEM = System(
 )
 
 __all__ = [
-    "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching",
-    "Brand", "BrandExists", "Count", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
+    "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching", "Brand",
+    "BrandExists", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
     "DiscountOutOfRange", "Email", "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter",
     "GivenCount", "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link",
     "Name", "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",
-    "Percentage", "Price", "PriceNotPositive", "ScoreOutOfRange", "TextTooLong", "TrendingDeal",
-    "UnknownBrand", "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserExists", "UserWatch",
-    "WatchType", "brand_in_category_key", "brand_key", "category_key", "change_deal_status",
-    "create_brand", "create_deal", "create_user", "expire_deal", "find_trending", "get_brand_by_id",
+    "PriceNotPositive", "ScoreOutOfRange", "TextTooLong", "TrendingDeal", "UnknownBrand",
+    "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserExists", "UserWatch", "WatchType",
+    "brand_in_category_key", "brand_key", "category_key", "change_deal_status", "create_brand",
+    "create_deal", "create_user", "expire_deal", "find_trending", "get_brand_by_id",
     "get_brand_watchers", "get_category_watchers", "get_deal_by_id", "get_deals_by_brand",
     "get_deals_by_category", "get_high_discount_deals", "get_highly_engaged_deals",
     "get_recent_deals_by_brand", "get_trending_by_category", "get_user_activities",

@@ -1,16 +1,16 @@
 """Trending deals: the deals of a category by their engagement, those of a brand by their discount.
 
-A deal's place is its score, and the score is in the key, which never changes. So a deal that
-people engage with leaves its place and takes another one, in one transaction: it is never missing,
-never there twice, and what two writers count at once is all counted.
+A deal's place is its score, the score is in the key, and a key cannot be updated. So each
+engagement deletes the deal's item and puts it under its new score, in one transaction: the deal is
+never missing, never listed twice, and concurrent engagements are all counted.
 
 1. The caller that records engagement gives the place that it has seen, from a list or from
    `find_trending`. The transaction goes through only if the place is still as it was seen.
-2. If it is not, the deal is looked for in its category, consistently, and it is tried again. That
-   reads the category's trending deals; it is what a place that was not known costs.
-3. A deal gets its first place once. `start_trending` looks for the deal, and takes the place on
-   condition that it is free. What starts deals is one writer: no key says that a deal has a place
-   somewhere else.
+2. If it is not, the deal is searched for in its category by a consistent query, and it is tried
+   again. So an unknown place costs a read of the category's trending deals.
+3. A deal gets its first place once. `start_trending` searches for the deal, and puts it on
+   condition that the key is free. Only one process may start deals: no key prevents a deal from
+   having two places.
 
 The engagement score is the views, and five for each click. A score that was stored by another
 reckoning stays as it is until the next engagement is recorded.

@@ -126,7 +126,7 @@ Moment = Annotated[datetime, AfterValidator(with_time_zone), bt.Seconds]
 # Numbers
 
 
-def exact(value: Any) -> Any:
+def exact(value: object) -> object:
     if isinstance(value, float):
         raise errors.InexactNumber
     return value
@@ -156,7 +156,7 @@ Percentage = Annotated[Exact, AfterValidator(less_than_all)]
 Count = Annotated[int, AfterValidator(not_negative)]
 
 
-def given_fields(**fields: Any) -> dict[str, Any]:
+def given_fields(**fields: object) -> dict[str, Any]:
     """The fields that are to change; there must be one."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:

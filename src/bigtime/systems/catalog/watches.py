@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from bigtime import model as bt
 from bigtime.systems.catalog import design, values
@@ -239,7 +238,7 @@ NEWS = timedelta(hours=1)
 
 
 @bt.reaction(design.DEALS)
-def notify_watchers(change: bt.Change[Any]) -> bt.Steps[None]:
+def notify_watchers(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Tells everyone who watches the brand of a new deal, its category, or both, once."""
     deal = deal_to_announce(change)
     if deal is not None:
@@ -247,7 +246,7 @@ def notify_watchers(change: bt.Change[Any]) -> bt.Steps[None]:
         yield from notify_each(CategoryWatcher.within(category_id=deal.category_id), deal)
 
 
-def deal_to_announce(change: bt.Change[Any]) -> Deal | None:
+def deal_to_announce(change: bt.Change[bt.Entity]) -> Deal | None:
     """The deal that can be browsed now, and could not be before."""
     deal = change.of(Deal)
     if deal is None or deal.after is None or not deal.after.is_listed:

@@ -68,13 +68,13 @@ def create_categories(*, names: Sequence[str] = CATEGORIES) -> bt.Steps[list[Cat
 
     Those that exist stay as they are; returns those that are new.
     """
-    made: list[Category] = []
+    created: list[Category] = []
     for category in [Category(category=name, name=name) for name in names]:
         try:
-            made.append((yield from bt.create(category, unless_exists=errors.CategoryExists)))
+            created.append((yield from bt.create(category, unless_exists=errors.CategoryExists)))
         except errors.CategoryExists:
             continue
-    return made
+    return created
 
 
 @bt.pattern("Fetch all Categories", index="Main table")

@@ -206,7 +206,7 @@ def is_as(seen: Deal, *names: str) -> bt.Condition:
     return reduce(and_, (still(name, getattr(seen, name)) for name in names))
 
 
-def still(name: str, value: Any) -> bt.Condition:
+def still(name: str, value: object) -> bt.Condition:
     return bt.attr(name).missing() if value is None else bt.attr(name) == value
 
 

@@ -300,7 +300,7 @@ def user(number: int, random: Random, until: datetime, recent: list[Deal]) -> It
 
 
 def kind_of(deal: Deal, brands: list[str], categories: list[str]) -> MessageKind:
-    """The kind of message that tells a watcher of these of a deal."""
+    """The kind of message that a watcher of these gets about a deal."""
     if deal.brand_name in brands:
         return MessageKind.BRAND
     return MessageKind.CATEGORY if deal.category_name in categories else MessageKind.HOT

@@ -50,9 +50,9 @@ Links = ["https://deals.example/1"]
 
 
 def second_of_id(fields: dict[str, Any]) -> datetime:
-    """A deal is made in the second that its id tells, so that its day follows from its id."""
-    made: datetime = fields["deal_id"].at
-    return made
+    """The time in a deal's id, to the second, so that its day follows from its id."""
+    at: datetime = fields["deal_id"].at
+    return at
 
 
 class Deal(bt.Entity, table=BIG_TIME_DEALS):

@@ -198,7 +198,7 @@ def copy_of(deal: design.Deal) -> design.FeaturedDeal:
 
 
 def features(deals: list[design.FeaturedDeal]) -> bt.Condition:
-    """That nobody has chosen others meanwhile; a page that nobody has chosen for has none."""
+    """The condition that the featured deals are still those; a new page has none."""
     chosen = bt.attr("featured_deals")
     return chosen == deals if deals else chosen.missing() | (chosen == deals)
 

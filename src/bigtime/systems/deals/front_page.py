@@ -1,17 +1,17 @@
 """The front page, and copies of the latest deals, so that its first page is one read.
 
-Everybody begins at the front page. Its latest deals therefore lie in ten copies as well, of which
-a reader takes any one. A copy that is missing, not full, or over a minute old is passed over: the
-index has the truth.
+Most visits begin at the front page. Its latest deals are therefore copied into ten items, of which
+a reader takes one at random. If that copy is missing, not full, or over a minute old, the index is
+queried instead.
 
-The copies are written anew whenever a deal appears, or one that they hold has changed:
+The copies are written again when a deal is created, or when a deal in them has changed:
 
-1. Only if that changes what they hold. So to be told of a deal again changes nothing, and to load
-   a million old deals writes the copies once.
-2. The index may not have the newest deals yet, or have them as they were. So it only tells which
-   deals there are: the one that has appeared, and those that the copies held, go among them as far
-   back as the index reaches. What is copied is what the table has.
-3. The first copy is the one that is looked at, and it is written last: what it holds, all hold.
+1. Only if their contents change. So a stream record that is handled twice writes nothing, and
+   loading a million old deals writes the copies once.
+2. The index is eventually consistent, so it may lack the newest deals or hold old versions. It only
+   gives ids; the new deal and those in the copies are added, as far back as the index page reaches.
+   The deals themselves are read from the table.
+3. The first copy is compared, and written last: so all copies hold what it holds.
 
 Where new deals are rare, running `refresh_deals_cache` twice a minute keeps the copies in use.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import design
@@ -50,7 +50,7 @@ def first_page(*, otherwise: bt.Steps[bt.Page[Deal]]) -> bt.Steps[bt.Page[Deal]]
 
 
 def any_copy() -> bt.Steps[bt.Page[Deal] | None]:
-    """What one of the copies holds, if it may be believed."""
+    """The page in one of the copies; None if that is missing, not full or old."""
     shard = yield from bt.any_shard(design.CACHE_SHARDS)
     copy = yield from bt.get(DealsCache.key(shard + 1))
     moment = yield from bt.now()
@@ -75,7 +75,7 @@ def refresh_deals_cache() -> bt.Steps[list[Deal]]:
 
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
-def keep_deals_cache(change: bt.Change[Any]) -> bt.Steps[None]:
+def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Writes the copies of the latest deals anew when one appears or changes."""
     event = change.of(Deal)
     if event is None:
@@ -100,9 +100,9 @@ def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
 
 
 def newest(known: Iterable[DealId]) -> bt.Steps[tuple[list[Deal], bool]]:
-    """Rule 2: what the index tells, and others that are not older than that, as they are now.
+    """Rule 2: the deals in the index, and others not older than these, read from the table.
 
-    With them, whether more deals follow.
+    Also returns whether more deals follow.
     """
     found = yield from latest(all_days())
     ids = [deal.deal_id for deal in found]

@@ -1,7 +1,7 @@
 """Likes and watches: each user likes or watches a brand or a category once, and it counts them.
 
-No key leads from a user to all that they like and watch. To show it, a page asks of the brands
-that there are, some hundreds at a time: one request answers for fifty.
+No index lists what a user likes and watches. A page that shows it reads the keys of the like and
+the watch of every brand, some hundreds of brands at a time: a BatchGetItem holds fifty brands.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def unwatch_category(
 
 
 Pair: TypeAlias = tuple[bt.Key[Any], bt.Key[Any]]
-"""Of a like and of a watch."""
+"""The keys of a like and of a watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def interests_in_both(
 
 
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
-    """Each name is spelled once for both, and the user's once for all: they may be hundreds."""
+    """The keys of the like and the watch of each brand; names are normalized once for both."""
     who = values.username_key(username)
     fields = [{"brand": values.brand_key(name), "username": who} for name in names]
     return [(bt.Key(BrandLike, key), bt.Key(BrandWatch, key)) for key in fields]

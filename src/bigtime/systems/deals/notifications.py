@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import design
@@ -124,7 +124,7 @@ def send_category_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE
 
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
-def announce_deal(change: bt.Change[Any]) -> bt.Steps[None]:
+def announce_deal(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Tells each user who watches a new deal's brand, its category or both, once."""
     deal = deal_to_announce(change)
     if deal is not None:
@@ -132,7 +132,7 @@ def announce_deal(change: bt.Change[Any]) -> bt.Steps[None]:
         yield from tell_category_watchers(deal)
 
 
-def deal_to_announce(change: bt.Change[Any]) -> Deal | None:
+def deal_to_announce(change: bt.Change[bt.Entity]) -> Deal | None:
     """The deal that was inserted, if it is news."""
     insert = change.of(Deal)
     if insert is None or insert.kind != "insert" or insert.after is None:
@@ -239,7 +239,7 @@ def segments_of(deal_id: DealId) -> bt.Steps[list[HotDealSegment]]:
 
 
 def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
-    """Where every segment stands; at its beginning, if nobody has begun."""
+    """The progress of every segment; creates the segments if the message was not begun."""
     found = yield from segments_of(deal.deal_id)
     if found:
         return found
@@ -255,7 +255,7 @@ def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
 def tell_segment(
     deal: Deal, segment: HotDealSegment, *, of: int, page_size: int
 ) -> bt.Steps[HotDealSegment]:
-    """Tells the users of a segment, from where it stands to its end."""
+    """Sends the message to the users of a segment, from its place to its end."""
     while not segment.done:
         page = yield from bt.scan(
             User,

@@ -66,7 +66,7 @@ def checked_name(text: str, noun: str, most: int) -> str:
 
 
 def checked_path(text: str, noun: str) -> str:
-    """A name that stands in an address; browsers take dots alone for another place."""
+    """A name that is part of a URL path; browsers resolve `.` and `..` as folders."""
     if any(part and not part.strip(".") for part in text.split("/")):
         raise errors.DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
     return text
@@ -138,7 +138,7 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def given_fields(**fields: Any) -> dict[str, Any]:
+def given_fields(**fields: object) -> dict[str, Any]:
     """The fields that are not None, each checked."""
     return {name: CHECKS[name](value) for name, value in fields.items() if value is not None}
 
@@ -157,10 +157,10 @@ message_id_of = bt.ksuid_or(errors.UnknownMessage)
 def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
     """A validator that spells text, and leaves other values for pydantic to refuse."""
 
-    def spelled(value: Any) -> Any:
+    def spell_text(value: object) -> object:
         return spell(value) if isinstance(value, str) else value
 
-    return BeforeValidator(spelled)
+    return BeforeValidator(spell_text)
 
 
 BrandName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(brand_key)]

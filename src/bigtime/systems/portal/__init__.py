@@ -27,7 +27,7 @@ from bigtime.systems.portal.errors import (
     UnknownTenant,
 )
 from bigtime.systems.portal.orders import (
-    Quote, get_order, list_orders, made_before, make_order_id, place_order, quote_order,
+    Quote, get_order, list_orders, find_placed_order, make_order_id, place_order, quote_order,
 )
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
@@ -47,7 +47,7 @@ from bigtime.systems.portal.tenants import (
 from bigtime.systems.portal.values import (
     Active, AskedCode, Billing, BillingCycle, CampaignCode, Day, Description, Discount, Email,
     Features, Link, Name, OrderId, Price, ProductId, Reason, Status, TenantId, TenantStatus, Total,
-    asked_campaign_code, checked_email, checked_moment, checked_price, code_hint, example_of,
+    campaign_code_of, checked_email, checked_moment, checked_price, code_hint, example_of,
 )
 from bigtime.systems.portal.verification import Broken, Place, verify_chains
 
@@ -107,17 +107,17 @@ __all__ = [
     "ProductId", "ProductUnavailable", "Purpose", "Quote", "RangeReversed", "Reason", "RecordMoved",
     "Status", "StatusMoved", "Tenant", "TenantDeleted", "TenantId", "TenantStatus",
     "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign", "UnknownCode", "UnknownProduct",
-    "UnknownTenant", "asked_campaign_code", "audit_log", "checked_email", "checked_moment",
+    "UnknownTenant", "audit_log", "campaign_code_of", "checked_email", "checked_moment",
     "checked_price", "code_from", "code_hint", "compare_heads", "count_deleted_tenants",
     "count_products", "count_tenants_by_status", "count_tenants_to_remind", "create_campaign",
-    "create_product", "create_tenant", "example_of", "get_campaign", "get_order", "get_product",
-    "get_tenant", "get_tenant_by_email", "issue_code", "list_campaigns",
+    "create_product", "create_tenant", "example_of", "find_placed_order", "get_campaign",
+    "get_order", "get_product", "get_tenant", "get_tenant_by_email", "issue_code", "list_campaigns",
     "list_campaigns_by_product", "list_deleted_campaigns", "list_deleted_products",
     "list_deleted_tenants", "list_expired_campaigns", "list_next_and_last_campaigns", "list_orders",
     "list_product_names", "list_products", "list_tenants", "list_tenants_by_status",
-    "list_tenants_to_remind", "list_upcoming_campaigns", "made_before", "make_order_id", "mark_of",
-    "onward", "orderly", "override_tenant_status", "place_order", "quote_order", "read_heads",
-    "redeem_code", "register_tenant", "restore_campaign", "restore_product", "restore_tenant",
+    "list_tenants_to_remind", "list_upcoming_campaigns", "make_order_id", "mark_of", "onward",
+    "orderly", "override_tenant_status", "place_order", "quote_order", "read_heads", "redeem_code",
+    "register_tenant", "restore_campaign", "restore_product", "restore_tenant",
     "soft_delete_campaign", "soft_delete_product", "soft_delete_tenant", "tenant_at_checkout",
     "tenant_of", "update_campaign", "update_product", "update_tenant", "update_tenant_status",
     "validate_tenant", "verify_chains",

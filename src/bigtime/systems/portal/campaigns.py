@@ -86,7 +86,7 @@ def get_campaign(
     code: values.AskedCode, *, include_inactive: bool = False, zone: tzinfo = UTC
 ) -> bt.Steps[Offer]:
     """with its product, both strongly consistent; the code in any case"""
-    key = Campaign.key(values.asked_campaign_code(code))
+    key = Campaign.key(values.campaign_code_of(code))
     campaign = yield from bt.get(key, consistent=True, missing=errors.UnknownCampaign)
     if not (campaign.active or include_inactive):
         raise errors.UnknownCampaign
@@ -265,7 +265,7 @@ def create_campaign(
         terms_conditions_link=terms_conditions_link,
         from_date=from_date,
         to_date=to_date,
-        id=values.made_id("camp", (yield from bt.random_bytes(16))),
+        id=values.random_id("camp", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,
@@ -311,7 +311,7 @@ def restore_campaign(code: values.AskedCode, *, by: values.Actor) -> bt.Steps[Ca
 
 
 def edit_campaign(
-    code: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+    code: str, changes: Mapping[str, object], by: str, seen: str | None = None
 ) -> bt.Steps[Campaign]:
     def decide(campaign: Campaign) -> bt.Steps[records.Change | None]:
         records.check_seen(campaign, seen)
@@ -325,8 +325,8 @@ def edit_campaign(
         checks = yield from still_affordable(after)
         return records.Change(change.fields, change.action, checks=checks)
 
-    key = Campaign.key(values.asked_campaign_code(code))
-    return records.Changing(key, by, errors.UnknownCampaign).run(decide)
+    key = Campaign.key(values.campaign_code_of(code))
+    return records.RecordChange(key, by, errors.UnknownCampaign).run(decide)
 
 
 # Rules

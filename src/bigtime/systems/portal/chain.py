@@ -4,7 +4,7 @@ The entries of a record lie in one partition of the table `audit`, under the key
 
     PK  <table>#<id>          SK  1, 2, 3, ... in twelve digits
 
-and none is ever changed. That nobody does so all the same is what the hashes are for:
+and are never changed. Hashes show if one was changed after all:
 
 1. An attribute is spelled as DynamoDB's JSON has it, `{"S": "x"}`: numbers without superfluous
    zeros, the members of a set in order. Attributes are spelled as JSON with sorted names, without
@@ -23,8 +23,8 @@ a writer of the table can also delete a chain with its record, or write it anew 
 That shows against the hashes that were kept elsewhere (see `anchor`).
 
 The content has a hash of its own so that it can be erased, where a law wants that, and the chain
-still holds (see `erasure`). The salt, sixteen random bytes, goes with it: without it nobody can
-find out what was erased by trying.
+still holds (see `erasure`). The salt, sixteen random bytes, is erased with it: without the salt,
+the content cannot be found by hashing guesses.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def number_text(text: str) -> str:
 
 
 def state_of(record: Record) -> dict[str, Any]:
-    """A record as an entry tells it: its stored attributes, without the key."""
+    """A record as an entry holds it: its stored attributes, without the key."""
     item = record.layout.to_item(record)
     return {name: plain(value) for name, value in without_key(item).items()}
 
@@ -117,7 +117,7 @@ def without_key(item: Item) -> Item:
     return {name: value for name, value in item.items() if name not in KEY}
 
 
-def plain(value: AttributeValue) -> Any:
+def plain(value: AttributeValue) -> object:
     """What an attribute holds, as the kit writes it back."""
     ((tag, content),) = value.items()
     match tag:

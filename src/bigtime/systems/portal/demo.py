@@ -21,7 +21,7 @@ from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
 from bigtime.systems.portal.design import Action, AuditEntry, Campaign, Product, Record, Tenant
 from bigtime.systems.portal.orders import item_of, snapshot
 from bigtime.systems.portal.records import TABLES, but, edit_of
-from bigtime.systems.portal.values import BillingCycle, Status, made_id, timed_id
+from bigtime.systems.portal.values import BillingCycle, Status, random_id, timed_id
 
 # What it sells, to whom, and with which campaigns
 
@@ -291,7 +291,7 @@ class Life(Generic[R]):
 
     def change(
         self,
-        fields: Mapping[str, Any],
+        fields: Mapping[str, object],
         at: datetime,
         by: str,
         action: Action | None = None,
@@ -317,7 +317,7 @@ def stamps(at: datetime, by: str) -> dict[str, Any]:
 def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Life[Product]:
     opened = until - OPENED + timedelta(days=place)
     product = Product(
-        id=made_id("prod", random.randbytes(16)),
+        id=random_id("prod", random.randbytes(16)),
         name=plan.name,
         description=plan.description,
         price=Decimal(plan.prices[0]),
@@ -360,7 +360,7 @@ def campaign_life(
 ) -> Life[Campaign]:
     announced = datetime.combine(promotion.first, time(7, 30), UTC) - timedelta(days=21)
     campaign = Campaign(
-        id=made_id("camp", random.randbytes(16)),
+        id=random_id("camp", random.randbytes(16)),
         code=promotion.code,
         description=promotion.description,
         discount_percentage=Decimal(promotion.discount),
@@ -377,7 +377,7 @@ def campaign_life(
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class Offering:
     """What customers choose from."""
 
     products: list[Product]
@@ -434,7 +434,7 @@ def address(number: int, random: Random) -> str:
 
 def tenant_life(number: int, story: Story, since: datetime, random: Random) -> Life[Tenant]:
     tenant = Tenant(
-        id=made_id("tenant", random.randbytes(16)),
+        id=random_id("tenant", random.randbytes(16)),
         email=address(number, random),
         **stamps(since, design.SYSTEM_ACTOR),
     )
@@ -459,7 +459,7 @@ def tenant_life(number: int, story: Story, since: datetime, random: Random) -> L
 
 
 def order_life(
-    tenant: Tenant, at: datetime, offered: Offered, random: Random
+    tenant: Tenant, at: datetime, offered: Offering, random: Random
 ) -> Life[design.Order]:
     chosen = {plan.id: plan for plan in random.sample(offered.products, random.choice((1, 1, 2)))}
     first = next(iter(chosen.values()))
@@ -490,7 +490,7 @@ def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Ite
         yield from price_entries(product)
     for campaign in campaigns:
         yield from campaign.entities()
-    offered = Offered(
+    offered = Offering(
         [product.record for product in products if product.record.active],
         [campaign.record for campaign in campaigns],
     )
@@ -498,7 +498,9 @@ def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Ite
         yield from customer(number, offered, random, until)
 
 
-def customer(number: int, offered: Offered, random: Random, until: datetime) -> Iterator[bt.Entity]:
+def customer(
+    number: int, offered: Offering, random: Random, until: datetime
+) -> Iterator[bt.Entity]:
     story = STORIES[number % len(STORIES)]
     seconds = int(FIRST_CUSTOMER.total_seconds()) - 5 * 86_400
     since = until - FIRST_CUSTOMER + timedelta(seconds=random.randrange(seconds))

@@ -16,7 +16,7 @@ from typing import Final
 from bigtime import model as bt
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Tenant
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
-from bigtime.systems.portal.records import Change, Changing
+from bigtime.systems.portal.records import Change, RecordChange
 from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
 
 ERASED: Final = "@erased.invalid"
@@ -32,7 +32,7 @@ def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> bt.St
             raise AnonymiseForbidden
         return None if is_anonymous(tenant) else anonymise_change(tenant, why)
 
-    tenant = yield from Changing(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
+    tenant = yield from RecordChange(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
     yield from erase_contents(tenant)
     return tenant
 
@@ -51,7 +51,7 @@ def anonymise_change(tenant: Tenant, reason: str) -> Change:
 
 
 def erase_contents(tenant: Tenant) -> bt.Steps[None]:
-    """Erases what the entries before the last anonymising tell; to do so again changes nothing."""
+    """Erases the contents of the entries before the last anonymising; idempotent."""
     chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant.id)
     entries = yield from bt.all_of(chain, consistent=True)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)

@@ -68,9 +68,9 @@ def place_order(
     """
     lines = checked_lines(products)
     for _ in range(records.TRIES):
-        made = yield from made_before(tenant_id, order_id)
-        if made is not None:
-            return made
+        placed = yield from find_placed_order(tenant_id, order_id)
+        if placed is not None:
+            return placed
         quote = yield from make_quote(lines, campaign_code, zone)
         if total is not None and total != quote.total:
             raise errors.TotalMoved
@@ -79,10 +79,10 @@ def place_order(
         except Overtaken:
             continue
         except errors.IdTaken:
-            made = yield from made_before(tenant_id, order_id)
-            if made is None:
+            placed = yield from find_placed_order(tenant_id, order_id)
+            if placed is None:
                 raise
-            return made
+            return placed
     raise bt.Conflict
 
 
@@ -120,7 +120,7 @@ def list_orders(
 # Making one
 
 
-def checked_lines(products: Any) -> dict[str, int]:
+def checked_lines(products: object) -> dict[str, int]:
     """How many of each product, as far as that can be judged before any is read."""
     if not isinstance(products, Mapping) or not 1 <= len(products) <= design.MOST_LINES:
         raise errors.LinesRefused
@@ -132,7 +132,7 @@ def checked_lines(products: Any) -> dict[str, int]:
     return dict(products)
 
 
-def made_before(tenant_id: str, order_id: str | None) -> bt.Steps[Order | None]:
+def find_placed_order(tenant_id: str, order_id: str | None) -> bt.Steps[Order | None]:
     """The order of this id, if it was made already."""
     if order_id is None:
         return None
@@ -141,7 +141,7 @@ def made_before(tenant_id: str, order_id: str | None) -> bt.Steps[Order | None]:
 
 def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> bt.Steps[Quote]:
     """What it would be, from what products and campaign are now."""
-    code = None if code is None else values.asked_campaign_code(code)
+    code = None if code is None else values.campaign_code_of(code)
     products = yield from available(lines)
     campaign = None
     if code is not None:

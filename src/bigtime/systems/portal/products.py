@@ -22,7 +22,7 @@ DELETED: Final = bt.count(ARE_DELETED)
 
 
 class ProductName(bt.View, of=Product):
-    """What a product is called, and whether it is to be had."""
+    """What a product is called, and whether it is on sale."""
 
     id: values.ProductId
     name: values.Name
@@ -108,7 +108,7 @@ def create_product(
         price=price,
         billing_cycle=billing_cycle,
         features=list(features),
-        id=values.made_id("prod", (yield from bt.random_bytes(16))),
+        id=values.random_id("prod", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,
@@ -145,7 +145,7 @@ def restore_product(product_id: values.ProductId, *, by: values.Actor) -> bt.Ste
 
 
 def edit_product(
-    product_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+    product_id: str, changes: Mapping[str, object], by: str, seen: str | None = None
 ) -> bt.Steps[Product]:
     return records.edit(
         Product.key(product_id),
@@ -174,7 +174,7 @@ class PriceEvent(bt.View, of=AuditEntry):
 
 
 @bt.reaction(design.PRODUCTS)
-def log_price_changes(change: bt.Change[Any]) -> bt.Steps[None]:
+def log_price_changes(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Each new price of a product becomes an entry PRICE_CHANGED, once."""
     product = change.of(ProductRecord)
     if product is None or product.before is None or product.after is None:

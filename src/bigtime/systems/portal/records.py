@@ -41,7 +41,7 @@ class Counts:
     inactive: int
 
 
-def checked_size(limit: Any) -> int:
+def checked_size(limit: object) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_ON_A_PAGE:
         raise errors.PageSizeRefused
     return limit
@@ -56,7 +56,7 @@ def activity_page(
     newest_first: bool,
     include_inactive: bool = False,
     filter: bt.Condition | None = None,
-    **stretch: Any,
+    **stretch: object,
 ) -> bt.Steps[bt.Page[R]]:
     """A page of an index by `active`; with the inactive ones, both partitions in one order."""
     size = checked_size(limit)
@@ -121,7 +121,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changing(Generic[R]):
+class RecordChange(Generic[R]):
     """The change of a record: its key, by whom, and the error if it is missing."""
 
     key: bt.Key[R]
@@ -221,7 +221,7 @@ def last_entry(table: Audited, id: str) -> bt.Steps[chains.LastEntry | None]:
     return page.items[0] if page else None
 
 
-def but(record: R, fields: Mapping[str, Any]) -> R:
+def but(record: R, fields: Mapping[str, object]) -> R:
     """The record with other values, each as its field has it, or the field's own refusal."""
     return type(record)(**{**record.__dict__, **fields})
 
@@ -262,7 +262,7 @@ def check_seen(record: Record, seen: str | None) -> None:
 
 def edit(
     key: bt.Key[R],
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     *,
     by: str,
     changeable: frozenset[str],
@@ -276,11 +276,14 @@ def edit(
         check_seen(record, seen)
         return edit_change(record, changes, changeable, deleted)
 
-    return Changing(key, by, missing).apply(decide)
+    return RecordChange(key, by, missing).apply(decide)
 
 
 def edit_change(
-    record: R, changes: Mapping[str, Any], changeable: frozenset[str], deleted: type[bt.DomainError]
+    record: R,
+    changes: Mapping[str, object],
+    changeable: frozenset[str],
+    deleted: type[bt.DomainError],
 ) -> Change | None:
     """What an editor's changes make of a record: its field `active` deletes and restores it."""
     for name in changes:

@@ -30,7 +30,7 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.systems.portal import errors, values
 from bigtime.systems.portal.design import Action, OneTimeCode, Purpose, Tenant
-from bigtime.systems.portal.records import TRIES, Change, Changing, Overtaken
+from bigtime.systems.portal.records import TRIES, Change, Overtaken, RecordChange
 from bigtime.systems.portal.tenants import orderly
 from bigtime.systems.portal.values import Status, TenantId
 
@@ -123,9 +123,9 @@ def use_write(sent: OneTimeCode, moment: datetime) -> bt.Write[OneTimeCode]:
 
 
 def code_from(seed: bytes, pepper: bytes) -> str:
-    """The code of a seed; without the pepper, the seed tells nothing of it."""
-    made = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
-    return f"{int.from_bytes(made[:8]) % 10**DIGITS:0{DIGITS}}"
+    """The code of a seed; without the pepper it cannot be derived from the seed."""
+    digest = hmac.digest(pepper, b"the code of a seed\0" + seed, sha256)
+    return f"{int.from_bytes(digest[:8]) % 10**DIGITS:0{DIGITS}}"
 
 
 def hash_of(purpose: Purpose, id: str, code: str, salt: bytes, pepper: bytes) -> str:
@@ -171,7 +171,7 @@ def register_tenant(
 def change_tenant(
     tenant_id: str, by: str, decide: Callable[[Tenant], Change | None]
 ) -> bt.Steps[Tenant]:
-    return Changing(Tenant.key(tenant_id), by, errors.UnknownTenant).apply(decide)
+    return RecordChange(Tenant.key(tenant_id), by, errors.UnknownTenant).apply(decide)
 
 
 def status_change(tenant: Tenant, target: Status) -> Change:

@@ -199,7 +199,7 @@ def new_tenant(by: str, **fields: Any) -> bt.Steps[Tenant]:
     moment = yield from bt.now()
     tenant = Tenant(
         **fields,
-        id=values.made_id("tenant", (yield from bt.random_bytes(16))),
+        id=values.random_id("tenant", (yield from bt.random_bytes(16))),
         date_created=moment,
         date_last_updated=moment,
         last_updated_by=by,
@@ -238,7 +238,7 @@ def restore_tenant(tenant_id: values.TenantId, *, by: values.Actor) -> bt.Steps[
 
 
 def edit_tenant(
-    tenant_id: str, changes: Mapping[str, Any], by: str, seen: str | None = None
+    tenant_id: str, changes: Mapping[str, object], by: str, seen: str | None = None
 ) -> bt.Steps[Tenant]:
     return records.edit(
         Tenant.key(tenant_id),

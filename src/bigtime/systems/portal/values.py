@@ -1,7 +1,7 @@
 """The ids, names, texts, prices and dates of the portal: how they are written, what is refused.
 
-Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. A
-text that is no id is that of nothing, so it is answered like an unknown one.
+Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. Text
+that cannot be an id raises the same error as an unknown id.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ checked_email = bt.EmailAddress(errors.EmailRefused, most=MOST_EMAIL)
 checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
 
 
-def checked_text(value: Any, most: int, refused: type[bt.DomainError]) -> str:
+def checked_text(value: object, most: int, refused: type[bt.DomainError]) -> str:
     """A text without space around it, of characters that can be seen."""
     text = value.strip() if isinstance(value, str) else ""
     if not 1 <= len(text) <= most or not text.isprintable():
@@ -66,19 +66,19 @@ def checked_text(value: Any, most: int, refused: type[bt.DomainError]) -> str:
     return text
 
 
-def checked_actor(value: Any) -> str:
+def checked_actor(value: object) -> str:
     return checked_text(value, MOST_EMAIL, errors.ActorRefused)
 
 
-def checked_reason(value: Any) -> str:
+def checked_reason(value: object) -> str:
     return checked_text(value, MOST_REASON, errors.ReasonRefused)
 
 
-def checked_name(value: Any) -> str:
+def checked_name(value: object) -> str:
     return checked_text(value, MOST_NAME, errors.NameRefused)
 
 
-def checked_description(value: Any) -> str:
+def checked_description(value: object) -> str:
     """Unlike a name, it may have several lines."""
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= len(value) <= MOST_DESCRIPTION:
         raise errors.DescriptionRefused
@@ -87,19 +87,19 @@ def checked_description(value: Any) -> str:
     return value
 
 
-def checked_features(value: Any) -> list[str]:
+def checked_features(value: object) -> list[str]:
     if not isinstance(value, list | tuple) or len(value) > MOST_FEATURES:
         raise errors.FeaturesRefused
     return [checked_text(feature, MOST_NAME, errors.FeaturesRefused) for feature in value]
 
 
-def checked_campaign_code(value: Any) -> str:
+def checked_campaign_code(value: object) -> str:
     if not isinstance(value, str) or not CAMPAIGN_CODE.fullmatch(value):
         raise errors.CampaignCodeRefused
     return value
 
 
-def asked_campaign_code(value: Any) -> str:
+def campaign_code_of(value: object) -> str:
     """A code to look for; text that cannot be a code raises UnknownCampaign."""
     code = value.strip().upper() if isinstance(value, str) else ""
     if not CAMPAIGN_CODE.fullmatch(code):
@@ -122,7 +122,7 @@ checked_total = bt.Amount(errors.PriceRefused, least=CENT)
 checked_discount = bt.Amount(errors.DiscountRefused, least=Decimal(0), most=WHOLE - CENT)
 
 
-def checked_date(value: Any) -> date:
+def checked_date(value: object) -> date:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
     if not isinstance(value, str) or not ISO_DATE.fullmatch(value):
@@ -133,7 +133,7 @@ def checked_date(value: Any) -> date:
         raise errors.DateRefused from None
 
 
-def checked_active(value: Any) -> bool:
+def checked_active(value: object) -> bool:
     if not isinstance(value, bool):
         raise errors.ActiveRefused
     return value
@@ -165,7 +165,7 @@ checked_status = one_of(Status, errors.StatusRefused)
 # Ids
 
 
-def made_id(prefix: str, drawn: bytes) -> str:
+def random_id(prefix: str, drawn: bytes) -> str:
     """A new id of sixteen random bytes."""
     return f"{prefix}_{UUID(bytes=drawn, version=4)}"
 
@@ -182,7 +182,7 @@ def timed_id(prefix: str, moment: datetime, drawn: bytes) -> str:
 def id_of(prefix: str, unknown: type[bt.DomainError]) -> Callable[[Any], str]:
     written = re.compile(rf"{prefix}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
 
-    def check(value: Any) -> str:
+    def check(value: object) -> str:
         if not isinstance(value, str) or not written.fullmatch(value):
             raise unknown
         return value
@@ -200,7 +200,7 @@ def example_of(prefix: str) -> str:
     return f"{prefix}_550e8400-e29b-41d4-a716-446655440000"
 
 
-def text_field(example: str, most: int | None = None) -> Any:
+def text_field(example: str, most: int | None = None) -> object:
     """A text of at most `most` characters; of as many as the example has, where that is None."""
     return Field(max_length=most or len(example), examples=[example])
 
@@ -210,7 +210,7 @@ ProductId = Annotated[str, text_field(example_of("prod")), BeforeValidator(check
 CampaignId = Annotated[str, text_field(example_of("camp")), BeforeValidator(checked_campaign_id)]
 OrderId = Annotated[str, text_field(example_of("order")), BeforeValidator(checked_order_id)]
 CampaignCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(checked_campaign_code)]
-AskedCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(asked_campaign_code)]
+AskedCode = Annotated[str, text_field("SUMMER2025", 50), BeforeValidator(campaign_code_of)]
 Email = Annotated[
     str, text_field("customer@example.com", MOST_EMAIL), BeforeValidator(checked_email)
 ]

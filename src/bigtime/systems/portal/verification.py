@@ -112,7 +112,7 @@ def check_record(table: str, audited: Audited, item: Item) -> bt.Steps[list[Brok
     broken = yield from against_chain(table, audited, item)
     if audited is Audited.PRODUCTS:
         prices = yield from walk_chain(f"{Audited.PRICES}#{text_in(item, 'id')}")
-        broken += prices.found()
+        broken += prices.all_broken()
     return broken
 
 
@@ -121,16 +121,16 @@ def against_chain(table: str, audited: Audited, item: Item) -> bt.Steps[list[Bro
     for _ in range(TRIES):
         walk = yield from walk_chain(chain)
         if same_state(item, walk.state):
-            return walk.found()
+            return walk.all_broken()
         record, following = yield from at_one_moment(table, item, chain, walk.sequence + 1)
         if following is not None:
             item = record or item
             continue
         if record is None:
-            return [*walk.found(), Broken(chain, walk.sequence, "its record is gone")]
+            return [*walk.all_broken(), Broken(chain, walk.sequence, "its record is gone")]
         if same_state(record, walk.state):
-            return walk.found()
-        return [*walk.found(), unlike(walk)]
+            return walk.all_broken()
+        return [*walk.all_broken(), unlike(walk)]
     raise bt.Conflict
 
 
@@ -148,7 +148,7 @@ def same_state(item: Item, state: AttributeValue | None) -> bool:
 
 @dataclass(slots=True)
 class Walk:
-    """One chain, entry by entry: where it stands, and what was wrong so far."""
+    """A walk along one chain, entry by entry: its place, and what was wrong so far."""
 
     chain: str
     sequence: int = 0
@@ -195,13 +195,13 @@ class Walk:
             yield "the record was changed between this entry and the one before"
 
     def goes_on(self, item: Item) -> bool:
-        """Whether the change began where the one before had ended, as far as both are told."""
+        """Whether the state before the change is the one after the previous; true if unknown."""
         before = item.get("before")
         if before is None or self.state is None:
             return True
         return chains.canonical_value(before) == chains.canonical_value(self.state)
 
-    def found(self) -> list[Broken]:
+    def all_broken(self) -> list[Broken]:
         unsaid = (number for number in self.erased if number > self.anonymised)
         what = "what the entry tells was erased, and no later entry says so"
         return [*self.broken, *(Broken(self.chain, number, what) for number in unsaid)]
@@ -228,7 +228,7 @@ def walk_chain(chain: str) -> bt.Steps[Walk]:
 
 
 def chains_in(items: list[Item]) -> list[Item]:
-    """One entry of each chain; the one that tells most of its record."""
+    """One entry of each chain; one that holds the record's state, if there is one."""
     chains: dict[str, Item] = {}
     for item in items:
         name = text_in(item, "PK")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bigtime.model import System
 from bigtime.systems.shop import customer, order
 from bigtime.systems.shop.customer import (
-    CustomerOrders, adding_address, create_customer, remove_address, save_address, view_customer,
+    adding_address, create_customer, remove_address, save_address, view_customer,
 )
 from bigtime.systems.shop.demo import DEMO
 from bigtime.systems.shop.design import (
@@ -17,7 +17,7 @@ from bigtime.systems.shop.design import (
     order_id_of,
 )
 from bigtime.systems.shop.order import (
-    Ordered, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,
+    OrderedItem, WholeOrder, new_order, order_id_for, save_order, save_writes, update_order_status,
     view_order, view_order_of,
 )
 
@@ -25,12 +25,12 @@ SYSTEM = System("shop", (ECOMMERCE,), modules=(customer, order), demo=DEMO)
 
 __all__ = [
     "ADDRESS_NAME", "MOST_ADDRESSES", "Address", "AddressName", "Customer", "CustomerEmail",
-    "CustomerName", "CustomerOrders", "DuplicateItem", "EmailTaken", "EmptyOrder",
-    "InvalidAddressName", "InvalidCount", "InvalidCustomerName", "InvalidEmail", "InvalidItem",
-    "InvalidOrderId", "InvalidPrice", "InvalidUsername", "Line", "Order", "OrderExists",
-    "OrderItem", "OrderMovedOn", "OrderStatus", "Ordered", "StatusOutOfOrder", "TooManyAddresses",
-    "TooManyItems", "UnknownAddress", "UnknownCustomer", "UnknownOrder", "UsernameTaken",
-    "WholeOrder", "adding_address", "create_customer", "new_order", "order_id_for", "order_id_of",
+    "CustomerName", "DuplicateItem", "EmailTaken", "EmptyOrder", "InvalidAddressName",
+    "InvalidCount", "InvalidCustomerName", "InvalidEmail", "InvalidItem", "InvalidOrderId",
+    "InvalidPrice", "InvalidUsername", "Line", "Order", "OrderExists", "OrderItem", "OrderMovedOn",
+    "OrderStatus", "OrderedItem", "StatusOutOfOrder", "TooManyAddresses", "TooManyItems",
+    "UnknownAddress", "UnknownCustomer", "UnknownOrder", "UsernameTaken", "WholeOrder",
+    "adding_address", "create_customer", "new_order", "order_id_for", "order_id_of",
     "remove_address", "save_address", "save_order", "save_writes", "update_order_status",
     "view_customer", "view_order", "view_order_of",
 ]

@@ -9,7 +9,7 @@ from random import Random
 
 from bigtime import model as bt
 from bigtime.systems.shop.design import Address, Customer, CustomerEmail, OrderStatus
-from bigtime.systems.shop.order import Ordered, WholeOrder, new_order
+from bigtime.systems.shop.order import OrderedItem, WholeOrder, new_order
 
 CUSTOMERS = {bt.Scale.SMALL: 40, bt.Scale.MEDIUM: 2_000, bt.Scale.LARGE: 50_000}
 ORDERS_EACH = 2
@@ -72,7 +72,7 @@ def customer_of(number: int, random: Random) -> Customer:
 def order_of(customer: Customer, random: Random, until: datetime) -> WholeOrder:
     at = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
     wanted = [
-        Ordered(item_id=item_id, title=title, price=Decimal(price), count=random.randint(1, 3))
+        OrderedItem(item_id=item_id, title=title, price=Decimal(price), count=random.randint(1, 3))
         for item_id, title, price in random.sample(GOODS, ITEMS_EACH)
     ]
     order_id = bt.Ksuid.make(at, random.randbytes(16))

@@ -30,7 +30,7 @@ NEXT: Mapping[OrderStatus, frozenset[OrderStatus]] = {
 }
 
 
-class Ordered(BaseModel):
+class OrderedItem(BaseModel):
     """What is to be ordered: a number of an item, at a price."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +58,7 @@ def order_id_for(username: design.Username, key: bt.Ksuid) -> bt.Ksuid:
 def new_order(
     username: design.Username,
     order_id: design.OrderId,
-    wanted: Sequence[Ordered],
+    wanted: Sequence[OrderedItem],
     *,
     ship_to: Address | None = None,
 ) -> WholeOrder:
@@ -90,7 +90,7 @@ def save_writes(whole: WholeOrder) -> tuple[bt.Write[Any], ...]:
 def save_order(
     username: design.Username,
     order_id: design.OrderId,
-    wanted: Sequence[Ordered],
+    wanted: Sequence[OrderedItem],
     *,
     ship_to: Address | None = None,
 ) -> bt.Steps[Order]:
@@ -100,11 +100,11 @@ def save_order(
     try:
         yield from bt.transact(*save_writes(whole))
     except design.OrderExists:
-        return (yield from saved_before(whole))
+        return (yield from require_same_order(whole))
     return whole.order
 
 
-def saved_before(whole: WholeOrder) -> bt.Steps[Order]:
+def require_same_order(whole: WholeOrder) -> bt.Steps[Order]:
     """The stored order, if it is this one; OrderExists, if it is another."""
     order = yield from bt.get(whole.order.own_key(), missing=design.OrderExists, consistent=True)
     items = yield from bt.get_many((item.own_key() for item in whole.items), consistent=True)

@@ -69,7 +69,7 @@ class Filters(BaseModel):
         return portal.list_campaigns(**chosen, **query)
 
 
-def typed_percentage(text: Any) -> Any:
+def typed_percentage(text: object) -> object:
     """`12.5`, also with its sign; what a program would read as a number is not always one."""
     if not isinstance(text, str):
         return text
@@ -163,11 +163,11 @@ async def create(request: Request, admin: records.Admin) -> Response:
         return await new_page(request, form, status=422)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
-        made = await context.store.run(steps)
+        campaign = await context.store.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)])
         return await new_page(request, form, status=status_in_form(error))
-    return see_other(f"{HERE}/{made.code}?done=made")
+    return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
 async def new_page(

@@ -1,10 +1,10 @@
-"""Where an admin begins: what there is, in numbers, and the tenants to remind."""
+"""The admin's overview: numbers of tenants, products and campaigns, and the tenants to remind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, Field
@@ -78,7 +78,7 @@ def read_overview(campaigns: Campaigns) -> Steps[Overview]:
 # Tenants who have not confirmed their address
 
 
-def split_words(text: Any) -> Any:
+def split_words(text: object) -> object:
     return text.split() if isinstance(text, str) else text
 
 

@@ -33,14 +33,14 @@ CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.
 Which = Literal["active", "all", "archived"]
 
 
-def split_lines(text: Any) -> Any:
+def split_lines(text: object) -> object:
     """A feature to a line; empty lines do not count."""
     if not isinstance(text, str):
         return text
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def one_newline(text: Any) -> Any:
+def one_newline(text: object) -> object:
     """Browsers end lines with two characters, programs with one."""
     return text.replace("\r\n", "\n") if isinstance(text, str) else text
 
@@ -103,8 +103,10 @@ async def create(request: Request, admin: Admin) -> Response:
     form = await read_form(request, context, ProductForm)
     if form.value is None:
         return await new_page(request, form, status=422)
-    made = await context.store.run(portal.create_product(**form.value.model_dump(), by=admin.login))
-    return see_other(f"{HERE}/{made.id}?done=made")
+    product = await context.store.run(
+        portal.create_product(**form.value.model_dump(), by=admin.login)
+    )
+    return see_other(f"{HERE}/{product.id}?done=made")
 
 
 async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:

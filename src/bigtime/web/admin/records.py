@@ -37,12 +37,12 @@ Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
 
 
 async def answer_list(
-    request: Request, template: str, found: Page[Any], *, status: int = 200, **shown: Any
+    request: Request, template: str, found: Page[Any], *, status: int = 200, **values: object
 ) -> Response:
     """A page of a list, and where the next one begins."""
     context = context_of(request)
     after = context.cursors.write(found.position)
-    page = context.templates.page(template, status=status, after=after, **shown)
+    page = context.templates.page(template, status=status, after=after, **values)
     return await context.answer(request, page)
 
 
@@ -164,7 +164,7 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
     ]
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     match value:
         case None:
             return ""

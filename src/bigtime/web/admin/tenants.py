@@ -132,12 +132,12 @@ async def create(request: Request, admin: Admin) -> Response:
     if form.value is not None:
         try:
             steps = portal.create_tenant(**form.value.model_dump(), by=admin.login)
-            made = await context.store.run(steps)
+            tenant = await context.store.run(steps)
         except portal.EmailTaken as error:
             form.refuse(error, "email")
             status = status_of(error)
         else:
-            return see_other(f"{HERE}/{made.id}?done=made")
+            return see_other(f"{HERE}/{tenant.id}?done=made")
     return await context.form_page(request, "admin/new_tenant.html", form=form, status=status)
 
 
@@ -159,7 +159,7 @@ async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str 
 
 @tenants.post(f"{HERE}/{{tenant_id}}")
 async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
-    """Changes what is told of a tenant, if it is still what the admin has seen."""
+    """Changes a tenant's details, if they are still those that the admin has seen."""
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
@@ -265,7 +265,7 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
 
 
 async def run_move(
-    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[Any]
+    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[object]
 ) -> Response:
     try:
         await context_of(request).store.run(steps)

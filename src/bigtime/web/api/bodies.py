@@ -40,7 +40,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound="ResponseBody")
 
 
-def example(**fields: Any) -> ConfigDict:
+def example(**fields: object) -> ConfigDict:
     """The example in a model's documentation."""
     return examples(fields)
 
@@ -68,12 +68,12 @@ class RequestBody(BaseModel):
             raise PydanticCustomError("json_type", "This is to be {wanted}.", {"wanted": wanted})
         return check_as_field(value, check)
 
-    def given(self) -> dict[str, Any]:
+    def given_fields(self) -> dict[str, Any]:
         """The fields that the request has, by their Python names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-def check_as_field(value: Any, check: Callable[[Any], Any]) -> Any:
+def check_as_field(value: object, check: Callable[[Any], Any]) -> object:
     """Makes a system's own error one of the field that it is about."""
     try:
         return check(value)
@@ -86,10 +86,10 @@ FieldErrors: Final = WrapValidator(check_as_field)
 """The same for the type of a query parameter: `Annotated[ProductId, FieldErrors, Query()]`."""
 
 OPTIONAL: Final[Any] = Field(default_factory=lambda: None)
-"""A field that a change need not mention; `given` leaves it out then."""
+"""A field that a change need not mention; `given_fields` leaves it out then."""
 
 
-def refuse_change(value: Any) -> Any:
+def refuse_change(value: object) -> object:
     raise PydanticCustomError("immutable", "This field cannot be changed.", {"status": 422})
 
 
@@ -102,7 +102,7 @@ Immutable = SkipJsonSchema[Annotated[Any, BeforeValidator(refuse_change)]]
 REFERENCE: Final = "#/$defs/"
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
@@ -134,7 +134,7 @@ def choices_of(schema: Schema, definitions: Schema) -> list[Schema]:
     ]
 
 
-def has_json_type(value: Any, schema: Schema, definitions: Schema) -> bool:
+def has_json_type(value: object, schema: Schema, definitions: Schema) -> bool:
     """Whether a value is of the type that a schema says, and so is what a list holds."""
     for choice in choices_of(schema, definitions):
         known = JSON_TYPES.get(choice.get("type", ""))
@@ -206,13 +206,13 @@ MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}")
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def check_moment(value: Any) -> Any:
+def check_moment(value: object) -> object:
     if not (isinstance(value, str) and MOMENT.match(value)):
         raise PydanticCustomError("moment", "A time is written as in 2026-03-10T12:00:00Z.")
     return value
 
 
-def check_day(value: Any) -> Any:
+def check_day(value: object) -> object:
     if not (isinstance(value, str) and DAY.fullmatch(value)):
         raise PydanticCustomError("day", "A day is written as in 2026-03-10.")
     return value

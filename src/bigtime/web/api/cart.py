@@ -1,6 +1,6 @@
-"""`/api/v1/me/cart`: each caller's own cart, and for admins who has a product, without whose it is.
+"""`/api/v1/me/cart`: the caller's cart; for admins, the carts that hold a product, without names.
 
-Nobody says what a product costs but its deal. What is in a cart is bought by ordering it: see the
+The price of a product is its deal's, never the caller's. A cart is bought by ordering it: see the
 API of the shop.
 """
 
@@ -168,8 +168,8 @@ async def view_products(store: CurrentStore, caller: SignedIn) -> PricedCart:
 @cart_api.post("/me/cart/products", status_code=201, response_model=CartLineShown)
 async def put_in_cart(caller: SignedIn, idempotent: Idempotent, body: ProductWanted) -> Response:
     """Adds a deal's product to your cart. Without an `Idempotency-Key`, twice makes two of it."""
-    return await idempotent.run_noting(
-        lambda noting: put_deal_in_cart(caller.username, body.deal_id, body.count, noting=noting),
+    return await idempotent.run_recorded(
+        lambda writes: put_deal_in_cart(caller.username, body.deal_id, body.count, also=writes),
         CartLineShown.model_validate,
     )
 

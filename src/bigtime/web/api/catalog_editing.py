@@ -1,10 +1,10 @@
 """`/api/v1/catalog`: what editors write in the catalogue.
 
-Most of its patterns write one item, and join no transaction. So a change is noted after it is made:
-a crash in between leaves it made, and not in the list of changes. Nothing is in the list that has
-not happened.
+Most of these patterns write one item, and cannot join a transaction. So a change is logged after it
+is made: a crash in between leaves a change that is not in the log. Every change in the log has
+happened.
 
-Who watches is not told here: editors see that somebody does.
+Editors see that something is watched, and not by whom.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from bigtime.web.api.catalog import (
     read_trending,
 )
 from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25
-from bigtime.web.api.idempotency import Idempotent, Noting
+from bigtime.web.api.idempotency import AnswerWrites, Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
 
@@ -273,7 +273,7 @@ async def update_deal(
 ) -> catalog.Deal:
     """Changes some fields of a deal. Editors only."""
     return await store.run(
-        note(caller, catalog.update_deal(deal_id, **body.given()), EditorAction.CHANGED_DEAL)
+        note(caller, catalog.update_deal(deal_id, **body.given_fields()), EditorAction.CHANGED_DEAL)
     )
 
 
@@ -316,7 +316,11 @@ async def update_brand(
 ) -> catalog.Brand:
     """Changes some fields of a brand. Editors only."""
     return await store.run(
-        note(caller, catalog.update_brand(brand_id, **body.given()), EditorAction.CHANGED_BRAND)
+        note(
+            caller,
+            catalog.update_brand(brand_id, **body.given_fields()),
+            EditorAction.CHANGED_BRAND,
+        )
     )
 
 
@@ -336,23 +340,23 @@ async def record_engagement(
 ) -> Response:
     """Adds to the views and clicks of a trending deal. Editors only."""
 
-    def record(noting: Noting | None) -> Steps[catalog.TrendingDeal]:
-        """To record it twice is to count it twice: the answer is noted as it is done."""
+    def record(answer_writes: AnswerWrites | None) -> Steps[catalog.TrendingDeal]:
+        """Repeating it would count twice, so the answer is recorded in the same transaction."""
         for _ in range(catalog.TRIES):
             seen = yield from read_trending(category_id, deal_id)
             after = catalog.with_engagement(
                 seen, views=seen.views + body.views, clicks=seen.clicks + body.clicks
             )
             change = yield from change_of(caller, after, EditorAction.CHANGED_DEAL, ": engagement")
-            noted = noting(after) if noting else ()
-            token = None if noting else (yield from random_bytes(16)).hex()
+            noted = answer_writes(after) if answer_writes else ()
+            token = None if answer_writes else (yield from random_bytes(16)).hex()
             writes = (*catalog.rank_writes(seen, after), create(change), *noted)
             with suppress(catalog.EngagementMoved, Conflict):
                 yield from transact(*writes, token=token)
                 return after
         raise catalog.EngagementMoved
 
-    return await idempotent.run_noting(record, TrendingShown.model_validate, status=200)
+    return await idempotent.run_recorded(record, TrendingShown.model_validate, status=200)
 
 
 @catalog_editing.delete("/catalog/categories/{categoryId:path}/trending/{dealId}", status_code=204)

@@ -96,7 +96,7 @@ class WatchShown(bodies.ResponseBody):
     category_id: str | None
 
 
-def plain_numbers(value: Any) -> Any:
+def plain_numbers(value: object) -> object:
     """Numbers as JSON has them."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
@@ -179,7 +179,7 @@ async def update_user(
     store: CurrentStore, caller: SignedIn, body: CatalogUserChange
 ) -> catalog.User:
     """Changes some of your fields."""
-    return await store.run(catalog.update_user(caller.username, **body.given()))
+    return await store.run(catalog.update_user(caller.username, **body.given_fields()))
 
 
 def new_user(username: str, **fields: Any) -> catalog.User:

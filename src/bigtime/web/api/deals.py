@@ -153,7 +153,7 @@ def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
 # Responses that many callers read, cached as bytes
 
 
-async def cached(
+async def cached_response(
     request: Request,
     steps: Steps[T],
     show: Callable[[T], ResponseBody],
@@ -192,7 +192,7 @@ async def fetch_front_page(
         return FrontPageShown.model_validate(fields)
 
     steps = deals.fetch_front_page(last_deal_id_seen, after=paging.after)
-    return await cached(
+    return await cached_response(
         request,
         steps,
         show,
@@ -204,7 +204,7 @@ async def fetch_front_page(
 async def fetch_editors_choice(request: Request) -> Response:
     """Returns the deals that the editors have chosen."""
     steps = deals.fetch_editors_choice()
-    return await cached(
+    return await cached_response(
         request, steps, FeaturedShown.model_validate, lambda _: (site.EDITORS_CHOICE,)
     )
 
@@ -228,7 +228,7 @@ async def fetch_deals(
 async def fetch_deal(request: Request, deal_id: DealId) -> Response:
     """Returns a deal."""
     steps: Steps[deals.Deal] = deals.fetch_deal(deals.deal_id_of(deal_id))
-    return await cached(
+    return await cached_response(
         request, steps, DealShown.model_validate, lambda deal: (site.deal_tag(deal.deal_id),)
     )
 
@@ -243,7 +243,7 @@ async def fetch_all_brands(request: Request) -> Response:
     def show(names: list[str]) -> NamesShown:
         return NamesShown(items=names)
 
-    return await cached(request, deals.fetch_all_brands(), show, lambda _: (site.BRANDS,))
+    return await cached_response(request, deals.fetch_all_brands(), show, lambda _: (site.BRANDS,))
 
 
 @deals_api.get("/brands/{brandName:path}/deals", response_model=Listed[DealShown])
@@ -270,7 +270,7 @@ async def fetch_brand_deals(
     def tags(found: Page[deals.Deal]) -> list[str]:
         return [site.brand_deals_tag(key), *site.deal_tags(found)]
 
-    return await cached(request, read(), show, tags, keep=key == brand_name)
+    return await cached_response(request, read(), show, tags, keep=key == brand_name)
 
 
 @deals_api.get("/brands/{brandName:path}", response_model=BrandShown)
@@ -279,7 +279,7 @@ async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
     key = deals.brand_key(brand_name)
     steps = deals.fetch_brand(brand_name)
     tags = (site.brand_tag(key),)
-    return await cached(
+    return await cached_response(
         request, steps, BrandShown.model_validate, lambda _: tags, keep=key == brand_name
     )
 
@@ -291,7 +291,9 @@ async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
 async def fetch_all_categories(request: Request) -> Response:
     """Returns all categories with the deals that each features."""
     tags = [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
-    return await cached(request, deals.fetch_all_categories(), show_categories, lambda _: tags)
+    return await cached_response(
+        request, deals.fetch_all_categories(), show_categories, lambda _: tags
+    )
 
 
 @deals_api.get("/categories/{categoryName:path}", response_model=CategoryPage)
@@ -314,4 +316,4 @@ async def fetch_category(
         return [site.category_tag(key), site.category_deals_tag(key), *site.deal_tags(found[1])]
 
     steps = deals.fetch_category(category_name, last_deal_id_seen, after=paging.after)
-    return await cached(request, steps, show, tags, keep=key == category_name)
+    return await cached_response(request, steps, show, tags, keep=key == category_name)

@@ -1,7 +1,7 @@
-"""`/api/v1`: what editors write in `deals`, noted as at the desk: in the same transaction.
+"""`/api/v1`: what editors write in `deals`, logged in the same transaction, as at the desk.
 
-Messages to watchers take many writes, which no transaction holds. They are noted before they are
-sent: after a crash in between, what is in the list may not be done, and to ask again does the rest.
+Messages to watchers are more writes than a transaction holds. They are logged before they are sent:
+after a crash some may be missing, and the same request sends the rest.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ async def update_deal(
     def change() -> Steps[deals.Deal]:
         deal = yield from read_deal(deal_id)
         before = {name: getattr(deal, name) for name in deals.FACTS}
-        return (yield from write_deal(caller, deal, {**before, **body.given()}))
+        return (yield from write_deal(caller, deal, {**before, **body.given_fields()}))
 
     return await store.run(change())
 
@@ -199,7 +199,7 @@ async def create_categories(store: CurrentStore, _: Editor) -> CategoriesShown:
 @deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
 async def set_front_page_deals(
     store: CurrentStore, caller: Editor, body: FeaturedChoice
-) -> site.Featuring:
+) -> site.FeaturingItem:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
     return await store.run(choose_deals(caller, site.FRONT_SLOT, body.deal_ids))
 
@@ -207,7 +207,7 @@ async def set_front_page_deals(
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
 async def set_editors_choice_deals(
     store: CurrentStore, caller: Editor, body: FeaturedChoice
-) -> site.Featuring:
+) -> site.FeaturingItem:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
     return await store.run(choose_deals(caller, site.CHOICE_SLOT, body.deal_ids))
 
@@ -215,7 +215,7 @@ async def set_editors_choice_deals(
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
 async def set_category_deals(
     store: CurrentStore, caller: Editor, category_name: CategoryName, body: FeaturedChoice
-) -> site.Featuring:
+) -> site.FeaturingItem:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
     return await store.run(choose_deals(caller, category_slot(category_name), body.deal_ids))
 
@@ -225,7 +225,7 @@ async def refresh_page_deals(
     store: CurrentStore,
     caller: Editor,
     page_name: Annotated[str, Path(alias="pageName", min_length=1)],
-) -> site.Featuring:
+) -> site.FeaturingItem:
     """Shows the featured deals of a page as they are now. Editors only.
 
     The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for the second.
@@ -239,7 +239,7 @@ async def refresh_page_deals(
 )
 async def refresh_category_deals(
     store: CurrentStore, caller: Editor, category_name: CategoryName
-) -> site.Featuring:
+) -> site.FeaturingItem:
     """Shows the featured deals of a category as they are now. Editors only."""
     return await store.run(refresh(caller, category_slot(category_name)))
 
@@ -255,14 +255,14 @@ async def refresh_deals_cache(store: CurrentStore, _: Editor) -> DealsShown:
 
 def choose_deals(
     caller: site.Visitor, slot: site.FeaturedSlot, deal_ids: Sequence[str]
-) -> Steps[site.Featuring]:
+) -> Steps[site.FeaturingItem]:
     before = yield from site.fetch_featuring(slot)
     ids = [deals.deal_id_of(deal_id) for deal_id in deal_ids]
     yield from site.feature_deals(caller.username, slot, ids, before)
     return (yield from site.fetch_featuring(slot))
 
 
-def refresh(caller: site.Visitor, slot: site.FeaturedSlot) -> Steps[site.Featuring]:
+def refresh(caller: site.Visitor, slot: site.FeaturedSlot) -> Steps[site.FeaturingItem]:
     before = yield from site.fetch_featuring(slot)
     deal_ids = [deal.deal_id for deal in before.featured_deals]
     return (yield from choose_deals(caller, slot, deal_ids)) if deal_ids else before

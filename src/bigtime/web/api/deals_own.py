@@ -1,7 +1,7 @@
 """`/api/v1/me`: who the caller is in `deals`, what they like and watch, and their messages.
 
-A PUT of a like says how it should be: to like what one likes already is answered like the first
-time, and so is a DELETE of a like that is not there.
+PUT and DELETE of a like or a watch are idempotent: a second PUT is answered like the first, and so
+is a DELETE of what does not exist.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ async def read_user(store: CurrentStore, caller: SignedIn) -> deals.User:
 @deals_own.patch("/me/user", response_model=UserShown)
 async def update_user(store: CurrentStore, caller: SignedIn, body: UserChange) -> deals.User:
     """Changes your name or e-mail address."""
-    return await store.run(deals.update_user(caller.username, **body.given()))
+    return await store.run(deals.update_user(caller.username, **body.given_fields()))
 
 
 # Likes and watches

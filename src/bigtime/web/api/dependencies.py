@@ -92,7 +92,7 @@ async def find_caller(
 
 
 async def find_bearer(context: AppContext, given: str) -> Visitor:
-    """Whose a token is. A wrong one is an error, whatever cookie there may be."""
+    """The user of a bearer token. A wrong token is an error, even beside a valid cookie."""
     scheme, _, token = given.partition(" ")
     token = token.strip()
     known = scheme.lower() == "bearer" and token.isascii()
@@ -103,7 +103,7 @@ async def find_bearer(context: AppContext, given: str) -> Visitor:
 
 
 AnyCaller: TypeAlias = Annotated[Visitor | None, Depends(find_caller)]
-"""Who calls a route that is open to everybody; None if nobody is signed in."""
+"""The caller of a public route; None without a session."""
 
 
 async def find_checkout_caller(
@@ -112,7 +112,7 @@ async def find_checkout_caller(
     _cookie: Annotated[Any, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """Who calls a route that also works without a session; a cookie alone counts for nothing."""
+    """The caller of a route that also works without a session; None for a cookie alone."""
     try:
         return await find_caller(request, _bearer, _cookie, form_token)
     except NoFormToken:

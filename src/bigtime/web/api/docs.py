@@ -1,7 +1,7 @@
 """The documentation of the APIs: `/openapi.json` for programs, `/docs` for people.
 
-To describe a hundred routes takes a second, in which an event loop would answer nobody. So it is
-done once, on a thread, at the first request; requests in the meantime wait for it.
+Generating the OpenAPI of a hundred routes takes a second, which would block the event loop. So it
+is done once, on a thread, at the first request; other requests for it wait.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Description:
             path=path,
             summary=spec.get("summary", ""),
             paragraphs=spec.get("description", "").split("\n\n"),
-            parameters=[self.parameter(one) for one in spec.get("parameters", ())],
+            parameters=[self.parameter(parameter) for parameter in spec.get("parameters", ())],
             body=list(self.fields(body)) if body else [],
             request_example=self.example(body) if body else "",
             responses=[
@@ -174,17 +174,17 @@ class Description:
 
     def fields(self, schema: Mapping[str, Any]) -> Iterator[Field]:
         """The fields of a body."""
-        whole = self.resolved(schema)
+        whole = self.resolve(schema)
         required = whole.get("required", ())
-        for name, one in whole.get("properties", {}).items():
-            yield Field(name, self.kind(one), name in required, one.get("description", ""))
+        for name, field in whole.get("properties", {}).items():
+            yield Field(name, self.kind(field), name in required, field.get("description", ""))
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         """What a schema allows, in a few words."""
         several = schema.get("anyOf") or schema.get("oneOf")
         if several:
-            return " or ".join(self.kind(one) for one in several)
-        whole = self.resolved(schema)
+            return " or ".join(self.kind(option) for option in several)
+        whole = self.resolve(schema)
         if "enum" in whole:
             return ", ".join(map(str, whole["enum"]))
         if whole.get("type") == "array":
@@ -192,19 +192,19 @@ class Description:
         words = [str(whole.get("type", "anything")), *limits_in(whole)]
         return " ".join(words)
 
-    def resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" not in schema:
             return schema
         found: Mapping[str, Any] = self.components["schemas"][schema["$ref"].rpartition("/")[2]]
         return found
 
-    def example(self, schema: Mapping[str, Any]) -> str:
+    def example(self, schema: Mapping[str, object]) -> str:
         value = self.example_value(schema, MOST_DEEP)
         return "" if value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
     def example_value(self, schema: Mapping[str, Any], deep: int) -> Any:
         """The example that a schema has, or one made of those of its parts."""
-        whole = self.resolved(schema)
+        whole = self.resolve(schema)
         if whole.get("examples"):
             return whole["examples"][0]
         if not deep:
@@ -212,7 +212,7 @@ class Description:
         match whole.get("type"):
             case "object":
                 fields = whole.get("properties", {})
-                return {name: self.example_value(one, deep - 1) for name, one in fields.items()}
+                return {name: self.example_value(field, deep - 1) for name, field in fields.items()}
             case "array":
                 return [self.example_value(whole.get("items", {}), deep - 1)]
             case "boolean":
@@ -236,7 +236,7 @@ LIMITS: Final = (
 )
 
 
-def limits_in(schema: Mapping[str, Any]) -> Iterator[str]:
+def limits_in(schema: Mapping[str, object]) -> Iterator[str]:
     for name, words in LIMITS:
         if name in schema:
             yield words.format(schema[name])

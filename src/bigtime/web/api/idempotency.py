@@ -1,6 +1,6 @@
 """The `Idempotency-Key` header: a request with one is carried out once, however often it is sent.
 
-What is recorded of such a request, and why that is enough, is told in `bigtime.site.idempotency`.
+What is recorded of such a request, and why that is enough, is in `bigtime.site.idempotency`.
 """
 
 from __future__ import annotations
@@ -75,22 +75,22 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The turn to carry a request out: the store to do all of it on, and where it is noted."""
+    """The right to carry a request out: the store to run it on, and its idempotency record."""
 
     store: AsyncStore
     noted: site.IdempotencyRecord | None = None
 
-    def noting(self, answer: Answer) -> tuple[Write[Any], ...]:
-        """What notes the answer, for the transaction that carries the request out."""
+    def answer_writes(self, answer: Answer) -> tuple[Write[Any], ...]:
+        """The writes that record the answer, for the transaction that carries the request out."""
         assert self.noted is not None
         return (site.answer_write(self.noted, answer.status, answer.body.decode()),)
 
 
-Making: TypeAlias = Callable[[Turn], Awaitable[Answer]]
+CarryOut: TypeAlias = Callable[[Turn], Awaitable[Answer]]
 
 
 async def once(
-    request: Request, key: str | None, caller: site.Visitor | None, make: Making
+    request: Request, key: str | None, caller: site.Visitor | None, make: CarryOut
 ) -> Response:
     """Carries a request out; with a key, once."""
     context = context_of(request)
@@ -110,8 +110,8 @@ async def once(
     raise KeyInUse
 
 
-Noting: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
-"""Makes of the result of a request the writes that note its answer."""
+AnswerWrites: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
+"""From the result of a request, the writes that record its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +126,22 @@ class Idempotency:
         self, steps: Callable[[], Steps[T]], show: Callable[[T], ResponseBody]
     ) -> Response:
         """Runs steps once, and answers 201."""
-        return await self.run_noting(lambda noting: steps(), show)
+        return await self.run_recorded(lambda answer_writes: steps(), show)
 
-    async def run_noting(
+    async def run_recorded(
         self,
-        steps: Callable[[Noting | None], Steps[T]],
+        steps: Callable[[AnswerWrites | None], Steps[T]],
         show: Callable[[T], ResponseBody],
         *,
         status: int = HTTPStatus.CREATED,
     ) -> Response:
-        """The same for steps that note their answer in their own transaction."""
+        """The same for steps that record their answer in their own transaction."""
 
         async def make(turn: Turn) -> Answer:
-            def noting(result: T) -> tuple[Write[Any], ...]:
-                return turn.noting(Answer.of(show(result), status))
+            def answer_writes(result: T) -> tuple[Write[Any], ...]:
+                return turn.answer_writes(Answer.of(show(result), status))
 
-            result = await turn.store.run(steps(noting if turn.noted else None))
+            result = await turn.store.run(steps(answer_writes if turn.noted else None))
             return Answer.of(show(result), status)
 
         return await once(self.request, self.key, self.caller, make)
@@ -164,7 +164,7 @@ async def fingerprint(request: Request) -> str:
     return sha256(address + spelled).hexdigest()
 
 
-async def carry_out(context: AppContext, claim: site.Claim, make: Making) -> Answer:
+async def carry_out(context: AppContext, claim: site.Claim, make: CarryOut) -> Answer:
     try:
         return await make(Turn(replaying_store(context.store, claim.record), claim.record))
     except site.AnsweredAlready:

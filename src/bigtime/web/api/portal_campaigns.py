@@ -177,7 +177,7 @@ async def change(
     context: CurrentContext, caller: Admin, code: str, wanted: CampaignChanged
 ) -> CampaignShown:
     """Changes a campaign; `active` archives and restores it. Orders keep theirs. Admins only."""
-    steps = portal.update_campaign(code, wanted.given(), by=caller.login)
+    steps = portal.update_campaign(code, wanted.given_fields(), by=caller.login)
     changed = await context.store.run(steps)
     offer = await context.store.run(read_campaign(context, changed.code, include_inactive=True))
     return CampaignShown.of(offer, to_admin=True)

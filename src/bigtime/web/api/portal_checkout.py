@@ -1,7 +1,7 @@
 """`/v1.0/checkout`: ordering, with a code from one's mailbox or while signed in.
 
-Whether an address is a customer's is told to nobody: asking for a code is answered in the same
-words for each, and so is a code that is wrong.
+No answer reveals whether an address is a customer's: a request for a code, and a wrong code, are
+answered in the same words for every address.
 """
 
 from __future__ import annotations

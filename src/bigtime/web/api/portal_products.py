@@ -133,5 +133,5 @@ async def change(
 
     A new price holds for new orders at once. Orders that are made keep theirs.
     """
-    steps = portal.update_product(product_id, wanted.given(), by=caller.login)
+    steps = portal.update_product(product_id, wanted.given_fields(), by=caller.login)
     return ProductShown.of(await store.run(steps), to_admin=True)

@@ -200,7 +200,7 @@ async def change(
     A customer itself changes its organization and where its forms go, and nothing else.
     """
     to_admin = check_own(caller, tenant_id)
-    given = wanted.given()
+    given = wanted.given_fields()
     if not to_admin and not given.keys() <= OWN_FIELDS:
         raise NotAllowed()
     return TenantShown.of(
@@ -269,7 +269,7 @@ async def get_its_order(
 
 
 def check_own(caller: Visitor, tenant_id: str) -> bool:
-    """Whether an admin asks; anybody else asks for their own, or gets nothing."""
+    """Whether the caller is an admin; raises an error if not, unless the tenant is their own."""
     if not is_admin(caller) and caller.tenant_id != tenant_id:
         raise NotAllowed()
     return is_admin(caller)

@@ -1,4 +1,4 @@
-"""Routers and routes of the APIs: errors, JSON bodies, and no query parameter that nobody reads.
+"""Routers and routes of the APIs: errors, JSON bodies; unknown query parameters are refused.
 
 A price such as 299.99 is that number, and not the float nearest to it: numbers with a point become
 decimals. What a lenient reader lets through is refused here: NaN, half a surrogate, a body of
@@ -80,7 +80,7 @@ Documented: TypeAlias = dict[int | str, dict[str, Any]]
 """The `responses` of a route that are errors."""
 
 
-def header(description: str, **schema: Any) -> dict[str, Any]:
+def header(description: str, **schema: object) -> dict[str, Any]:
     return {"description": description, "required": True, "schema": schema}
 
 
@@ -91,7 +91,7 @@ HEADERS: Final[dict[int, dict[str, Any]]] = {
 
 
 def error_responses(*statuses: int) -> Documented:
-    """The errors that a route may answer with; 422 is always one, or FastAPI tells its own."""
+    """The errors that a route documents; always with 422, or FastAPI would add its own."""
     return {status: error_response(status) for status in sorted({*statuses, 422})}
 
 
@@ -125,7 +125,7 @@ ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
 
 
 def faults_of(error: Exception) -> list[FieldFault]:
-    """What an error tells of single fields."""
+    """The messages of an error by field."""
     names = (ABOUT[kind] for kind in type(error).__mro__ if kind in ABOUT)
     return [FieldFault(name, str(error)) for name in next(names, ())]
 
@@ -234,7 +234,7 @@ class JsonRequest(Request):
     async def body(self) -> bytes:
         return self.content
 
-    async def json(self) -> Any:
+    async def json(self) -> object:
         return self.value
 
 
@@ -258,7 +258,7 @@ def object_in(content: bytes) -> dict[str, Any]:
     return value
 
 
-def parse_json(content: bytes) -> Any:
+def parse_json(content: bytes) -> object:
     try:
         orjson.loads(content)
         return json.loads(content, parse_float=Decimal)

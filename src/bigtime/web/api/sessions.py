@@ -148,12 +148,12 @@ async def view_sessions(
 ) -> Items[SessionShown]:
     """Lists where you are signed in."""
     found = await store.run(sessions.view_sessions(caller.login, **paging.query))
-    shown = [
+    rows = [
         show_session(session, caller)
         for session in found
         if session.began_with(caller.password_version)
     ]
-    return paging.items(Page(shown, found.position))
+    return paging.items(Page(rows, found.position))
 
 
 @sessions_api.delete("/me/sessions", response_model=EndedShown)

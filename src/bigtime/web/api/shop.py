@@ -291,7 +291,7 @@ async def update_order_status(
 
 
 def read_order(username: str, order_id: str) -> Steps[shop.Order]:
-    """An order of somebody; another's is as unknown as none."""
+    """A customer's order; another customer's is UnknownOrder."""
     return (yield from shop.view_order_of(username, order_id))  # type: ignore[arg-type]
 
 

@@ -99,13 +99,13 @@ class Difference:
     yours: Any
 
 
-def differences(deal: deals.Deal, facts: Mapping[str, Any]) -> list[Difference]:
+def differences(deal: deals.Deal, facts: Mapping[str, object]) -> list[Difference]:
     """Where a form differs from the deal; a form that was sent twice does not."""
     found = (Difference(name, getattr(deal, name), facts.get(name)) for name in deals.FACTS)
     return [difference for difference in found if difference.theirs != difference.yours]
 
 
-def facts_of(form: ChangedDeal) -> Mapping[str, Any]:
+def facts_of(form: ChangedDeal) -> Mapping[str, object]:
     return deals.given_fields(**form.model_dump(include=set(deals.FACTS)))
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from bigtime import site
 from bigtime.model import Conflict, DomainError, together
-from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring, Visitor
+from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
 from bigtime.web.http import see_other
@@ -62,11 +62,11 @@ def join_ids(ids: Sequence[str]) -> str:
     return SEPARATOR.join(ids)
 
 
-def ids_in(stored: Featuring) -> list[str]:
+def ids_in(stored: FeaturingItem) -> list[str]:
     return [featured_deal.deal_id for featured_deal in stored.featured_deals]
 
 
-def mark_of(stored: Featuring) -> str:
+def mark_of(stored: FeaturingItem) -> str:
     """A hash of the featured deals; empty if there are none."""
     ids = join_ids(ids_in(stored))
     return sha256(ids.encode()).hexdigest()[:16] if ids else ""
@@ -139,7 +139,7 @@ class ChosenMeanwhile(Conflict):
     """Someone else has published another choice meanwhile; see both, then take theirs or yours."""
 
 
-class Publishing(BaseModel):
+class PublishForm(BaseModel):
     """A draft, and a hash of the deals that were featured when it was begun."""
 
     deals: str = ""
@@ -223,7 +223,7 @@ async def draft(request: Request, slot: FeaturedSlot, step: Step) -> Response:
 async def publish(request: Request, slot: FeaturedSlot, who: Visitor) -> Response:
     """Features the deals of a draft."""
     context = context_of(request)
-    form = await read_form(request, context, Publishing)
+    form = await read_form(request, context, PublishForm)
     assert form.value is not None  # every field has a default
     wanted = form.value
     ids, step = parse(wanted.deals), Step(seen=wanted.seen)
@@ -245,7 +245,7 @@ async def publish(request: Request, slot: FeaturedSlot, who: Visitor) -> Respons
     return see_other(f"{slot.path}?done=true")
 
 
-def publish_draft(slot: FeaturedSlot, wanted: Publishing, who: Visitor) -> Steps[None]:
+def publish_draft(slot: FeaturedSlot, wanted: PublishForm, who: Visitor) -> Steps[None]:
     stored = yield from site.fetch_featuring(slot)
     if wanted.seen != mark_of(stored):
         raise ChosenMeanwhile
@@ -258,7 +258,7 @@ async def render_page(
     request: Request,
     slot: FeaturedSlot,
     ids: Sequence[str],
-    stored: Featuring,
+    stored: FeaturingItem,
     form: SubmittedForm[Any],
     *,
     step: Step,
@@ -269,7 +269,7 @@ async def render_page(
     context = context_of(request)
     chosen = await context.store.run(deals.fetch_deals(ids))  # as they are now: they are compared
     latest = await context.deals.page(
-        slot.listed,
+        slot.candidates_tag,
         step.after,
         lambda: site.fetch_latest_for_slot(slot, after=context.cursors.read(step.after)),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
@@ -80,7 +80,7 @@ def field_message(error: ErrorDetails) -> str:
     return next((text for start, text in BY_BEGINNING.items() if kind.startswith(start)), OTHERWISE)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float | Decimal) else str(value)
 
 
@@ -123,7 +123,7 @@ class TypedPrice:
     currency: str
     amount: Amount
 
-    def __call__(self, typed: Any) -> Decimal:
+    def __call__(self, typed: object) -> Decimal:
         """The price that was typed; a Decimal is only checked."""
         price = self.read(typed) if isinstance(typed, str) else typed
         if isinstance(price, Decimal) and price < self.amount.least:
@@ -136,13 +136,13 @@ class TypedPrice:
         text = typed.strip().removeprefix(self.currency.strip()).strip()
         written = WRITTEN.fullmatch(text)
         if written is None or DIGITS.isdisjoint(text):
-            raise misspelled(text)
+            raise price_error(text)
         if len(written["decimals"] or "") > self.amount.decimals:
             raise PriceTyped("A price has at most two decimals, such as 19.99.")
         return Decimal(text.replace(",", ""))
 
 
-def misspelled(text: str) -> PriceTyped:
+def price_error(text: str) -> PriceTyped:
     """What is wrong with how a price is written."""
     if DIGITS.isdisjoint(text):
         return PriceTyped()

@@ -1,8 +1,8 @@
 """Metrics for Prometheus: requests, latencies, capacity, cache hits, stream lag.
 
-The worker writes a report every few seconds, which is read when metrics are asked for. The lag of a
-consumer has to be right when the worker is stuck or dead, or the store does not answer, for that is
-what raises an alarm. So the age of a late report is added: nothing may have been handled since.
+The worker writes a report every few seconds, which `/metrics` reads. A consumer's lag must also
+grow while the worker hangs or is dead, or the store does not answer, for that is what should raise
+an alarm. So the age of a late report is added to the lag in it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Meters:
         found[0].inc()
         found[1].observe(seconds)
 
-    def spent(self, pattern: str | None, units: float) -> None:
+    def count_units(self, pattern: str | None, units: float) -> None:
         """Counts the capacity of a request: a store's meter."""
         counter = self._patterns.get(pattern)
         if counter is None:

@@ -61,7 +61,7 @@ def status_in_form(error: Exception) -> HTTPStatus:
     return HTTPStatus.UNPROCESSABLE_ENTITY if status == HTTPStatus.NOT_FOUND else status
 
 
-def status_of_faults(faults: Iterable[Mapping[str, Any]]) -> HTTPStatus:
+def status_of_faults(faults: Iterable[Mapping[str, object]]) -> HTTPStatus:
     """422 if all faults are against a rule; 400 if anything cannot be read."""
     is_against_rules = all(map(is_against_rule, faults))
     return HTTPStatus.UNPROCESSABLE_ENTITY if is_against_rules else HTTPStatus.BAD_REQUEST

@@ -62,7 +62,7 @@ class Settings(BaseSettings):
     def check_smtp(cls, given: SecretStr) -> SecretStr:
         if given:
             try:
-                MailServer.named(given.get_secret_value())
+                MailServer.from_url(given.get_secret_value())
             except ValueError:  # whose words may have the password in them
                 raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
         return given
@@ -151,7 +151,7 @@ def with_secret(settings: Settings) -> Settings:
     """The settings with the secret that is kept, where they were given none."""
     if settings.secret:
         return settings
-    return settings.model_copy(update={"secret": SecretStr(kept_secret(settings.data))})
+    return settings.model_copy(update={"secret": SecretStr(own_secret(settings.data))})
 
 
 def pepper_of(settings: Settings) -> bytes:
@@ -160,7 +160,7 @@ def pepper_of(settings: Settings) -> bytes:
     return hmac.digest(secret.encode(), b"one-time code", sha256)
 
 
-def kept_secret(folder: Path) -> str:
+def own_secret(folder: Path) -> str:
     """The secret of a site that was given none: drawn once, and kept with its own files."""
     path = folder / "secret"
     if not path.exists():

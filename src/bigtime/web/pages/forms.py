@@ -43,7 +43,7 @@ class SubmittedForm(Generic[F]):
     wrong: dict[str, str] = field(default_factory=dict)
     fault: str = ""
 
-    def required(self, message: str) -> F:
+    def require(self, message: str) -> F:
         """The value; raises Malformed with the message if there is none."""
         if self.value is None:
             raise Malformed(message)
@@ -147,7 +147,7 @@ def checker(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def split_words(text: Any) -> Any:
+def split_words(text: object) -> object:
     """A field with several values, separated by spaces, as a list."""
     return text.split() if isinstance(text, str) else text
 
@@ -159,13 +159,13 @@ UNDO_LASTS = timedelta(hours=1)
 
 
 def undo_text(context: AppContext, line: CartLine) -> str:
-    """The text of an undo button: signed as a cursor is, so that nobody can make one up."""
+    """The text of an undo button, signed as a cursor is, so that it cannot be forged."""
     place = {**line.model_dump(mode="json"), "removed_at": context.store.clock().isoformat()}
     return context.cursors.write(Position(undo_name(line.account_id), place))
 
 
 def undo_name(username: str) -> str:
-    """Stands for a query's name in the text; no query has this name."""
+    """The name in the signed text, in place of a query's; no query has this name."""
     return f"removed by {username}"
 
 

@@ -52,7 +52,7 @@ class Page:
     content_type: bytes = HTML
 
     @classmethod
-    def rendered(cls, text: str, *, status: int = 200) -> Page:
+    def from_text(cls, text: str, *, status: int = 200) -> Page:
         parts = MARK.split(text)
         segments = tuple(part.encode() for part in parts[::2])
         return cls(segments, tuple(parts[1::2]), status)

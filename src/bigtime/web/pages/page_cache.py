@@ -5,8 +5,8 @@
 2. A value that was read before a change and arrives after it would be old for ever. So a fill notes
    when it begins to read, and its value is not taken if one of its tags was invalidated since.
 3. The oldest value makes room when there are too many.
-4. A store shows every request to its hooks. So when a write comes back, whatever came of it, the
-   tags of its items are invalidated before the caller goes on; the keys in the request say which.
+4. A hook of the store sees every request. So when a write returns, successful or not, the tags of
+   its items are invalidated before its caller continues; the keys in the request say which.
 5. Other processes write too. The engine has a number that changes with every write. It is read ten
    times a second, and when it has changed, the streams of the tables that pages show are read.
    Reading starts at the present, when the cache is empty. If it fails, or falls behind the oldest

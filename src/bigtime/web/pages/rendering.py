@@ -51,18 +51,18 @@ def environment() -> Environment:
 class Templates:
     """Renders templates by their name. `shared` is what every one of them can use."""
 
-    def __init__(self, shared: Mapping[str, Any]) -> None:
+    def __init__(self, shared: Mapping[str, object]) -> None:
         self._environment = environment()
         self._environment.globals.update(shared)
         self._environment.filters.update(cached_cards(self._environment))
 
-    def page(self, name: str, /, *, status: int = 200, **values: Any) -> Page:
-        return Page.rendered(self.text(name, **values), status=status)
+    def page(self, name: str, /, *, status: int = 200, **values: object) -> Page:
+        return Page.from_text(self.text(name, **values), status=status)
 
     def text(self, name: str, /, **values: Any) -> str:
         return self._environment.get_template(name).render(values)
 
-    def bytes(self, name: str, /, **values: Any) -> bytes:
+    def bytes(self, name: str, /, **values: object) -> bytes:
         return self.text(name, **values).encode()
 
 
@@ -131,7 +131,7 @@ def cached_card(macro: Macro) -> Card:
     def render(deal: CardDeal, *more: Any) -> Markup:
         return Markup(macro(deal, *more))
 
-    def card(deal: Any, *more: Any) -> Markup:
+    def card(deal: object, *more: object) -> Markup:
         return render(CardDeal._make(fields_of(deal)), *more)
 
     return card

@@ -1,7 +1,8 @@
 """Signing in and out.
 
-A session's token is drawn at every sign-in, whatever cookie came with the request: a cookie that
-was planted in a browser is not the one that its user signs in to. Only the token's hash is stored.
+A new session token is drawn at every sign-in, and the request's cookie is not reused: so a cookie
+that was planted in a browser never becomes a session (session fixation). Only the token's hash is
+stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mailboxes: the pages that confirm whose one is, by its address and a code; and the outbox."""
+"""Mailbox checks: the pages that ask for an address and the code mailed to it; and the outbox."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def send_again(request: Request, check_id: str) -> Response:
 
 
 async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Response:
-    """Goes on as that tenant; a visit that shows who it is gets a cookie nobody knew before."""
+    """Redirects a verified tenant; a visit gets a new cookie, which no one else can know."""
     context = pages.context_of(request)
     response = http.see_other(then)
     visitor = await context.visitor(request)

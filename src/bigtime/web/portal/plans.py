@@ -1,9 +1,9 @@
 """Plans: the pricing page, the page of each campaign, and the checkout.
 
-The checkout is one page. What is chosen stands in its address, so that it can be changed, shared,
-or come back to with a code. Who is not known yet gives an e-mail address; who is, sees
-the button. The form has the order's id, so that one that is sent twice orders once, and the total
-that was shown: if it is another by then, nothing is ordered.
+The checkout is one page. The choice is in its URL, so that it can be changed, shared, or returned
+to after the mailbox check. A visitor who is no known customer gives an e-mail address first; a
+customer sees the order button. The form has the order's id, so that a form sent twice orders once,
+and the total that was shown: if the total has changed, nothing is ordered.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ async def show_campaign(request: Request, code: str) -> Response:
         return page, (site.campaign_tag(code), site.product_tag(offer.campaign.product_id))
 
     try:
-        key = portal.asked_campaign_code(code)
+        key = portal.campaign_code_of(code)
         if key != code:
             return redirect_to_canonical("/campaigns/", key)
         return await context.cached(request, make, seconds=seconds_of_today(context, zone))
@@ -95,7 +95,7 @@ def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
 # Checkout
 
 
-def whole_number(text: Any) -> Any:
+def whole_number(text: object) -> object:
     if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
         raise portal.LinesRefused
     return text
@@ -108,7 +108,7 @@ class Choice(BaseModel):
     quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
-    def wanted(self, total: Decimal | None = None) -> site.PlanChoice:
+    def plan_choice(self, total: Decimal | None = None) -> site.PlanChoice:
         return site.PlanChoice({self.product: self.quantity}, self.campaign, total)
 
     @property
@@ -177,7 +177,7 @@ async def place_order(request: Request) -> Response:
     steps = site.order_plan(
         pages.ordering_of(context),
         customer.tenant_id,
-        sent.wanted(sent.total),
+        sent.plan_choice(sent.total),
         order_id=sent.order_id,
     )
     try:
@@ -213,7 +213,7 @@ def read_checkout(choice: Choice | None, ordering: site.PlanShop) -> Steps[Check
 
 
 def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]:
-    wanted = choice.wanted()
+    wanted = choice.plan_choice()
     return (yield from portal.quote_order(wanted.products, wanted.campaign, zone=ordering.zone))
 
 
@@ -224,7 +224,7 @@ async def checkout_page(
     status: int = 200,
     refused: DomainError | None = None,
 ) -> Response:
-    """The page; what is wrong with the choice stands beside it, and then there is no button."""
+    """The checkout page; without the order button if the choice has an error."""
     context = pages.context_of(request)
     choice = pages.check_form(Choice, form.typed).value
     found = await context.store.run(read_checkout(choice, pages.ordering_of(context)))
@@ -239,7 +239,7 @@ async def checkout_page(
         "portal/checkout.html",
         status=status,
         form=form,
-        shown=found,
+        checkout=found,
         plans=[(product.id, plan_label(product)) for product in found.products],
         choice=choice,
         tenant=tenant,

@@ -41,7 +41,7 @@ REFUSED: tuple[type[DomainError], ...] = (
 
 
 class NewPasswordForm(ConnectForm):
-    """The form of a customer who has an account and not its password."""
+    """The form of a customer who has an account but not its password."""
 
     password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
 

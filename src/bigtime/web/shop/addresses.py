@@ -87,7 +87,7 @@ async def change_address(request: Request) -> Response:
 async def remove_address(request: Request) -> Response:
     """Removes an address; orders that were sent there keep it."""
     context, visitor, form = await read_visitor_form(request, AddressChoice)
-    name = form.required("Say which address.").name
+    name = form.require("Say which address.").name
     try:
         await context.store.run(shop.remove_address(visitor.username, name))
     except shop.UnknownCustomer:

@@ -3,8 +3,8 @@
 Every form changes the cart of the visitor who is signed in, and takes the deal's own price.
 
 A line that was removed can be put back as it was, at its price. The page after a removal has the
-line in the text of its undo button, signed as a cursor is: nobody can put back a line that was not
-theirs. The text is good for an hour.
+line in the text of its undo button, signed as a cursor is, so that no other line can be put in.
+The text is valid for an hour.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ async def set_count(request: Request) -> Response:
 async def take_new_price(request: Request) -> Response:
     """Gives a line the deal's present price."""
     _, visitor, form = await read_visitor_form(request, ProductForm)
-    item_sku = form.required("Say which product.").item_sku
+    item_sku = form.require("Say which product.").item_sku
     return await change_cart(request, visitor, site.take_new_price(visitor.username, item_sku))
 
 
@@ -137,7 +137,7 @@ async def move_to_cart(request: Request) -> Response:
 async def remove_line(request: Request) -> Response:
     """Removes a product; the page after it has an undo button."""
     context, visitor, form = await read_visitor_form(request, LineForm)
-    sk = form.required("Say which line.").sk
+    sk = form.require("Say which line.").sk
     try:
         line = await context.store.run(cart.remove_line(visitor.username, sk))
     except DomainError as error:
@@ -157,7 +157,7 @@ async def undo_removal(request: Request) -> Response:
 
 async def move_line(request: Request, status: cart.Status) -> Response:
     _, visitor, form = await read_visitor_form(request, LineForm)
-    sk = form.required("Say which line.").sk
+    sk = form.require("Say which line.").sk
     return await change_cart(request, visitor, cart.move_line(visitor.username, sk, status))
 
 

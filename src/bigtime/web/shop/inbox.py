@@ -78,7 +78,7 @@ async def mark_message(request: Request, message_id: str) -> Response:
 async def mark_messages(request: Request) -> Response:
     """Marks the messages of a page as read; those that came since stay unread."""
     context, visitor, form = await read_visitor_form(request, MessagesForm)
-    ids = [*map(deals.message_id_of, form.required("Say which messages are read.").message_ids)]
+    ids = [*map(deals.message_id_of, form.require("Say which messages are read.").message_ids)]
     await context.store.run(deals.mark_messages_as_read(visitor.username, ids))
     return to_list(form)
 

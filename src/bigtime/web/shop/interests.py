@@ -219,7 +219,7 @@ async def show_interests(request: Request, after: str | None = None) -> Response
 
 
 @dataclass(frozen=True, slots=True)
-class Liked:
+class LikedSubject:
     """A brand or category that a user likes, or watches, or both."""
 
     name: str
@@ -231,8 +231,8 @@ class Liked:
 class Interests:
     """What a user likes and watches, by name; `after` is the last brand, if more follow."""
 
-    brands: list[Liked]
-    categories: list[Liked]
+    brands: list[LikedSubject]
+    categories: list[LikedSubject]
     after: str | None
 
 
@@ -256,7 +256,10 @@ def interests_of(username: str, after: str | None) -> Steps[Interests]:
     )
     has_more = begin + BRANDS_ASKED < len(names)
     return Interests(
-        [Liked(name, deals.brand_key(name), interest) for name, interest in brands.items()],
-        [Liked(name, deals.category_key(name), interest) for name, interest in categories.items()],
+        [LikedSubject(name, deals.brand_key(name), interest) for name, interest in brands.items()],
+        [
+            LikedSubject(name, deals.category_key(name), interest)
+            for name, interest in categories.items()
+        ],
         deals.brand_key(listed[-1]) if has_more else None,
     )

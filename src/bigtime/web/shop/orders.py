@@ -69,7 +69,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         raise shop.UnknownOrder from None
     page = context.templates.page(
         "orders/order.html",
-        shown=found,
+        whole=found,
         placed=placed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=STATUS_LABELS,
@@ -83,7 +83,7 @@ async def has_more_to_buy(context: AppContext, visitor: Visitor) -> bool:
 
 
 def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
-    """A page of orders; a user who has never ordered is no customer, and has none."""
+    """A page of orders; empty for a user who is no customer, for they never ordered."""
     try:
         return (yield from shop.view_customer(username, after=after, consistent=True)).orders
     except shop.UnknownCustomer:

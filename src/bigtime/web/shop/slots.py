@@ -40,12 +40,12 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
     def buy_button(deal_id: str, is_signed_in: bool) -> bytes:
         return templates.bytes("buy.html", visitor=is_signed_in, deal_id=deal_id, token=TOKEN)
 
-    def buy(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
+    def buy(visitor: Visitor | None, words: Words, fact: object) -> bytes:
         # Rendered once for all visitors: their buttons differ in the token alone.
         button = buy_button(words[0], visitor is not None)
         return button.replace(TOKEN.encode(), token_of(visitor).encode())
 
-    def interest(visitor: Visitor | None, words: Words, fact: Any) -> bytes:
+    def interest(visitor: Visitor | None, words: Words, fact: object) -> bytes:
         kind, name = words[0], " ".join(words[1:])
         return templates.bytes(
             "shopper/interest.html",

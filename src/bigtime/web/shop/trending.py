@@ -57,9 +57,9 @@ async def show_trending(request: Request) -> Response:
                 *(catalog.get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
             )
         )
-        shown = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
+        by_id = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
         found = [
-            new_trend(key, ranks, shown) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)
+            new_trend(key, ranks, by_id) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)
         ]
         trends = [trend for trend in found if trend.deals]
         return context.templates.page("shopper/trending.html", trends=trends), ()
@@ -83,10 +83,10 @@ async def show_trend(
 
     async def make() -> tuple[Page, Collection[str]]:
         ranks = await context.store.run(ranks_of(key, least, context.cursors.read(after)))
-        shown = await context.deals.by_ids([rank.deal_id for rank in ranks])
+        by_id = await context.deals.by_ids([rank.deal_id for rank in ranks])
         page = context.templates.page(
             "shopper/trend.html",
-            trend=new_trend(key, ranks, shown),
+            trend=new_trend(key, ranks, by_id),
             after=context.cursors.write(ranks.position),
             least=least,
             leasts=LEASTS,
