@@ -227,7 +227,8 @@ def test_stream_keeps_its_name_after_it_is_switched_off() -> None:
     ],
 )
 def test_encryption_names_its_key(key: str | None, arn: str) -> None:
-    specification = {"Enabled": True, **({"KMSMasterKeyId": key} if key else {})}
+    named = {"SSEType": "KMS", "KMSMasterKeyId": key} if key else {}
+    specification = {"Enabled": True, **named}
     assert described(sample(SSESpecification=specification))["SSEDescription"] == {
         "Status": "ENABLED",
         "SSEType": "KMS",

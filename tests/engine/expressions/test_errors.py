@@ -81,7 +81,8 @@ def test_a_syntax_error_in_an_update(text: str, token: str, near: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "token", "near"), [("a b", "b", "a b"), (",a", ",", ",a"), ("a = b", "=", "a = b"), ("_a", "_", "_a")],
+    ("text", "token", "near"),
+    [("a b", "b", "a b"), (",a", ",", ",a"), ("a = b", "=", "a = b"), ("_a", "_", "_a")],
 )
 def test_a_syntax_error_in_a_projection(text: str, token: str, near: str) -> None:
     assert refusal("ProjectionExpression", text) == (

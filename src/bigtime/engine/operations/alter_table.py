@@ -6,7 +6,7 @@ request is refused whole or applied whole. The order of the steps is the order o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -38,7 +38,10 @@ def updated_table(
     if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
         raise wire.ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+            "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
+            "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+            "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass "
+            "is required"
         )
     updates = params.get("GlobalSecondaryIndexUpdates", ())
     check_index_updates(updates)
@@ -53,6 +56,11 @@ def updated_table(
 def check_index_updates(updates: Sequence[Params]) -> None:
     names: set[str] = set()
     for update in updates:
+        if len(update) > 1:
+            table_schema.invalid(
+                "Only one global secondary index action is allowed per "
+                "GlobalSecondaryIndexUpdate object"
+            )
         if len(update) == 0:
             table_schema.invalid(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
@@ -217,13 +225,17 @@ def check_new_index_throughput(action: Params, *, on_demand: bool) -> None:
 def with_new_index(
     table: TableDefinition, action: Params, definitions: Sequence[Params]
 ) -> TableDefinition:
+    if not definitions:
+        table_schema.invalid(
+            f"AttributeDefinitions is not specified for index: {action['IndexName']}"
+        )
     defined = table_schema.defined_attributes(definitions)
     # The request itself must define the whole key, also what the table defined before.
     if not all(element["AttributeName"] in defined for element in action["KeySchema"]):
         raise wire.ValidationException(
             "Invalid KeySchema: Some index key attribute have no definition"
         )
-    check_types_unchanged(table, defined)
+    check_types_unchanged(table, action["KeySchema"], defined)
     if table.index(action["IndexName"]) is not None:
         raise wire.ValidationException("Attempting to create an index which already exists")
     if any(index.building for index in table.indexes):
@@ -237,13 +249,29 @@ def with_new_index(
     return with_index_notes(grown, action)
 
 
-def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttribute]) -> None:
+def check_types_unchanged(
+    table: TableDefinition, new: Sequence[Params], defined: Mapping[str, KeyAttribute]
+) -> None:
     for attribute in table.attributes:
         if defined.get(attribute.name, attribute) != attribute:
+            elements = ((defined[each["AttributeName"]], each["KeyType"]) for each in new)
             table_schema.invalid(
-                f"Attribute {attribute.name} is already defined with type {attribute.type}, "
-                "which cannot be changed while a key uses it"
+                "Attributes cannot be redefined. Please check that your attribute has the same "
+                "type as previously defined. Existing schema: "
+                f"{table_schema.shown_schema(schema_with(table, attribute))} "
+                f"New schema: {table_schema.shown_schema(elements)}"
             )
+
+
+def schema_with(
+    table: TableDefinition, attribute: KeyAttribute
+) -> Iterator[tuple[KeyAttribute, str]]:
+    """The first key that an attribute is part of."""
+    keys = [((table.hash_key,), table.key_attributes[1:])]
+    keys += [(index.hash_key, index.range_key) for index in table.indexes]
+    hashes, ranges = next(key for key in keys if attribute in (*key[0], *key[1]))
+    yield from ((each, "HASH") for each in hashes)
+    yield from ((each, "RANGE") for each in ranges)
 
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
@@ -296,9 +324,7 @@ def with_stream(table: TableDefinition, specification: Params | None) -> TableDe
     view_type = specification.get("StreamViewType")
     if specification["StreamEnabled"]:
         if view_type is None:
-            table_schema.invalid(
-                "If stream is being enabled, then UpdateViewType must be specified"
-            )
+            table_schema.invalid("If stream is being enabled then UpdateViewType is required")
         if is_on:
             raise wire.ValidationException(
                 f"Table already has an enabled stream: TableName: {table.name}"
@@ -321,7 +347,8 @@ def with_encryption(table: TableDefinition, specification: Params | None) -> Tab
         table_schema.invalid(
             "Table is already encrypted by default"
             if key is None
-            else "Table is already encrypted with given KMSMasterKeyId"
+            else "Table is already encrypted with given KMSMasterKeyId. "
+            "Use KMSMasterKeyId parameter if you want to change Master Key"
         )
     return replace(table, sse=key)
 

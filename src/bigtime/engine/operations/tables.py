@@ -21,6 +21,14 @@ from bigtime.wire import Params, Response
 
 MAX_TABLES = 2_500
 DEFAULT_LIST = 100
+# What DeleteTable no longer tells of a table that is going.
+GONE_FIRST = (
+    "AttributeDefinitions",
+    "KeySchema",
+    "CreationDateTime",
+    "LocalSecondaryIndexes",
+    "GlobalSecondaryIndexes",
+)
 
 
 def create_table(database: Database, params: Params) -> Work[Response]:
@@ -92,7 +100,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
             storage.close_stream(transaction, table.stream)
         database.catalogue.remove(transaction, table)
         answer = description_response(database, table, "DELETING", counts)
-        for gone in ("AttributeDefinitions", "KeySchema", "CreationDateTime"):
+        for gone in GONE_FIRST:
             answer.pop(gone, None)
         return {"TableDescription": answer}
 
@@ -137,7 +145,7 @@ def change_tags(
     params: Params,
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
-    name = tagged_resource(operation, params, account=database.account)
+    name = tagged_resource(operation, params)
 
     def work(transaction: Transaction) -> Response:
         table = database.catalogue.tables_for_writing().get(name)
@@ -150,11 +158,15 @@ def change_tags(
 
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = tagged_resource("ListTagsOfResource", params, account=database.account)
+    name = tagged_resource("ListTagsOfResource", params)
     database.catalogue.refresh()
     table = database.catalogue.tables.get(name)
     if table is None:
-        raise no_such_resource(params["ResourceArn"])
+        # Who may not know of a table is not told that there is none.
+        raise wire.AccessDeniedException(
+            f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
+            f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
+        )
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
 
 
