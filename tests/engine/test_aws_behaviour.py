@@ -147,7 +147,10 @@ def test_a_batch_projects_in_one_way(engine: Engine, table: str) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_query_looks_at_one_item_at_least(engine: Engine, table: str, limit: int) -> None:
-    asked = {"KeyConditionExpression": "p = :p", "ExpressionAttributeValues": {":p": s("a")}}
+    asked: dict[str, Any] = {
+        "KeyConditionExpression": "p = :p",
+        "ExpressionAttributeValues": {":p": s("a")},
+    }
     assert refused(engine, TableName=table, **asked, Limit=limit) == (
         "1 validation error detected: Value at 'Limit' failed to satisfy constraint: "
         "Member must have value greater than or equal to 1"
@@ -157,7 +160,10 @@ def test_a_query_looks_at_one_item_at_least(engine: Engine, table: str, limit: i
 def test_a_partition_of_one_item_has_no_second_page(engine: Engine) -> None:
     name = make_table(engine, {"p": "S"}, keys=("p",))
     call(engine, "PutItem", TableName=name, Item={"p": s("a")})
-    asked = {"KeyConditionExpression": "p = :p", "ExpressionAttributeValues": {":p": s("a")}}
+    asked: dict[str, Any] = {
+        "KeyConditionExpression": "p = :p",
+        "ExpressionAttributeValues": {":p": s("a")},
+    }
     assert refused(engine, TableName=name, **asked, ExclusiveStartKey={"p": s("a")}) == (
         "The provided exclusive start key is invalid"
     )

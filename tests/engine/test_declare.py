@@ -361,7 +361,30 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(ResourcePolicy="{}"),
-            INVALID + "ResourcePolicy is not supported by this engine",
+            INVALID + "Invalid policy document: Could not parse the policy: Statement is empty!",
+        ),
+        (
+            request(VectorIndexes=[]),
+            INVALID + "VectorIndexes is not supported by this engine",
+        ),
+        (
+            request(WarmThroughput={"ReadUnitsPerSecond": 11_999}),
+            INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+            "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/"
+            "latest/developerguide/warm-throughput.html",
+        ),
+        (
+            provisioned(
+                ProvisionedThroughput=units(),
+                GlobalSecondaryIndexes=[
+                    index(
+                        ProvisionedThroughput=units(write=5),
+                        WarmThroughput={"WriteUnitsPerSecond": 4},
+                    )
+                ],
+            ),
+            INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower "
+            "than WriteCapacityUnits of ProvisionedThroughput",
         ),
     ],
 )
@@ -632,12 +655,10 @@ def test_view_type_goes_with_switching_on_only() -> None:
 
 
 def test_encryption_protection_and_class_change() -> None:
-    table = updated(
-        plain(),
-        SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"},
-        DeletionProtectionEnabled=True,
-        TableClass="STANDARD_INFREQUENT_ACCESS",
-    )
+    key = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}
+    table = updated(plain(), SSESpecification=key)
+    table = updated(table, DeletionProtectionEnabled=True)
+    table = updated(table, TableClass="STANDARD_INFREQUENT_ACCESS")
     assert table.sse == {"SSEType": "KMS", "KMSMasterKeyId": "key"}
     assert table.deletion_protected
     assert table.table_class == "STANDARD_INFREQUENT_ACCESS"
@@ -649,6 +670,58 @@ def test_encryption_protection_and_class_change() -> None:
     )
     assert words(lambda: updated(plain(), SSESpecification={"Enabled": False})) == (
         INVALID + "Table is already encrypted by default"
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"SSESpecification": {"Enabled": True}, "DeletionProtectionEnabled": True},
+            "Server-Side Encryption modification must be the only operation in the request",
+        ),
+        (
+            {"TableClass": "STANDARD", "DeletionProtectionEnabled": True},
+            "TableClass modification must be the only operation in the request",
+        ),
+        (
+            {"DeletionProtectionEnabled": True, "BillingMode": "PAY_PER_REQUEST"},
+            "DeletionProtection modification must be the only operation in the request",
+        ),
+        (
+            {
+                "WarmThroughput": {"ReadUnitsPerSecond": 20_000},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "WarmThroughput must be the only operation in the request",
+        ),
+        (
+            {
+                "OnDemandThroughput": {"MaxReadRequestUnits": 5},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request",
+        ),
+    ],
+)
+def test_a_change_that_must_come_alone(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(on_demand(), **params)) == INVALID + problem
+
+
+def test_warm_throughput_only_grows() -> None:
+    table = updated(on_demand(), WarmThroughput={"ReadUnitsPerSecond": 20_000})
+    assert table.notes["WarmThroughput"] == {
+        "ReadUnitsPerSecond": 20_000,
+        "WriteUnitsPerSecond": 4_000,
+    }
+    assert words(lambda: updated(table, WarmThroughput={"ReadUnitsPerSecond": 19_999})) == (
+        INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+    update = {"Update": {"IndexName": "index", "WarmThroughput": {"WriteUnitsPerSecond": 3_999}}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])) == (
+        INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
     )
 
 

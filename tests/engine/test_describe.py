@@ -259,9 +259,10 @@ def test_changes_of_billing_and_class_are_dated() -> None:
     back = {
         "BillingMode": "PROVISIONED",
         "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
-        "TableClass": "STANDARD_INFREQUENT_ACCESS",
     }
-    shown = described(updated_table(table, back, now=20.0))
+    table = updated_table(table, back, now=15.0)
+    rare = {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
+    shown = described(updated_table(table, rare, now=20.0))
     assert shown["BillingModeSummary"] == {
         "BillingMode": "PROVISIONED",
         "LastUpdateToPayPerRequestDateTime": 10.0,

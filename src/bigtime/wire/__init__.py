@@ -7,7 +7,7 @@ from bigtime.wire.capacity import (
 from bigtime.wire.errors import (
     AccessDeniedException, ConditionalCheckFailedException, DynamoDBError, ExpiredIteratorException,
     IdempotentParameterMismatchException, InternalServerError,
-    ItemCollectionSizeLimitExceededException, LimitExceededException,
+    ItemCollectionSizeLimitExceededException, LimitExceededException, PolicyNotFoundException,
     ProvisionedThroughputExceededException, ResourceInUseException, ResourceNotFoundException,
     SerializationException, TransactionCanceledException, TransactionConflictException,
     TransactionInProgressException, TrimmedDataAccessException, UnknownOperationException,
@@ -23,8 +23,8 @@ from bigtime.wire.requests import (
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
-    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable,
-    equal, item_size, same_maps,
+    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable, equal, item_size,
+    same_maps,
 )
 
 __all__ = [
@@ -33,13 +33,13 @@ __all__ = [
     "ConditionalCheckFailedException", "DynamoDBError", "ExpiredIteratorException",
     "IdempotentParameterMismatchException", "Identity", "InternalServerError", "Item",
     "ItemCollectionSizeLimitExceededException", "LimitExceededException", "Now", "Params",
-    "PatternName", "Pause", "ProvisionedThroughputExceededException", "Recall", "Remember",
-    "Request", "ResourceInUseException", "ResourceNotFoundException", "Response",
-    "SerializationException", "Step", "Steps", "Together", "TransactionCanceledException",
-    "TransactionConflictException", "TransactionInProgressException", "Transport",
-    "TrimmedDataAccessException", "UnknownOperationException", "ValidationException", "canonical",
-    "check_item", "check_value", "comparable", "decimal", "equal",
-    "index_write_units", "item_identity", "item_size", "lazy_names", "name_steps", "number",
-    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units",
-    "values", "write_units",
+    "PatternName", "Pause", "PolicyNotFoundException", "ProvisionedThroughputExceededException",
+    "Recall", "Remember", "Request", "ResourceInUseException", "ResourceNotFoundException",
+    "Response", "SerializationException", "Step", "Steps", "Together",
+    "TransactionCanceledException", "TransactionConflictException",
+    "TransactionInProgressException", "Transport", "TrimmedDataAccessException",
+    "UnknownOperationException", "ValidationException", "canonical", "check_item", "check_value",
+    "comparable", "decimal", "equal", "index_write_units", "item_identity", "item_size",
+    "lazy_names", "name_steps", "number", "read_units", "same_maps", "sort_bytes", "steps_in",
+    "transactional_read_units", "values", "write_units",
 ]

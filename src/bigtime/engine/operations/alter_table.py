@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
@@ -28,6 +29,12 @@ SOMETHING_TO_UPDATE: Final = tuple(
     "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates OnDemandThroughput"
     " ProvisionedThroughput SSESpecification StreamSpecification TableClass WarmThroughput".split()
 )
+ALONE: Final = {
+    "SSESpecification": "Server-Side Encryption modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "WarmThroughput": "WarmThroughput",
+}
 
 
 def updated_table(
@@ -43,6 +50,7 @@ def updated_table(
             "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass "
             "is required"
         )
+    check_alone(params)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
     check_index_updates(updates)
     changed = with_billing(table, params, now)
@@ -51,6 +59,20 @@ def updated_table(
     changed = with_stream(changed, params.get("StreamSpecification"))
     changed = with_encryption(changed, params.get("SSESpecification"))
     return with_settings(changed, params, now)
+
+
+def check_alone(params: Params) -> None:
+    """Some changes go into a request of their own."""
+    given = [member for member in SOMETHING_TO_UPDATE if params.get(member) not in (None, [], {})]
+    for member, change in ALONE.items():
+        if member in given and len(given) > 1:
+            table_schema.invalid(f"{change} must be the only operation in the request")
+    if "OnDemandThroughput" in given and not {"BillingMode", "OnDemandThroughput"}.issuperset(
+        given
+    ):
+        table_schema.invalid(
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
+        )
 
 
 def check_index_updates(updates: Sequence[Params]) -> None:
@@ -267,6 +289,7 @@ def schema_with(
     table: TableDefinition, attribute: KeyAttribute
 ) -> Iterator[tuple[KeyAttribute, str]]:
     """The first key that an attribute is part of."""
+    keys: list[tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]]
     keys = [((table.hash_key,), table.key_attributes[1:])]
     keys += [(index.hash_key, index.range_key) for index in table.indexes]
     hashes, ranges = next(key for key in keys if attribute in (*key[0], *key[1]))
@@ -279,6 +302,9 @@ def without_index(table: TableDefinition, name: str) -> TableDefinition:
     kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
     others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
+    insights = notes.get(table_schema.INSIGHTS)
+    if insights:
+        notes[table_schema.INSIGHTS] = {k: v for k, v in insights.items() if k != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
     used = table_schema.key_names(shrunk)
     return replace(
@@ -310,10 +336,15 @@ def changed_notes(
         }
         changed["OnDemandThroughput"] = {k: v for k, v in ceilings.items() if v != -1}
     if declared.get("WarmThroughput"):
-        changed["WarmThroughput"] = {
-            **changed.get("WarmThroughput", {}),
-            **declared["WarmThroughput"],
-        }
+        index = table.index(declared.get("IndexName", ""))
+        current = storage.warm(table, index.throughput if index else table.throughput, notes)
+        for unit, value in declared["WarmThroughput"].items():
+            if value < current[unit]:
+                table_schema.invalid(
+                    f"Requested {unit} for WarmThroughput for {subject.replace(':', '')} is lower "
+                    "than current WarmThroughput, decreasing WarmThroughput is not supported"
+                )
+        changed["WarmThroughput"] = {**current, **declared["WarmThroughput"]}
     return changed
 
 

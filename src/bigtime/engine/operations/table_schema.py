@@ -25,6 +25,12 @@ MOST_GLOBAL_INDEXES: Final = 20
 GREATEST_THROUGHPUT: Final = 1_000_000_000_000
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 UNITS: Final = ("ReadCapacityUnits", "WriteCapacityUnits")
+PROVISIONED_UNIT: Final = {
+    "ReadUnitsPerSecond": "ReadCapacityUnits",
+    "WriteUnitsPerSecond": "WriteCapacityUnits",
+}
+# Of a definition's notes: the states of contributor insights.
+INSIGHTS: Final = "ContributorInsights"
 CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 
 

@@ -15,6 +15,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.policy_document import with_policy
 from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
@@ -44,6 +45,8 @@ def create_table(database: Database, params: Params) -> Work[Response]:
                 f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
             )
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
+        if "ResourcePolicy" in params:
+            definition = with_policy(definition, "", params["ResourcePolicy"], transaction.now)
         if definition.stream:
             definition = start_stream(database, transaction, definition)
         table = catalogue.add(transaction, definition)
@@ -210,6 +213,12 @@ def describe_limits(database: Database, params: Params) -> Response:
 def describe_endpoints(database: Database, params: Params) -> Response:
     address = f"dynamodb.{database.region}.amazonaws.com"
     return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
+
+
+def refuse_replica_auto_scaling(database: Database, params: Params) -> Response:
+    """To AWS a table without replicas is no global table, and only those have these settings."""
+    name = database.table_name(params["TableName"])
+    raise wire.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
 def description_response(
