@@ -497,7 +497,7 @@ def test_index_deleted_takes_its_attributes_along() -> None:
     assert table == created(request())
     assert words(
         lambda: updated(table, GlobalSecondaryIndexUpdates=delete), ResourceNotFoundException
-    ) == ("Requested resource not found")
+    ) == ("Requested resource not found: Index index for table table")
 
 
 def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
@@ -590,7 +590,7 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
                 ]
             },
             ResourceNotFoundException,
-            "Requested resource not found",
+            "Requested resource not found: Index other for table table",
         ),
         (
             {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "index"}}]},
@@ -604,6 +604,57 @@ def test_bad_index_update_is_refused(
     params: dict[str, Any], kind: type[DynamoDBError], message: str
 ) -> None:
     assert words(lambda: updated(on_demand(), **params), kind) == message
+
+
+@pytest.mark.parametrize("verb", ["Update", "Delete"])
+def test_a_local_index_stays_as_it_is(verb: str) -> None:
+    table = created(request("abc", LocalSecondaryIndexes=[index("local", keys("a", "c"))]))
+    units_of = {"OnDemandThroughput": {"MaxReadRequestUnits": 1}} if verb == "Update" else {}
+    updates = [{verb: {"IndexName": "local", **units_of}}]
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=updates)) == (
+        f"Cannot {verb.lower()} an index that is not a GlobalSecondaryIndex: local"
+    )
+
+
+def test_throughput_of_an_index_that_does_not_change_is_refused() -> None:
+    table = created(
+        provisioned(
+            ProvisionedThroughput=units(),
+            GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(3, 4))],
+        )
+    )
+    update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(3, 4)}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])).startswith(
+        "The provisioned throughput for the index index will not change. "
+        "The requested value equals the current value. "
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"ProvisionedThroughput": units(9, 9), "StreamSpecification": {"StreamEnabled": False}},
+            "You cannot modify stream status while updating table IOPS",
+        ),
+        (
+            {
+                "ProvisionedThroughput": units(9, 9),
+                "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}],
+            },
+            "You cannot create or delete index while updating table IOPS",
+        ),
+        (
+            {
+                "StreamSpecification": {"StreamEnabled": False},
+                "GlobalSecondaryIndexUpdates": create_index(),
+            },
+            "You cannot create or delete index while changing stream status",
+        ),
+    ],
+)
+def test_changes_that_do_not_go_together(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(plain(), **params)) == INVALID + problem
 
 
 def test_second_index_waits_until_the_first_is_built() -> None:

@@ -52,6 +52,7 @@ def updated_table(
         )
     check_alone(params)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
+    check_apart(params, updates)
     check_index_updates(updates)
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
@@ -73,6 +74,16 @@ def check_alone(params: Params) -> None:
         table_schema.invalid(
             "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
         )
+
+
+def check_apart(params: Params, updates: Sequence[Params]) -> None:
+    """Throughput, a stream and the set of indexes change in different requests."""
+    throughput, stream = "ProvisionedThroughput" in params, "StreamSpecification" in params
+    if throughput and stream:
+        table_schema.invalid("You cannot modify stream status while updating table IOPS")
+    if (throughput or stream) and any("Update" not in update for update in updates if update):
+        other = "updating table IOPS" if throughput else "changing stream status"
+        table_schema.invalid(f"You cannot create or delete index while {other}")
 
 
 def check_index_updates(updates: Sequence[Params]) -> None:
@@ -163,15 +174,15 @@ def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
     return {**notes, "indexes": indexes} if indexes else notes
 
 
-def changed_throughput(current: Throughput, declared: Params) -> Throughput:
+def changed_throughput(current: Throughput, declared: Params, subject: str = "table") -> Throughput:
     units = table_schema.throughput(declared)
     if units == current:
         raise wire.ValidationException(
-            "The provisioned throughput for the table will not change. "
+            f"The provisioned throughput for the {subject} will not change. "
             "The requested value equals the current value. "
-            f"Current ReadCapacityUnits provisioned for the table: {current.read}. "
+            f"Current ReadCapacityUnits provisioned for the {subject}: {current.read}. "
             f"Requested ReadCapacityUnits: {units.read}. "
-            f"Current WriteCapacityUnits provisioned for the table: {current.write}. "
+            f"Current WriteCapacityUnits provisioned for the {subject}: {current.write}. "
             f"Requested WriteCapacityUnits: {units.write}. "
             "Refer to the Amazon DynamoDB Developer Guide for current limits and "
             "how to request higher limits."
@@ -208,7 +219,7 @@ def with_index_updates(
 
 
 def with_index_throughput(table: TableDefinition, action: Params) -> TableDefinition:
-    index = existing_index(table, action["IndexName"])
+    index = existing_index(table, action["IndexName"], "update")
     table = with_index_notes(table, action)
     declared = action.get("ProvisionedThroughput")
     if declared is None:
@@ -216,16 +227,23 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
             check_new_index_throughput(action, on_demand=False)
         return table
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
-    changed = replace(index, throughput=changed_throughput(index.throughput, declared))
+    units = changed_throughput(index.throughput, declared, f"index {index.name}")
+    changed = replace(index, throughput=units)
     return replace(
         table, indexes=tuple(changed if each is index else each for each in table.indexes)
     )
 
 
-def existing_index(table: TableDefinition, name: str) -> IndexDefinition:
+def existing_index(table: TableDefinition, name: str, verb: str) -> IndexDefinition:
     index = table.index(name)
-    if index is None or not index.is_global:
-        raise wire.ResourceNotFoundException
+    if index is None:
+        raise wire.ResourceNotFoundException(
+            f"Requested resource not found: Index {name} for table {table.name}"
+        )
+    if not index.is_global:
+        raise wire.ValidationException(
+            f"Cannot {verb} an index that is not a GlobalSecondaryIndex: {name}"
+        )
     return index
 
 
@@ -298,7 +316,7 @@ def schema_with(
 
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
-    index = existing_index(table, name)
+    index = existing_index(table, name, "delete")
     kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
     others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
