@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from decimal import Decimal
 from typing import Any
 
@@ -77,9 +77,9 @@ scalars: SearchStrategy[AttributeValue] = st.one_of(
 )
 
 sets: SearchStrategy[AttributeValue] = st.one_of(
-    tagged("SS", members(texts)),
-    tagged("NS", members(numbers)),
-    tagged("BS", members(binaries)),
+    tagged("SS", members(texts).map(sorted)),
+    tagged("NS", members(numbers).map(lambda found: sorted(found, key=Decimal))),
+    tagged("BS", members(binaries).map(lambda found: sorted(found, key=b64decode))),
 )
 
 values: SearchStrategy[AttributeValue] = st.recursive(

@@ -16,7 +16,6 @@ from bigtime.engine.operations.table_schema import tagged_resource, with_tags, w
 from bigtime.engine.storage.definition import KeyAttribute, TableDefinition, Throughput
 from bigtime.engine.validation.shapes import check
 from bigtime.wire import (
-    AccessDeniedException,
     DynamoDBError,
     LimitExceededException,
     ResourceNotFoundException,
@@ -166,7 +165,7 @@ def test_indexes_of_a_new_table() -> None:
             INVALID + "Some index key attributes are not defined in AttributeDefinitions. "
             "Keys: [a, b], AttributeDefinitions: [a, c]",
         ),
-        (request("aba"), INVALID + "Duplicate attribute definitions are not allowed"),
+        (request("aba"), "Attribute Name is duplicated: a"),
         (
             request(KeySchema=keys("a", "a")),
             "Both the Hash Key and the Range Key element in the KeySchema have the same name",
@@ -280,18 +279,15 @@ def test_indexes_of_a_new_table() -> None:
             request(
                 "abcde", GlobalSecondaryIndexes=[index(schema=[keys(name)[0] for name in "abcde"])]
             ),
-            "Invalid KeySchema: The KeySchema exceeds the maximum allowed number of "
-            "HASH key attributes",
+            INVALID + "The KeySchema exceeds the maximum allowed number of HASH key attributes",
         ),
         (
             request("abcdef", GlobalSecondaryIndexes=[index(schema=keys("a", *"bcdef"))]),
-            "Invalid KeySchema: The KeySchema exceeds the maximum allowed number of "
-            "RANGE key attributes",
+            INVALID + "The KeySchema exceeds the maximum allowed number of RANGE key attributes",
         ),
         (
             request("abc", GlobalSecondaryIndexes=[index(schema=keys("a", "b") + keys("c"))]),
-            "Invalid KeySchema: "
-            "All HASH key attributes must precede RANGE key attributes in the KeySchema",
+            INVALID + "All HASH key attributes must precede RANGE key attributes in the KeySchema",
         ),
         (
             request(StreamSpecification={"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"}),
@@ -300,8 +296,7 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(StreamSpecification={"StreamEnabled": True}),
-            INVALID + "Table is being created with a stream enabled, "
-            "UpdateViewType must be specified",
+            INVALID + "Table is being created with a stream enabled, UpdateViewType is required",
         ),
         (
             request(SSESpecification={"Enabled": True, "SSEType": "AES256"}),
@@ -309,7 +304,28 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(SSESpecification={"Enabled": False, "KMSMasterKeyId": "key"}),
-            INVALID + "KMSMasterKeyId can only be specified when server-side encryption is enabled",
+            INVALID + "KMSMasterKeyId can not be specified if Enabled is false",
+        ),
+        (
+            request(SSESpecification={"Enabled": False, "SSEType": "KMS"}),
+            INVALID + "SSEType can not be specified if Enabled is false",
+        ),
+        (
+            request(SSESpecification={"Enabled": True, "KMSMasterKeyId": "key"}),
+            INVALID + "SSEType KMS is required if KMSMasterKeyId is specified",
+        ),
+        (
+            request(
+                GlobalSecondaryIndexes=[
+                    index(
+                        Projection={
+                            "ProjectionType": "INCLUDE",
+                            "NonKeyAttributes": ["x", "y", "x"],
+                        }
+                    )
+                ]
+            ),
+            INVALID + "Duplicate element in NonKeyAttributes: x",
         ),
         (
             provisioned(
@@ -325,19 +341,50 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(Tags=[{"Key": "a", "Value": ""}] * 2),
-            INVALID + "Duplicate tag keys are not allowed",
+            "Duplicate Tag Keys provided as input: Duplicate Tag Key found a",
         ),
         (
             request(Tags=[{"Key": "aws:a", "Value": ""}]),
-            INVALID + "aws: prefixed tag key names are not allowed for external use",
+            "Tag Key cannot be prefixed with aws:, Key: aws:a",
+        ),
+        (
+            request(Tags=[{"Key": "hi!", "Value": ""}]),
+            "The Tag Key provided is invalid, Key: hi!",
+        ),
+        (
+            request(Tags=[{"Key": "a b+-=._:/@\u00fc", "Value": "d%g"}]),
+            "The Tag Value provided is invalid, Value: d%g",
         ),
         (
             request(Tags=[{"Key": f"a{n}", "Value": ""} for n in range(51)]),
-            INVALID + "The number of tags exceeds the per-resource limit of 50",
+            "Number of Tags exceed the current limit for the provided ResourceArn",
         ),
         (
             request(ResourcePolicy="{}"),
-            INVALID + "ResourcePolicy is not supported by this engine",
+            INVALID + "Invalid policy document: Could not parse the policy: Statement is empty!",
+        ),
+        (
+            request(VectorIndexes=[]),
+            INVALID + "VectorIndexes is not supported by this engine",
+        ),
+        (
+            request(WarmThroughput={"ReadUnitsPerSecond": 11_999}),
+            INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+            "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/"
+            "latest/developerguide/warm-throughput.html",
+        ),
+        (
+            provisioned(
+                ProvisionedThroughput=units(),
+                GlobalSecondaryIndexes=[
+                    index(
+                        ProvisionedThroughput=units(write=5),
+                        WarmThroughput={"WriteUnitsPerSecond": 4},
+                    )
+                ],
+            ),
+            INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower "
+            "than WriteCapacityUnits of ProvisionedThroughput",
         ),
     ],
 )
@@ -361,7 +408,9 @@ def on_demand(**more: Any) -> TableDefinition:
 def test_update_of_nothing_is_refused() -> None:
     assert words(lambda: updated(plain(), GlobalSecondaryIndexUpdates=[])) == (
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-        "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+        "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
+        "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, "
+        "OnDemandThroughput, WarmThroughput or TableClass is required"
     )
 
 
@@ -448,7 +497,7 @@ def test_index_deleted_takes_its_attributes_along() -> None:
     assert table == created(request())
     assert words(
         lambda: updated(table, GlobalSecondaryIndexUpdates=delete), ResourceNotFoundException
-    ) == ("Requested resource not found")
+    ) == ("Requested resource not found: Index index for table table")
 
 
 def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
@@ -485,7 +534,26 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
         (
             {"GlobalSecondaryIndexUpdates": create_index(schema=keys("a"))},
             ValidationException,
+            INVALID + "AttributeDefinitions is not specified for index: fresh",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("b"),
+                "GlobalSecondaryIndexUpdates": create_index(schema=keys("a")),
+            },
+            ValidationException,
             "Invalid KeySchema: Some index key attribute have no definition",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("d"),
+                "GlobalSecondaryIndexUpdates": [
+                    {**create_index()[0], "Delete": {"IndexName": "index"}}
+                ],
+            },
+            ValidationException,
+            INVALID + "Only one global secondary index action is allowed per "
+            "GlobalSecondaryIndexUpdate object",
         ),
         (
             {
@@ -493,8 +561,10 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
                 "GlobalSecondaryIndexUpdates": create_index(schema=keys("a")),
             },
             ValidationException,
-            INVALID + "Attribute a is already defined with type S, "
-            "which cannot be changed while a key uses it",
+            INVALID + "Attributes cannot be redefined. Please check that your attribute has the "
+            "same type as previously defined. Existing schema: Schema:[SchemaElement: "
+            "key{a:S:HASH}, SchemaElement: key{b:S:RANGE}] "
+            "New schema: Schema:[SchemaElement: key{a:N:HASH}]",
         ),
         (
             {
@@ -520,7 +590,7 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
                 ]
             },
             ResourceNotFoundException,
-            "Requested resource not found",
+            "Requested resource not found: Index other for table table",
         ),
         (
             {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "index"}}]},
@@ -534,6 +604,57 @@ def test_bad_index_update_is_refused(
     params: dict[str, Any], kind: type[DynamoDBError], message: str
 ) -> None:
     assert words(lambda: updated(on_demand(), **params), kind) == message
+
+
+@pytest.mark.parametrize("verb", ["Update", "Delete"])
+def test_a_local_index_stays_as_it_is(verb: str) -> None:
+    table = created(request("abc", LocalSecondaryIndexes=[index("local", keys("a", "c"))]))
+    units_of = {"OnDemandThroughput": {"MaxReadRequestUnits": 1}} if verb == "Update" else {}
+    updates = [{verb: {"IndexName": "local", **units_of}}]
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=updates)) == (
+        f"Cannot {verb.lower()} an index that is not a GlobalSecondaryIndex: local"
+    )
+
+
+def test_throughput_of_an_index_that_does_not_change_is_refused() -> None:
+    table = created(
+        provisioned(
+            ProvisionedThroughput=units(),
+            GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(3, 4))],
+        )
+    )
+    update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(3, 4)}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])).startswith(
+        "The provisioned throughput for the index index will not change. "
+        "The requested value equals the current value. "
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"ProvisionedThroughput": units(9, 9), "StreamSpecification": {"StreamEnabled": False}},
+            "You cannot modify stream status while updating table IOPS",
+        ),
+        (
+            {
+                "ProvisionedThroughput": units(9, 9),
+                "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}],
+            },
+            "You cannot create or delete index while updating table IOPS",
+        ),
+        (
+            {
+                "StreamSpecification": {"StreamEnabled": False},
+                "GlobalSecondaryIndexUpdates": create_index(),
+            },
+            "You cannot create or delete index while changing stream status",
+        ),
+    ],
+)
+def test_changes_that_do_not_go_together(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(plain(), **params)) == INVALID + problem
 
 
 def test_second_index_waits_until_the_first_is_built() -> None:
@@ -577,7 +698,7 @@ def test_view_type_goes_with_switching_on_only() -> None:
     on = {"StreamSpecification": {"StreamEnabled": True}}
     off = {"StreamSpecification": {"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"}}
     assert words(lambda: updated(plain(), **on)) == (
-        INVALID + "If stream is being enabled, then UpdateViewType must be specified"
+        INVALID + "If stream is being enabled then UpdateViewType is required"
     )
     assert words(lambda: updated(plain(), **off)) == (
         INVALID + "If stream is being disabled, then UpdateViewType must not be specified"
@@ -585,22 +706,73 @@ def test_view_type_goes_with_switching_on_only() -> None:
 
 
 def test_encryption_protection_and_class_change() -> None:
-    table = updated(
-        plain(),
-        SSESpecification={"Enabled": True, "KMSMasterKeyId": "key"},
-        DeletionProtectionEnabled=True,
-        TableClass="STANDARD_INFREQUENT_ACCESS",
-    )
+    key = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}
+    table = updated(plain(), SSESpecification=key)
+    table = updated(table, DeletionProtectionEnabled=True)
+    table = updated(table, TableClass="STANDARD_INFREQUENT_ACCESS")
     assert table.sse == {"SSEType": "KMS", "KMSMasterKeyId": "key"}
     assert table.deletion_protected
     assert table.table_class == "STANDARD_INFREQUENT_ACCESS"
     assert not updated(table, DeletionProtectionEnabled=False).deletion_protected
-    same = {"SSESpecification": {"Enabled": True, "KMSMasterKeyId": "key"}}
+    same = {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}}
     assert words(lambda: updated(table, **same)) == (
-        INVALID + "Table is already encrypted with given KMSMasterKeyId"
+        INVALID + "Table is already encrypted with given KMSMasterKeyId. "
+        "Use KMSMasterKeyId parameter if you want to change Master Key"
     )
     assert words(lambda: updated(plain(), SSESpecification={"Enabled": False})) == (
         INVALID + "Table is already encrypted by default"
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"SSESpecification": {"Enabled": True}, "DeletionProtectionEnabled": True},
+            "Server-Side Encryption modification must be the only operation in the request",
+        ),
+        (
+            {"TableClass": "STANDARD", "DeletionProtectionEnabled": True},
+            "TableClass modification must be the only operation in the request",
+        ),
+        (
+            {"DeletionProtectionEnabled": True, "BillingMode": "PAY_PER_REQUEST"},
+            "DeletionProtection modification must be the only operation in the request",
+        ),
+        (
+            {
+                "WarmThroughput": {"ReadUnitsPerSecond": 20_000},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "WarmThroughput must be the only operation in the request",
+        ),
+        (
+            {
+                "OnDemandThroughput": {"MaxReadRequestUnits": 5},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request",
+        ),
+    ],
+)
+def test_a_change_that_must_come_alone(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(on_demand(), **params)) == INVALID + problem
+
+
+def test_warm_throughput_only_grows() -> None:
+    table = updated(on_demand(), WarmThroughput={"ReadUnitsPerSecond": 20_000})
+    assert table.notes["WarmThroughput"] == {
+        "ReadUnitsPerSecond": 20_000,
+        "WriteUnitsPerSecond": 4_000,
+    }
+    assert words(lambda: updated(table, WarmThroughput={"ReadUnitsPerSecond": 19_999})) == (
+        INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+    update = {"Update": {"IndexName": "index", "WarmThroughput": {"WriteUnitsPerSecond": 3_999}}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])) == (
+        INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
     )
 
 
@@ -647,7 +819,7 @@ def test_time_to_live_is_switched_on_and_off_and_never_twice() -> None:
     )
 
 
-@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.text(max_size=3)))
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.text("d e-\u00fc", max_size=3)))
 def test_tags_come_and_go(tags: dict[str, str]) -> None:
     listed = [{"Key": key, "Value": value} for key, value in tags.items()]
     assert with_tags(plain(), listed).tags == tags
@@ -658,7 +830,7 @@ def test_tagging_replaces_and_stops_at_fifty() -> None:
     table = with_tags(plain(), [{"Key": f"k{n}", "Value": "old"} for n in range(50)])
     assert with_tags(table, [{"Key": "k0", "Value": "new"}]).tags["k0"] == "new"
     assert words(lambda: with_tags(table, [{"Key": "more", "Value": ""}])) == (
-        INVALID + "The number of tags exceeds the per-resource limit of 50"
+        "Number of Tags exceed the current limit for the provided ResourceArn"
     )
 
 
@@ -672,9 +844,15 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
         (
             "TagResource",
             {"ResourceArn": "abc"},
-            AccessDeniedException,
-            "User: arn:aws:iam::000000000000:root is not authorized to perform: "
-            "dynamodb:TagResource on resource: abc",
+            ValidationException,
+            INVALID + "ARNs must start with 'arn:': abc",
+        ),
+        (
+            "ListTagsOfResource",
+            {"ResourceArn": f"{ARN}/index/by-name"},
+            ValidationException,
+            INVALID + "Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {ARN}/index/by-name",
         ),
         (
             "TagResource",
@@ -685,9 +863,9 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
         ),
         (
             "UntagResource",
-            {"ResourceArn": "a:b:c:d:e:f/g", "TagKeys": []},
+            {"ResourceArn": "arn:b:c:d:e:f/g", "TagKeys": []},
             ValidationException,
-            "Invalid TableArn: Invalid ResourceArn provided as input a:b:c:d:e:f/g",
+            "Invalid TableArn: Invalid ResourceArn provided as input arn:b:c:d:e:f/g",
         ),
         (
             "TagResource",
@@ -707,8 +885,8 @@ def test_bad_tag_call_is_refused(
     operation: str, params: dict[str, Any], kind: type[DynamoDBError], message: str
 ) -> None:
     checked = check(operation, params)
-    assert words(lambda: tagged_resource(operation, checked, account="0" * 12), kind) == message
+    assert words(lambda: tagged_resource(operation, checked), kind) == message
 
 
 def test_tag_call_names_its_table() -> None:
-    assert tagged_resource("ListTagsOfResource", {"ResourceArn": ARN}, account="0" * 12) == "table"
+    assert tagged_resource("ListTagsOfResource", {"ResourceArn": ARN}) == "table"

@@ -227,7 +227,8 @@ def test_stream_keeps_its_name_after_it_is_switched_off() -> None:
     ],
 )
 def test_encryption_names_its_key(key: str | None, arn: str) -> None:
-    specification = {"Enabled": True, **({"KMSMasterKeyId": key} if key else {})}
+    named = {"SSEType": "KMS", "KMSMasterKeyId": key} if key else {}
+    specification = {"Enabled": True, **named}
     assert described(sample(SSESpecification=specification))["SSEDescription"] == {
         "Status": "ENABLED",
         "SSEType": "KMS",
@@ -258,9 +259,10 @@ def test_changes_of_billing_and_class_are_dated() -> None:
     back = {
         "BillingMode": "PROVISIONED",
         "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
-        "TableClass": "STANDARD_INFREQUENT_ACCESS",
     }
-    shown = described(updated_table(table, back, now=20.0))
+    table = updated_table(table, back, now=15.0)
+    rare = {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
+    shown = described(updated_table(table, rare, now=20.0))
     assert shown["BillingModeSummary"] == {
         "BillingMode": "PROVISIONED",
         "LastUpdateToPayPerRequestDateTime": 10.0,

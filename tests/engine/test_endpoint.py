@@ -128,8 +128,25 @@ def test_a_body_of_another_content_type_is_an_unknown_operation(
 
 def test_get_is_a_health_check(client: Client) -> None:
     reply = client.call(method="GET", body=b"")
-    assert (reply.status, reply.body) == (200, b"healthy: dynamodb.us-east-1.amazonaws.com ")
-    assert reply.headers["x-amz-crc32"] == "3128867991"
+    assert (reply.status, reply.body) == (200, b"healthy: 127.0.0.1:8000 ")
+    assert reply.headers["x-amz-crc32"] == str(zlib.crc32(reply.body))
+
+
+def test_the_endpoint_to_use_is_the_one_that_was_asked() -> None:
+    amazons = {"Address": "dynamodb.us-east-1.amazonaws.com", "CachePeriodInMinutes": 1440}
+    with (
+        serving(StandIn(lambda request: {"Endpoints": [amazons]})) as served,
+        served.connect() as client,
+    ):
+        reply = client.call("DescribeEndpoints", {}, host="127.0.0.1:8000")
+        assert reply.json == {"Endpoints": [{**amazons, "Address": "127.0.0.1:8000"}]}
+
+
+@pytest.mark.parametrize("operation", ["TagResource", "UntagResource"])
+def test_a_change_of_tags_is_answered_without_a_body(client: Client, operation: str) -> None:
+    reply = client.call(operation, {})
+    assert (reply.status, reply.body) == (200, b"")
+    assert reply.headers["x-amz-crc32"] == "0"
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE"])
@@ -268,6 +285,32 @@ def test_a_compressed_call_is_read(client: Client) -> None:
     body = gzip.compress(json.dumps({"TableName": "Orders"}).encode(), mtime=0)
     reply = client.call(body=body, content_encoding="gzip")
     assert reply.json == {"Asked": {"TableName": "Orders"}}
+
+
+def test_a_call_may_be_deflated_or_come_in_several_members(client: Client) -> None:
+    text = b'{"TableName":"Orders"}'
+    deflated = client.call(body=zlib.compress(text), content_encoding="deflate")
+    assert deflated.json == {"Asked": {"TableName": "Orders"}}
+    members = gzip.compress(text[:9], mtime=0) + gzip.compress(text[9:], mtime=0)
+    assert client.call(body=members, content_encoding="GZIP").json == deflated.json
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [
+        (b"{}", "br"),
+        (b"{}", "deflate"),
+        (zlib.compress(b"{}") + b"more", "deflate"),
+        (gzip.compress(b"{}", mtime=0) * 65, "gzip"),
+    ],
+)
+def test_an_encoding_that_cannot_be_undone_is_refused(
+    client: Client, body: bytes, encoding: str
+) -> None:
+    assert client.call(body=body, content_encoding=encoding).error == (
+        400,
+        "SerializationException",
+    )
 
 
 @pytest.mark.parametrize(

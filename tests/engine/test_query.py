@@ -226,13 +226,26 @@ def tournaments(engine: Engine) -> Engine:
         ("t = :s", "Query condition missed key schema element: r"),
         ("r = :s AND a = :s", "Query condition missed key schema element: t"),
         ("t = :s AND r > :s", "Query key condition not supported"),
-        ("t = :s AND r = :s AND b = :n", "Query condition missed key schema element: a"),
-        ("t = :s AND r = :s AND a = :s AND c = :s", "Query condition missed key schema element: b"),
-        ("t = :s AND r = :s AND a > :s AND b = :n", "Query key condition not supported"),
+        (
+            "t = :s AND r = :s AND b = :n",
+            "RANGE key attributes a must have equality conditions specified in the query because "
+            "a condition is present on key attribute b",
+        ),
+        (
+            "t = :s AND r = :s AND a = :s AND c = :s",
+            "RANGE key attributes b must have equality conditions specified in the query because "
+            "a condition is present on key attribute c",
+        ),
+        (
+            "t = :s AND r = :s AND a > :s AND b = :n",
+            "RANGE key attributes a must have equality conditions specified in the query because "
+            "a condition is present on key attribute b",
+        ),
         ("t = :s AND r = :s AND p = :s", "Query condition missed key schema element: a"),
         (
             "t = :s AND r = :s AND a = :s AND b = :n AND c = :s AND p = :s",
-            "Query key condition not supported",
+            "The number of query conditions (6) exceeds the number of key attributes defined in "
+            "the schema (5)",
         ),
         (
             "t = :s AND r = :s AND a = :n",
@@ -313,7 +326,12 @@ EMPTY = (
         (None, "p = :bool", MISMATCH),
         (None, "p = :s AND s = :s", MISMATCH),
         (None, "p = :e", EMPTY + "p"),
-        (None, "p = :s AND s = :n AND l = :s", "Conditions can be of length 1 or 2 only"),
+        (
+            None,
+            "p = :s AND s = :n AND l = :s",
+            "The number of query conditions (3) exceeds the number of key attributes defined in "
+            "the schema (2)",
+        ),
         (
             None,
             "p = :w",
@@ -327,7 +345,12 @@ EMPTY = (
             INVALID + "Aggregated size of all range keys has exceeded the size limit of 1024 bytes",
         ),
         ("global", "p = :s", "Query condition missed key schema element: g"),
-        ("global", "g = :s AND h = :n AND p = :s", "Conditions can be of length 1 or 2 only"),
+        (
+            "global",
+            "g = :s AND h = :n AND p = :s",
+            "The number of query conditions (3) exceeds the number of key attributes defined in "
+            "the schema (2)",
+        ),
         ("lone", "g = :s AND h = :n", UNSUPPORTED),
         ("lone", "p = :s AND h = :n", UNSUPPORTED),
         ("absent", "p = :s", "The table does not have the specified index: absent"),
@@ -338,6 +361,7 @@ EMPTY = (
         (
             None,
             "p = :s AND p = :s",
+            "Invalid KeyConditionExpression: "
             "KeyConditionExpressions must only contain one condition per key",
         ),
         (
@@ -603,13 +627,13 @@ def test_selections_show_what_they_name(
         (
             None,
             {"Select": "SPECIFIC_ATTRIBUTES"},
-            INVALID + "Must specify the AttributesToGet or ProjectionExpression "
+            "Must specify the AttributesToGet or ProjectionExpression "
             "when choosing to get SPECIFIC_ATTRIBUTES",
         ),
         (
             None,
             {"Select": "ALL_PROJECTED_ATTRIBUTES"},
-            INVALID + "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
         ),
         (
             "global",

@@ -112,7 +112,6 @@ def test_a_million_segments_hold_each_item_once(crowd: Engine) -> None:
         ),
         (
             {"Select": "ALL_PROJECTED_ATTRIBUTES"},
-            "One or more parameter values were invalid: "
             "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
         ),
         (

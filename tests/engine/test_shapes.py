@@ -321,13 +321,16 @@ def test_no_more_than_ten_failures_are_reported() -> None:
     ],
 )
 def test_table_operations_stop_at_a_bad_table_name(operation: str) -> None:
-    length = "TableName must be at least 3 characters long and at most 255 characters long"
     assert error(operation, {"BillingMode": "x"}).message == (
         "The parameter 'TableName' is required but was not present in the request"
     )
-    assert error(operation, {"TableName": "ab", "BillingMode": "x"}).message == length
-    assert error(operation, {"TableName": "a" * 256}).message == length
-    assert failed("'a b'", "tableName", NAME_RULE) in refusals(operation, {"TableName": "a b"})
+    short = failed("'ab'", "tableName", "Member must have length greater than or equal to 3")
+    assert refusals(operation, {"TableName": "ab", "BillingMode": "x"}) == [short]
+    name = "a" * 256
+    long = failed(f"'{name}'", "tableName", "Member must have length less than or equal to 255")
+    assert refusals(operation, {"TableName": name}) == [long]
+    wrong = failed("'a b'", "tableName", NAME_RULE)
+    assert refusals(operation, {"TableName": "a b", "BillingMode": "x"}) == [wrong]
 
 
 def test_item_calls_take_an_arn_and_create_table_does_not() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.wire import (
+    AccessDeniedException,
     DynamoDBError,
     Item,
     ResourceInUseException,
@@ -168,10 +169,11 @@ def test_tags_come_and_go(engine: Engine) -> None:
     for operation, params in (
         ("TagResource", {"Tags": [{"Key": "a", "Value": "1"}]}),
         ("UntagResource", {"TagKeys": ["a"]}),
-        ("ListTagsOfResource", {}),
     ):
         with pytest.raises(ResourceNotFoundException):
             call(engine, operation, ResourceArn=ARN + "nowhere", **params)
+    with pytest.raises(AccessDeniedException, match="not authorized to perform: dynamodb:ListTags"):
+        call(engine, "ListTagsOfResource", ResourceArn=ARN + "nowhere")
 
 
 def test_a_refused_update_changes_nothing(engine: Engine) -> None:

@@ -113,6 +113,8 @@ class Model:
             case o.Delete():
                 return None
             case o.Update():
+                if old is None and updates.only_removes(write.actions):
+                    return None
                 new = updates.updated(write.actions, old or decode_item(write.key))
                 check_index_keys(new, write.design)
                 nothing_made = old is None and updates.only_takes_away(write.actions)

@@ -160,6 +160,11 @@ def only_takes_away(actions: t.Update) -> bool:
     return bool(actions) and all(isinstance(a, t.Remove | t.DeleteFrom) for a in actions)
 
 
+def only_removes(actions: t.Update) -> bool:
+    """Of an item that does not exist AWS looks at no path (ScyllaDB, test_update_expression.py)."""
+    return bool(actions) and all(isinstance(a, t.Remove) for a in actions)
+
+
 def resizes_a_list(actions: t.Update, item: Item) -> bool:
     """Whether elements are added to a list or taken from one, so that positions mean others."""
     return any(

@@ -34,7 +34,6 @@ from bigtime.wire import (
     Response,
     SerializationException,
     TransactionCanceledException,
-    UnknownOperationException,
     ValidationException,
 )
 
@@ -210,7 +209,7 @@ class Engine:
 
 def checked(operation: str, params: Params) -> Params:
     if operation not in READS and operation not in WRITES:
-        raise UnknownOperationException()
+        raise shapes.unknown_operation(operation)
     return shapes.check(operation, params)
 
 

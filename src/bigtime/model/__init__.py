@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
-        list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list, setup,
-        shards,
+        list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
+        setup, shards,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction

@@ -114,6 +114,10 @@ class IdempotentParameterMismatchException(DynamoDBError):
     pass
 
 
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
 class ProvisionedThroughputExceededException(DynamoDBError):
     default_message = (
         "The level of configured provisioned throughput for the table was exceeded. "

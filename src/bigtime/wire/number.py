@@ -55,6 +55,8 @@ CACHED_NUMBERS = 8192
 LONGEST_CACHED_TEXT = 64
 # Beyond any exponent that the digits of a request could bring back into range.
 ENDLESS = 10**9
+# Beyond this AWS does not read the exponent: Java's `long` ends here.
+GREATEST_EXPONENT = 2**63 - 1
 
 
 def canonical(text: str) -> str:
@@ -72,7 +74,7 @@ def convert(text: str) -> str:
     sign, whole, fraction, exponent = match.groups(default="")
     if not whole and not fraction:
         raise not_a_number(text)
-    scale = (read_exponent(exponent) if exponent else 0) - len(fraction)
+    scale = (read_exponent(text, exponent) if exponent else 0) - len(fraction)
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return zero(scale)
@@ -89,16 +91,20 @@ def not_a_number(text: str) -> ValidationException:
     return ValidationException(f"{NOT_A_NUMBER}: {text}" if text else NOT_A_NUMBER)
 
 
-def read_exponent(text: str) -> int:
-    digits = text.lstrip("+-").lstrip("0")
-    exponent = int(digits or "0") if len(digits) < 10 else ENDLESS
-    return -exponent if text[0] == "-" else exponent
+def read_exponent(text: str, exponent: str) -> int:
+    digits = exponent.lstrip("+-").lstrip("0")
+    if len(digits) > 19 or int(digits or "0") > GREATEST_EXPONENT:
+        raise not_a_number(text)
+    size = min(int(digits or "0"), ENDLESS)
+    return -size if exponent[0] == "-" else size
 
 
 def zero(scale: int) -> str:
     # AWS refuses 0e126 and takes 0.0e126: it looks at the scale and not at the value.
     if scale > MAX_MAGNITUDE:
         raise ValidationException(OVERFLOW)
+    if scale < MIN_MAGNITUDE:
+        raise ValidationException(UNDERFLOW)
     return "0"
 
 
@@ -152,7 +158,7 @@ def refuse_overflow(result: Decimal) -> str:
     # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
     if len(EXACT.normalize(result).as_tuple().digits) > MAX_DIGITS:
         raise ValidationException(OVERFLOW)
-    return from_decimal(result)
+    return from_decimal(result) if result else "0"
 
 
 def scientific(text: str) -> tuple[str, int]:

@@ -38,6 +38,7 @@ MANY_DATATYPES = (
     "Supplied AttributeValue has more than one datatypes set, "
     "must contain exactly one of the supported datatypes"
 )
+EMPTY_NAME = "Empty attribute name"
 NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: "
@@ -68,6 +69,8 @@ def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
         size += value_bytes + name_bytes
         if kept is not value:
             respelt[name] = kept
+    if depth == 1 and "" in item:
+        raise ValidationException(INVALID + EMPTY_NAME)
     return {**item, **respelt} if respelt else item, size
 
 
@@ -188,7 +191,7 @@ def check_strings(content: Any, depth: int) -> tuple[list[str], int]:
         raise ValidationException(
             f"{INVALID}Input collection {in_brackets(content)} contains duplicates."
         )
-    return content, size
+    return in_order(content, sorted(content)), size
 
 
 def check_numbers(content: Any, depth: int) -> tuple[list[str], int]:
@@ -199,7 +202,7 @@ def check_numbers(content: Any, depth: int) -> tuple[list[str], int]:
     kept = [text for text, _ in checked]
     if len(set(kept)) < len(kept):
         raise ValidationException("Input collection contains duplicates")
-    return content if kept == content else kept, sum(size for _, size in checked)
+    return in_order(content, sorted(kept, key=number.decimal)), sum(size for _, size in checked)
 
 
 def check_binaries(content: Any, depth: int) -> tuple[list[str], int]:
@@ -214,7 +217,12 @@ def check_binaries(content: Any, depth: int) -> tuple[list[str], int]:
         raise ValidationException(
             f"{INVALID}Input collection {in_brackets(content)}of type BS contains duplicates."
         )
-    return content, size
+    return in_order(content, sorted(content, key=binary)), size
+
+
+def in_order(content: list[str], ordered: list[str]) -> list[str]:
+    """A set's elements sorted: AWS promises no order, but many clients' tests expect this one."""
+    return content if content == ordered else ordered
 
 
 def in_brackets(texts: list[str]) -> str:

@@ -9,6 +9,11 @@ import pytest
 from tests.engine.expressions.reading import refusal
 
 SYNTAX = [
+    ("_a = :v", "_", "_a"),
+    ("a = :v AND _f(a)", "_", "AND _f"),
+    ("(m.c).d = :v", ".", ").d"),
+    ("(m.c)[0] = :v", "[", ")[0"),
+    ("a = (m.c).d", ".", ").d"),
     ("a", "<EOF>", "a"),
     ("a =", "<EOF>", "="),
     ("a = :v AND", "<EOF>", "AND"),
@@ -62,6 +67,11 @@ def test_a_syntax_error_shows_the_token_between_its_neighbours(
         ("REMOVE a,", "<EOF>", ","),
         ("SET a = list_append(b, c + d)", "+", "c + d"),
         ("   ", "<EOF>", ""),
+        ("SET _a = :v", "_", "SET _a"),
+        ("SET a._b = :v", "_", "._b"),
+        ("SET a = (b).c", ".", ").c"),
+        ("SET a = (b)[0] + :v", "[", ")[0"),
+        ("SET a = _f(b)", "_", "= _f"),
     ],
 )
 def test_a_syntax_error_in_an_update(text: str, token: str, near: str) -> None:
@@ -71,7 +81,8 @@ def test_a_syntax_error_in_an_update(text: str, token: str, near: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "token", "near"), [("a b", "b", "a b"), (",a", ",", ",a"), ("a = b", "=", "a = b")]
+    ("text", "token", "near"),
+    [("a b", "b", "a b"), (",a", ",", ",a"), ("a = b", "=", "a = b"), ("_a", "_", "_a")],
 )
 def test_a_syntax_error_in_a_projection(text: str, token: str, near: str) -> None:
     assert refusal("ProjectionExpression", text) == (
@@ -111,7 +122,7 @@ BOUNDS = "The BETWEEN operator requires "
         ),
         ("((a = :v))", {"v": 1}, REDUNDANT),
         ("a = ((:v))", {"v": 1}, REDUNDANT),
-        ("((a)).b = :v", {"v": 1}, REDUNDANT),
+        ("((a)) = :v", {"v": 1}, REDUNDANT),
         ("a = :v AND ((b = :v OR c = :v))", {"v": 1}, REDUNDANT),
         ("size(((a))) = :v", {"v": 1}, REDUNDANT),
         ("whatever(a)", {}, "Invalid function name; function: whatever"),
@@ -276,6 +287,10 @@ CONFLICT = (
             {"v": 1},
             "Operator or function requires a document path; operator or function: if_not_exists",
         ),
+        ("SET a = list_append(list_append(b, :v), :v)", {"v": []}, MISUSED + "list_append"),
+        ("SET a = list_append(:v, list_append(b, :v))", {"v": []}, MISUSED + "list_append"),
+        ("SET a = if_not_exists(a, list_append(b, :v))", {"v": []}, MISUSED + "list_append"),
+        ("SET a = b + list_append(b, :v)", {"v": []}, MISUSED + "list_append"),
         (
             "SET a = list_append(b, :v)",
             {"v": 1},

@@ -12,6 +12,9 @@ def term(attribute: str, operator: Any, *operands: Any) -> KeyTerm:
     return KeyTerm(attribute, operator, tuple(map(tagged, operands)))
 
 
+INVALID = "Invalid KeyConditionExpression: "
+
+
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
@@ -52,12 +55,21 @@ def test_begins_with_is_a_term_too() -> None:
             "Invalid operator used in KeyConditionExpression: attribute_exists",
         ),
         ("contains(pk, :v)", "Invalid operator used in KeyConditionExpression: contains"),
-        ("size(pk) = :v", "KeyConditionExpressions cannot contain nested operations"),
-        ("pk.a = :v", "KeyConditionExpressions cannot have conditions on nested attributes"),
-        ("pk[0] = :v", "KeyConditionExpressions cannot have conditions on nested attributes"),
+        (
+            "size(pk) = :v",
+            INVALID + "KeyConditionExpressions cannot contain nested operations",
+        ),
+        (
+            "pk.a = :v",
+            INVALID + "KeyConditionExpressions cannot have conditions on nested attributes",
+        ),
+        (
+            "pk[0] = :v",
+            INVALID + "KeyConditionExpressions cannot have conditions on nested attributes",
+        ),
         (
             "pk = :v AND pk > :v",
-            "KeyConditionExpressions must only contain one condition per key",
+            INVALID + "KeyConditionExpressions must only contain one condition per key",
         ),
         (
             ":v = :v",

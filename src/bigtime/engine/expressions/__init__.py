@@ -7,6 +7,7 @@ from bigtime.engine.expressions.key_condition import KeyTerm, UnboundTerm, compi
 from bigtime.engine.expressions.parameters import (
     Expressions, check_parameters, read_expressions, read_legacy,
 )
+from bigtime.engine.expressions.legacy import read_key_conditions
 from bigtime.engine.expressions.paths import resolve
 from bigtime.engine.expressions.paths import Projection
 from bigtime.engine.expressions.tree import Arithmetic, Function, Operand, Path, Remove, Set, Value
@@ -17,5 +18,5 @@ __all__ = [
     "Arithmetic", "ConditionProgram", "Expressions", "Function", "KeyTerm", "Operand", "Path",
     "Projection", "Remove", "Set", "UnboundTerm", "Update", "Value", "check_parameters",
     "compile_condition", "compile_key_condition", "depends_on_contents", "parse_condition",
-    "parse_update", "read_expressions", "read_legacy", "resolve",
+    "parse_update", "read_expressions", "read_key_conditions", "read_legacy", "resolve",
 ]

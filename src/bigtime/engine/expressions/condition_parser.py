@@ -88,9 +88,6 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
         self.open -= 1
         self.take(")")
         self.check_parentheses(opened)
-        inner = self.parts[-1]
-        if isinstance(inner, tree.Path):
-            self.parts[-1] = self.path_after(list(inner.elements))
 
     def check_parentheses(self, opened: int) -> None:
         """``((...))`` is refused around conditions, operands and paths alike."""

@@ -20,7 +20,7 @@ KeyOperator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "BETWEEN", "begins_w
 
 INVALID_OPERATOR = "Invalid operator used in KeyConditionExpression: "
 INVALID_CONDITION = "Invalid condition in KeyConditionExpression: "
-INVALID = "KeyConditionExpressions "
+INVALID = "Invalid KeyConditionExpression: KeyConditionExpressions "
 
 
 class KeyTerm(NamedTuple):

@@ -73,6 +73,11 @@ class Literals:
         return tree.Value(name)
 
 
+def check_name(name: str) -> None:
+    if not name:
+        raise invalid(attribute_values.EMPTY_NAME)
+
+
 def check_operand(value: AttributeValue) -> AttributeValue:
     return attribute_values.check_value(value)[0]
 
@@ -182,6 +187,7 @@ def check_operand_types(operator: str, operands: Sequence[AttributeValue]) -> No
 def legacy_condition(
     name: str, operator: str, operands: Sequence[AttributeValue], literals: Literals
 ) -> tree.Condition:
+    check_name(name)
     path = tree.Path((name,))
     given = tuple(literals.add(operand) for operand in operands)
     if operator in COMPARATORS:
@@ -219,6 +225,7 @@ def key_term(name: str, operator: str, operands: Sequence[AttributeValue]) -> Ke
 def read_attributes_to_get(names: Sequence[str]) -> Projection:
     seen: set[str] = set()
     for name in names:
+        check_name(name)
         if name in seen:
             raise invalid(f"Duplicate value in attribute name: {name}")
         seen.add(name)
@@ -232,6 +239,7 @@ def read_attribute_updates(updates: Mapping[str, Any]) -> Update:
 
 
 def action(name: str, update: Mapping[str, Any], literals: Literals) -> tree.Action:
+    check_name(name)
     verb, path = update.get("Action") or "PUT", tree.Path((name,))
     value = update.get("Value")
     if value is None:

@@ -10,7 +10,7 @@ NAME, ALIAS, VALUE, NUMBER = "name", "alias", "value", "number"
 
 TOKEN = re.compile(
     r"[ \t\r\n]+"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
     r"|(?P<alias>\#[A-Za-z0-9_]+)"
     r"|(?P<value>:[A-Za-z0-9_]+)"
     r"|(?P<number>[0-9]+)"

@@ -109,10 +109,7 @@ class Parser:
         return elements
 
     def path(self) -> tree.Path:
-        return self.path_after([self.path_name()])
-
-    def path_after(self, elements: list[str | int | tree.Alias]) -> tree.Path:
-        """The path that begins with these elements, as far as dots and brackets continue it."""
+        elements: list[str | int | tree.Alias] = [self.path_name()]
         while self.next in (".", "["):
             if self.skip("."):
                 elements.append(self.path_name())
@@ -160,7 +157,7 @@ class Parser:
         inner = self.operand(depth + 1)
         self.take(")")
         self.check_parentheses(opened)
-        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
+        return inner
 
     def bare_operand(self, depth: int) -> tree.Operand:
         if self.next == lexer.VALUE:
@@ -197,7 +194,7 @@ class Parser:
         return tuple(arguments)
 
     def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
-        """Conditions restrict what may be an argument; updates do not."""
+        """Each kind of expression restricts which functions may be arguments."""
 
     def check_parentheses(self, opened: int) -> None:
         """`opened` is where the parenthesis that has just been closed begins."""
@@ -251,7 +248,7 @@ class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
     keywords = SECTIONS
     functions = UPDATE_FUNCTIONS
     kind = "an update"
-    mistakes_in_order = ("reserved", "unknown function", "section", "path")
+    mistakes_in_order = ("reserved", "unknown function", "misused function", "section", "path")
 
     def parse(self) -> tuple[tree.Action, ...]:
         actions: list[tree.Action] = []
@@ -267,6 +264,15 @@ class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
             actions.extend(self.section(section))
         self.finish()
         return tuple(actions)
+
+    def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
+        """`list_append` is a whole value: no argument, nor one side of a sum.
+
+        (Seen on AWS by ScyllaDB's test_update_expression.py; AWS documents neither.)
+        """
+        for argument in arguments:
+            if isinstance(argument, tree.Function) and argument.name == "list_append":
+                self.mistake("misused function", f"{MISUSED_FUNCTION}; function: list_append")
 
     def section(self, name: str) -> list[tree.Action]:
         readers: dict[str, Callable[[], tree.Action]] = {
@@ -287,7 +293,9 @@ class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
             return left
         self.operators += 1
         operator = self.take("+", "-")
-        return tree.Arithmetic("+" if operator == "+" else "-", left, self.operand())
+        right = self.operand()
+        self.check_arguments((left, right))
+        return tree.Arithmetic("+" if operator == "+" else "-", left, right)
 
     def group(self, depth: int) -> tree.Operand:
         """Parentheses may stand around a whole sum, or around one side of it."""
@@ -296,7 +304,7 @@ class UpdateParser(TreeParser[tuple[tree.Action, ...]]):
         self.take("(")
         inner = self.arithmetic(depth + 1)
         self.take(")")
-        return self.path_after(list(inner.elements)) if isinstance(inner, tree.Path) else inner
+        return inner
 
 
 parse_update = cached_parser(UpdateParser)

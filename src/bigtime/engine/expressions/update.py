@@ -43,6 +43,8 @@ class Update:
     """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
     attributes: frozenset[str]
     nested_attributes: frozenset[str]
+    """Those that a path goes into, to be changed or to be read."""
+    only_removes: bool
 
     def apply(self, item: Item) -> Item:
         changes = [prepare(item) for prepare in self.preparations]
@@ -54,15 +56,17 @@ class UpdateProgram:
     binders: tuple[PreparationBinder, ...]
     root: paths.Branch
     touched: paths.Projection
+    nested_attributes: frozenset[str]
+    only_removes: bool
 
     def bind(self, values: Values) -> Update:
-        touched = self.touched
         return Update(
             [binder(values) for binder in self.binders],
             self.root,
-            touched,
-            touched.attributes,
-            touched.nested_attributes,
+            self.touched,
+            self.touched.attributes,
+            self.nested_attributes,
+            self.only_removes,
         )
 
 
@@ -71,10 +75,19 @@ def compile_update(
 ) -> UpdateProgram:
     """`mismatch` is what ADD and DELETE say to an attribute of another type."""
     targets = [paths.resolve(action.path, names) for action in actions]
+    read = [
+        paths.resolve(leaf, names)
+        for action in actions
+        if isinstance(action, tree.Set)
+        for leaf in tree.leaves(action.operand)
+        if isinstance(leaf, tree.Path)
+    ]
     return UpdateProgram(
         tuple(compile_action(action, names, mismatch) for action in actions),
         paths.branches(targets),
         paths.projection(targets),
+        paths.nested_names([*targets, *read]),
+        all(isinstance(action, tree.Remove) for action in actions),
     )
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from bigtime.engine.operations import batch, items, query, streams, tables, transact
+from bigtime.engine.operations import (
+    batch, insights, items, kinesis, policies, query, streams, tables, transact,
+)
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.transact import TOKEN_SECONDS
 from bigtime.engine.operations.write import Write
@@ -24,6 +26,12 @@ READS: dict[str, Read] = {
     "ListTagsOfResource": tables.list_tags_of_resource,
     "DescribeLimits": tables.describe_limits,
     "DescribeEndpoints": tables.describe_endpoints,
+    "DescribeContributorInsights": insights.describe_contributor_insights,
+    "ListContributorInsights": insights.list_contributor_insights,
+    "DescribeKinesisStreamingDestination": kinesis.describe_kinesis_streaming_destination,
+    "DescribeTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
+    "UpdateTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
+    "GetResourcePolicy": policies.get_resource_policy,
     "ListStreams": streams.list_streams,
     "DescribeStream": streams.describe_stream,
     "GetShardIterator": streams.get_shard_iterator,
@@ -42,6 +50,12 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "UpdateTimeToLive": tables.update_time_to_live,
     "TagResource": tables.tag_resource,
     "UntagResource": tables.untag_resource,
+    "UpdateContributorInsights": insights.update_contributor_insights,
+    "EnableKinesisStreamingDestination": kinesis.enable_kinesis_streaming_destination,
+    "DisableKinesisStreamingDestination": kinesis.disable_kinesis_streaming_destination,
+    "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
+    "PutResourcePolicy": policies.put_resource_policy,
+    "DeleteResourcePolicy": policies.delete_resource_policy,
 }
 
 __all__ = ["READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "QueryPlan", "Read", "Write"]

@@ -6,11 +6,12 @@ request is refused whole or applied whole. The order of the steps is the order o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
@@ -28,6 +29,12 @@ SOMETHING_TO_UPDATE: Final = tuple(
     "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates OnDemandThroughput"
     " ProvisionedThroughput SSESpecification StreamSpecification TableClass WarmThroughput".split()
 )
+ALONE: Final = {
+    "SSESpecification": "Server-Side Encryption modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "WarmThroughput": "WarmThroughput",
+}
 
 
 def updated_table(
@@ -38,9 +45,14 @@ def updated_table(
     if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
         raise wire.ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+            "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
+            "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+            "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass "
+            "is required"
         )
+    check_alone(params)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
+    check_apart(params, updates)
     check_index_updates(updates)
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
@@ -50,9 +62,38 @@ def updated_table(
     return with_settings(changed, params, now)
 
 
+def check_alone(params: Params) -> None:
+    """Some changes go into a request of their own."""
+    given = [member for member in SOMETHING_TO_UPDATE if params.get(member) not in (None, [], {})]
+    for member, change in ALONE.items():
+        if member in given and len(given) > 1:
+            table_schema.invalid(f"{change} must be the only operation in the request")
+    if "OnDemandThroughput" in given and not {"BillingMode", "OnDemandThroughput"}.issuperset(
+        given
+    ):
+        table_schema.invalid(
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
+        )
+
+
+def check_apart(params: Params, updates: Sequence[Params]) -> None:
+    """Throughput, a stream and the set of indexes change in different requests."""
+    throughput, stream = "ProvisionedThroughput" in params, "StreamSpecification" in params
+    if throughput and stream:
+        table_schema.invalid("You cannot modify stream status while updating table IOPS")
+    if (throughput or stream) and any("Update" not in update for update in updates if update):
+        other = "updating table IOPS" if throughput else "changing stream status"
+        table_schema.invalid(f"You cannot create or delete index while {other}")
+
+
 def check_index_updates(updates: Sequence[Params]) -> None:
     names: set[str] = set()
     for update in updates:
+        if len(update) > 1:
+            table_schema.invalid(
+                "Only one global secondary index action is allowed per "
+                "GlobalSecondaryIndexUpdate object"
+            )
         if len(update) == 0:
             table_schema.invalid(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
@@ -133,15 +174,15 @@ def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
     return {**notes, "indexes": indexes} if indexes else notes
 
 
-def changed_throughput(current: Throughput, declared: Params) -> Throughput:
+def changed_throughput(current: Throughput, declared: Params, subject: str = "table") -> Throughput:
     units = table_schema.throughput(declared)
     if units == current:
         raise wire.ValidationException(
-            "The provisioned throughput for the table will not change. "
+            f"The provisioned throughput for the {subject} will not change. "
             "The requested value equals the current value. "
-            f"Current ReadCapacityUnits provisioned for the table: {current.read}. "
+            f"Current ReadCapacityUnits provisioned for the {subject}: {current.read}. "
             f"Requested ReadCapacityUnits: {units.read}. "
-            f"Current WriteCapacityUnits provisioned for the table: {current.write}. "
+            f"Current WriteCapacityUnits provisioned for the {subject}: {current.write}. "
             f"Requested WriteCapacityUnits: {units.write}. "
             "Refer to the Amazon DynamoDB Developer Guide for current limits and "
             "how to request higher limits."
@@ -178,7 +219,7 @@ def with_index_updates(
 
 
 def with_index_throughput(table: TableDefinition, action: Params) -> TableDefinition:
-    index = existing_index(table, action["IndexName"])
+    index = existing_index(table, action["IndexName"], "update")
     table = with_index_notes(table, action)
     declared = action.get("ProvisionedThroughput")
     if declared is None:
@@ -186,16 +227,23 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
             check_new_index_throughput(action, on_demand=False)
         return table
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
-    changed = replace(index, throughput=changed_throughput(index.throughput, declared))
+    units = changed_throughput(index.throughput, declared, f"index {index.name}")
+    changed = replace(index, throughput=units)
     return replace(
         table, indexes=tuple(changed if each is index else each for each in table.indexes)
     )
 
 
-def existing_index(table: TableDefinition, name: str) -> IndexDefinition:
+def existing_index(table: TableDefinition, name: str, verb: str) -> IndexDefinition:
     index = table.index(name)
-    if index is None or not index.is_global:
-        raise wire.ResourceNotFoundException
+    if index is None:
+        raise wire.ResourceNotFoundException(
+            f"Requested resource not found: Index {name} for table {table.name}"
+        )
+    if not index.is_global:
+        raise wire.ValidationException(
+            f"Cannot {verb} an index that is not a GlobalSecondaryIndex: {name}"
+        )
     return index
 
 
@@ -217,13 +265,17 @@ def check_new_index_throughput(action: Params, *, on_demand: bool) -> None:
 def with_new_index(
     table: TableDefinition, action: Params, definitions: Sequence[Params]
 ) -> TableDefinition:
+    if not definitions:
+        table_schema.invalid(
+            f"AttributeDefinitions is not specified for index: {action['IndexName']}"
+        )
     defined = table_schema.defined_attributes(definitions)
     # The request itself must define the whole key, also what the table defined before.
     if not all(element["AttributeName"] in defined for element in action["KeySchema"]):
         raise wire.ValidationException(
             "Invalid KeySchema: Some index key attribute have no definition"
         )
-    check_types_unchanged(table, defined)
+    check_types_unchanged(table, action["KeySchema"], defined)
     if table.index(action["IndexName"]) is not None:
         raise wire.ValidationException("Attempting to create an index which already exists")
     if any(index.building for index in table.indexes):
@@ -237,20 +289,40 @@ def with_new_index(
     return with_index_notes(grown, action)
 
 
-def check_types_unchanged(table: TableDefinition, defined: Mapping[str, KeyAttribute]) -> None:
+def check_types_unchanged(
+    table: TableDefinition, new: Sequence[Params], defined: Mapping[str, KeyAttribute]
+) -> None:
     for attribute in table.attributes:
         if defined.get(attribute.name, attribute) != attribute:
+            elements = ((defined[each["AttributeName"]], each["KeyType"]) for each in new)
             table_schema.invalid(
-                f"Attribute {attribute.name} is already defined with type {attribute.type}, "
-                "which cannot be changed while a key uses it"
+                "Attributes cannot be redefined. Please check that your attribute has the same "
+                "type as previously defined. Existing schema: "
+                f"{table_schema.shown_schema(schema_with(table, attribute))} "
+                f"New schema: {table_schema.shown_schema(elements)}"
             )
 
 
+def schema_with(
+    table: TableDefinition, attribute: KeyAttribute
+) -> Iterator[tuple[KeyAttribute, str]]:
+    """The first key that an attribute is part of."""
+    keys: list[tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]]
+    keys = [((table.hash_key,), table.key_attributes[1:])]
+    keys += [(index.hash_key, index.range_key) for index in table.indexes]
+    hashes, ranges = next(key for key in keys if attribute in (*key[0], *key[1]))
+    yield from ((each, "HASH") for each in hashes)
+    yield from ((each, "RANGE") for each in ranges)
+
+
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
-    index = existing_index(table, name)
+    index = existing_index(table, name, "delete")
     kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
     others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
+    insights = notes.get(table_schema.INSIGHTS)
+    if insights:
+        notes[table_schema.INSIGHTS] = {k: v for k, v in insights.items() if k != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
     used = table_schema.key_names(shrunk)
     return replace(
@@ -282,10 +354,15 @@ def changed_notes(
         }
         changed["OnDemandThroughput"] = {k: v for k, v in ceilings.items() if v != -1}
     if declared.get("WarmThroughput"):
-        changed["WarmThroughput"] = {
-            **changed.get("WarmThroughput", {}),
-            **declared["WarmThroughput"],
-        }
+        index = table.index(declared.get("IndexName", ""))
+        current = storage.warm(table, index.throughput if index else table.throughput, notes)
+        for unit, value in declared["WarmThroughput"].items():
+            if value < current[unit]:
+                table_schema.invalid(
+                    f"Requested {unit} for WarmThroughput for {subject.replace(':', '')} is lower "
+                    "than current WarmThroughput, decreasing WarmThroughput is not supported"
+                )
+        changed["WarmThroughput"] = {**current, **declared["WarmThroughput"]}
     return changed
 
 
@@ -296,9 +373,7 @@ def with_stream(table: TableDefinition, specification: Params | None) -> TableDe
     view_type = specification.get("StreamViewType")
     if specification["StreamEnabled"]:
         if view_type is None:
-            table_schema.invalid(
-                "If stream is being enabled, then UpdateViewType must be specified"
-            )
+            table_schema.invalid("If stream is being enabled then UpdateViewType is required")
         if is_on:
             raise wire.ValidationException(
                 f"Table already has an enabled stream: TableName: {table.name}"
@@ -321,7 +396,8 @@ def with_encryption(table: TableDefinition, specification: Params | None) -> Tab
         table_schema.invalid(
             "Table is already encrypted by default"
             if key is None
-            else "Table is already encrypted with given KMSMasterKeyId"
+            else "Table is already encrypted with given KMSMasterKeyId. "
+            "Use KMSMasterKeyId parameter if you want to change Master Key"
         )
     return replace(table, sse=key)
 

@@ -30,6 +30,7 @@ MAX_WRITES = 25
 # ("BatchGetItem"), which makes these megabytes decimal.
 RESPONSE_BYTES = 16_000_000
 PARTITION_BYTES = 1024 * 1024
+PROJECTIONS = ("ProjectionExpression", "AttributesToGet")
 DUPLICATES = "Provided list of item keys contains duplicates"
 
 
@@ -80,6 +81,14 @@ def batch_get_item(database: Database, params: Params) -> Response:
 
 
 def read_tables(requests: Params) -> list[TableReads]:
+    if not requests:
+        raise wire.ValidationException("The requestItems parameter is required for BatchGetItem")
+    # Tables may not differ in this: AWS looks at the request as a whole.
+    check_parameters(
+        {member: None for given in requests.values() for member in PROJECTIONS if member in given},
+        expressions=PROJECTIONS[:1],
+        legacy=PROJECTIONS[1:],
+    )
     reads = []
     most = MAX_KEYS
     for name, given in requests.items():
@@ -176,6 +185,8 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
 
 
 def read_actions(requests: Params) -> Iterator[BatchAction]:
+    if not requests:
+        raise wire.ValidationException("The requestItems parameter is required for BatchWriteItem")
     if sum(map(len, requests.values())) > MAX_WRITES:
         raise wire.ValidationException("Too many items requested for the BatchWriteItem call")
     for name, given in requests.items():

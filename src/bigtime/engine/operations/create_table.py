@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
+from bigtime.engine.operations.policy_document import check_document
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
 
-# Parts of the API that belong to global tables, policies and vector search, which are not
-# here. A table that seemed to have them would be worse than an error.
+# Parts of the API that belong to global tables and vector search, which are not here. A table
+# that seemed to have them would be worse than an error.
 NOT_FOR_CREATE: Final = tuple(
-    "GlobalTableSettingsReplicationMode GlobalTableSourceArn ResourcePolicy VectorIndexes".split()
+    "GlobalTableSettingsReplicationMode GlobalTableSourceArn VectorIndexes".split()
+)
+WARM_PAGE: Final = (
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html"
 )
 
 
@@ -43,6 +48,8 @@ def new_table(params: Params) -> TableDefinition:
         notes=declared_notes(params, on_demand=on_demand),
     )
     check_all_used(table)
+    if "ResourcePolicy" in params:
+        check_document(params["ResourcePolicy"])
     table_schema.refuse_members(params, NOT_FOR_CREATE)
     return table
 
@@ -133,8 +140,29 @@ def capacity_notes(declared: Params, subject: str, *, on_demand: bool) -> dict[s
             table_schema.refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
         notes["OnDemandThroughput"] = table_schema.on_demand_ceilings(ceilings, subject)
     if declared.get("WarmThroughput"):
+        check_warm(declared, subject, on_demand=on_demand)
         notes["WarmThroughput"] = dict(declared["WarmThroughput"])
     return notes
+
+
+def check_warm(declared: Params, subject: str, *, on_demand: bool) -> None:
+    """What is asked to be warm is at least what a new table can serve anyway."""
+    if on_demand:
+        least: Mapping[str, int] = storage.WARM_ON_DEMAND
+        reason = dict.fromkeys(least, f"initial throughput for OnDemand. See: {WARM_PAGE}")
+    else:
+        given = declared.get("ProvisionedThroughput", {})
+        least = {unit: given.get(name, 0) for unit, name in table_schema.PROVISIONED_UNIT.items()}
+        reason = {
+            unit: f"{name} of ProvisionedThroughput"
+            for unit, name in table_schema.PROVISIONED_UNIT.items()
+        }
+    for unit, value in declared["WarmThroughput"].items():
+        if value < least[unit]:
+            table_schema.invalid(
+                f"Requested {unit} for WarmThroughput for {subject.replace(':', '')} is lower than "
+                f"{reason[unit]}"
+            )
 
 
 def check_all_used(table: TableDefinition) -> None:

@@ -239,13 +239,15 @@ def check_select(params: Params) -> None:
             f"Cannot specify the {named[0]} when choosing to get {wanted}"
         )
     if select == "SPECIFIC_ATTRIBUTES" and not named:
-        raise invalid(
+        raise wire.ValidationException(
             "Must specify the AttributesToGet or ProjectionExpression "
             "when choosing to get SPECIFIC_ATTRIBUTES"
         )
     if select == "ALL_PROJECTED_ATTRIBUTES" and "IndexName" not in params:
         # AWS says "Querying" to a Scan as well.
-        raise invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+        raise wire.ValidationException(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        )
 
 
 def read_selection(params: Params, index: Index | None, expressions: Expressions) -> PageOptions:

@@ -68,8 +68,8 @@ class QueryPlan:
     consistent: bool
 
     def prepare(self, table: Table, params: Params) -> PreparedRead | None:
-        given = params["ExpressionAttributeValues"]
-        if len(given) != len(self.types):
+        given = params.get("ExpressionAttributeValues")
+        if given is None or len(given) != len(self.types):
             return None
         try:
             partition = storage.quick_blob(given[self.key], self.attribute)

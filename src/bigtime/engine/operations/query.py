@@ -29,6 +29,8 @@ def query(database: Database, params: Params) -> Response:
         expressions.read_legacy(
             params
         )  # AWS finds fault with these before it looks at the start key.
+    if "KeyConditions" in params:
+        expressions.read_key_conditions(params["KeyConditions"])
     start = page.read_start_key(params)
     if "KeyConditionExpression" not in params and "KeyConditions" not in params:
         raise ValidationException(
@@ -37,7 +39,7 @@ def query(database: Database, params: Params) -> Response:
         )
     parsed = expressions.read_expressions(params)
     terms = {term.attribute: term for term in parsed.key_condition or ()}
-    if not terms or (len(terms) > SIMPLE_KEY and "IndexName" not in params):
+    if not terms or ("KeyConditions" in params and len(terms) > SIMPLE_KEY):
         raise ValidationException(MISCOUNTED)
     table = database.catalogue.table(database.table_name(params["TableName"]))
     index = find_index(table, params)
@@ -99,10 +101,17 @@ def check_terms(
     codec = index.codec if index else table.codec
     names = index.key_names if index else table.key_names
     key = codec.hash_key + codec.range_key
-    if len(terms) > SIMPLE_KEY >= len(key):
-        raise ValidationException(MISCOUNTED)
+    if len(terms) > max(SIMPLE_KEY, len(key)):
+        raise ValidationException(
+            f"The number of query conditions ({len(terms)}) exceeds the number of key attributes "
+            f"defined in the schema ({len(key)})"
+        )
     if start is not None and len(start) != len(names):
         raise ValidationException(page.INVALID)
+    if start is not None and len(key) == len(names) == 1:
+        # A partition of one item has no second page.
+        raise ValidationException("The provided exclusive start key is invalid")
+    check_no_gap(terms, codec.range_key)
     equals = len(codec.hash_key)
     for place, attribute in enumerate(key):
         is_hash = place < equals
@@ -118,6 +127,25 @@ def check_terms(
                 storage.check_key_value(attribute, operand, is_hash=is_hash)
     if len(terms) > len(key):
         raise ValidationException(UNSUPPORTED)
+
+
+def check_no_gap(
+    terms: dict[str, expressions.KeyTerm], range_key: tuple[KeyAttribute, ...]
+) -> None:
+    """Of a sort key of many attributes all but the last that is named are compared by `=`."""
+    named = [place for place, attribute in enumerate(range_key) if attribute.name in terms]
+    if len(range_key) == 1 or not named:
+        return
+    loose = [
+        attribute.name
+        for attribute in range_key[: named[-1]]
+        if attribute.name not in terms or terms[attribute.name].operator != "="
+    ]
+    if loose:
+        raise ValidationException(
+            f"RANGE key attributes {', '.join(loose)} must have equality conditions specified in "
+            f"the query because a condition is present on key attribute {range_key[named[-1]].name}"
+        )
 
 
 def find_term(

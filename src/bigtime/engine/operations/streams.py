@@ -164,6 +164,7 @@ def starting_sequence(
     now: float,
     oldest: float,
 ) -> int:
+    check_starting_parameters(params)
     match params["ShardIteratorType"]:
         case "TRIM_HORIZON":
             return HORIZON
@@ -175,6 +176,15 @@ def starting_sequence(
             sequence = named_sequence(reader, stream, shard, params, oldest)
             start = sequence if kind == "AT_SEQUENCE_NUMBER" else sequence + 1
             return next_sequence(reader, stream, shard, start)
+
+
+def check_starting_parameters(params: Params) -> None:
+    kind = params["ShardIteratorType"]
+    if "SequenceNumber" in params and not kind.endswith("SEQUENCE_NUMBER"):
+        raise wire.ValidationException(
+            "One or more parameter values were invalid: SequenceNumber must not be specified "
+            f"when ShardIteratorType is {kind}"
+        )
 
 
 def named_sequence(
@@ -348,7 +358,12 @@ def stream_from(
     return Stream(number, table_name, label, **orjson.loads(text), disabled_at=disabled_at)
 
 
+STREAM_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table/[^/]+/stream/[^/]+")
+
+
 def find_stream(database: Database, reader: apsw.Connection, arn: str) -> Stream:
+    if not STREAM_ARN.fullmatch(arn):
+        raise wire.ValidationException("Invalid StreamArn")
     # What is not ASCII is no ARN of ours, and may not even be text that SQLite takes.
     if arn.isascii():
         named = (table_name(arn), arn.rpartition("/")[2])

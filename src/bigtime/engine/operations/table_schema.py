@@ -13,9 +13,10 @@ from typing import Any, Final, NoReturn
 
 from bigtime.engine import storage
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
-from bigtime.wire import AccessDeniedException, Params, ValidationException
+from bigtime.wire import Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
+PAIR: Final = 2
 # AWS: "Constraints in Amazon DynamoDB", "Secondary indexes"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MOST_PROJECTED: Final = 100
@@ -24,6 +25,12 @@ MOST_GLOBAL_INDEXES: Final = 20
 GREATEST_THROUGHPUT: Final = 1_000_000_000_000
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 UNITS: Final = ("ReadCapacityUnits", "WriteCapacityUnits")
+PROVISIONED_UNIT: Final = {
+    "ReadUnitsPerSecond": "ReadCapacityUnits",
+    "WriteUnitsPerSecond": "WriteCapacityUnits",
+}
+# Of a definition's notes: the states of contributor insights.
+INSIGHTS: Final = "ContributorInsights"
 CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 
 
@@ -52,8 +59,19 @@ def defined_attributes(definitions: Sequence[Params]) -> dict[str, KeyAttribute]
         for definition in definitions
     }
     if len(found) < len(definitions):
-        invalid("Duplicate attribute definitions are not allowed")
+        names = [definition["AttributeName"] for definition in definitions]
+        raise ValidationException(f"Attribute Name is duplicated: {first_repeated(names)}")
     return found
+
+
+def first_repeated(names: Sequence[str]) -> str:
+    return next(name for place, name in enumerate(names) if name in names[:place])
+
+
+def shown_schema(elements: Iterable[tuple[KeyAttribute, str]]) -> str:
+    """A key schema as AWS's messages print it."""
+    shown = (f"SchemaElement: key{{{each.name}:{each.type}:{role}}}" for each, role in elements)
+    return f"Schema:[{', '.join(shown)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +99,11 @@ def long_key_schema(elements: Sequence[Params], defined: Mapping[str, KeyAttribu
     check_starts_with_hash(elements)
     types = [element["KeyType"] for element in elements]
     if types != sorted(types):
-        raise ValidationException(
-            "Invalid KeySchema: "
-            "All HASH key attributes must precede RANGE key attributes in the KeySchema"
-        )
+        invalid("All HASH key attributes must precede RANGE key attributes in the KeySchema")
     for key_type in ("HASH", "RANGE"):
         if types.count(key_type) > MOST_KEY_ATTRIBUTES:
-            raise ValidationException(
-                "Invalid KeySchema: The KeySchema exceeds the maximum allowed number of "
-                f"{key_type} key attributes"
+            invalid(
+                f"The KeySchema exceeds the maximum allowed number of {key_type} key attributes"
             )
     return split(elements, defined)
 
@@ -104,6 +118,8 @@ def check_defined(elements: Sequence[Params], defined: Mapping[str, KeyAttribute
     if len(set(names)) < len(names):
         raise ValidationException(
             "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+            if len(names) == PAIR
+            else "The KeySchema contains multiple key attributes with the same name"
         )
 
 
@@ -166,6 +182,9 @@ def projection(declared: Params) -> Any:
         invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
     if kind == "INCLUDE" and not declared.get("NonKeyAttributes"):
         invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    names = declared.get("NonKeyAttributes", ())
+    if len(set(names)) < len(names):
+        invalid(f"Duplicate element in NonKeyAttributes: {first_repeated(names)}")
     return kind
 
 
@@ -267,7 +286,7 @@ def declared_stream(specification: Params | None) -> storage.StreamDefinition | 
             )
         return None
     if view_type is None:
-        invalid("Table is being created with a stream enabled, UpdateViewType must be specified")
+        invalid("Table is being created with a stream enabled, UpdateViewType is required")
     return new_stream(view_type)
 
 
@@ -278,9 +297,12 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
     if specification.get("SSEType", "KMS") != "KMS":
         invalid(f"SSEType {specification['SSEType']} is not supported")
     if not specification.get("Enabled", False):
-        if "KMSMasterKeyId" in specification:
-            invalid("KMSMasterKeyId can only be specified when server-side encryption is enabled")
+        for member in ("SSEType", "KMSMasterKeyId"):
+            if member in specification:
+                invalid(f"{member} can not be specified if Enabled is false")
         return None
+    if "KMSMasterKeyId" in specification and "SSEType" not in specification:
+        invalid("SSEType KMS is required if KMSMasterKeyId is specified")
     return {
         "SSEType": "KMS",
         "KMSMasterKeyId": specification.get("KMSMasterKeyId", "alias/aws/dynamodb"),
@@ -290,29 +312,33 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
 # --- Tags ---------------------------------------------------------------------------------
 
 MOST_TAGS: Final = 50
-ANY_ARN: Final = re.compile(r".+:.+:.+:.+:.+:.+/.+")
-TAGGABLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:.+:\d+:table/([^/]{3,})")
+# AWS: "Tagging restrictions in DynamoDB": letters, spaces, numbers and these
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Tagging.html
+TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
+DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
 TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
 
 
-def tagged_resource(operation: str, params: Params, *, account: str) -> str:
+def tagged_resource(operation: str, params: Params) -> str:
     """The table that a tag call is about, after the checks that AWS makes of its parameters."""
     arn, member = params.get("ResourceArn"), TAG_MEMBER.get(operation)
     if arn is None:
         raise ValidationException("Invalid TableArn")
-    if not ANY_ARN.fullmatch(arn):
-        raise AccessDeniedException(
-            f"User: arn:aws:iam::{account}:root is not authorized to perform: "
-            f"dynamodb:{operation} on resource: {arn or '*'}"
-        )
+    if not arn.startswith("arn:"):
+        invalid(f"ARNs must start with 'arn:': {arn}")
     if member is not None and member not in params:
         raise ValidationException(
             f"1 validation error detected: Value null at '{member[0].lower()}{member[1:]}' "
             "failed to satisfy constraint: Member must not be null"
         )
-    found = TAGGABLE_ARN.fullmatch(arn)
+    found = DYNAMODB_ARN.fullmatch(arn)
     if found is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if found[2]:
+        invalid(
+            "Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {arn}"
+        )
     if member is not None and not params[member]:
         noun = "Tag" if member == "Tags" else "Tag Key"
         raise ValidationException(f"Atleast one {noun} needs to be provided as Input.")
@@ -326,16 +352,30 @@ def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition
 
 
 def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
+    for key in keys:
+        check_tag_text("Key", key)
     return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
 
 
 def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
     found = {tag["Key"]: tag["Value"] for tag in tags}
     if len(found) < len(tags):
-        invalid("Duplicate tag keys are not allowed")
-    for key in found:
+        repeated = first_repeated([tag["Key"] for tag in tags])
+        raise ValidationException(
+            f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {repeated}"
+        )
+    for key, value in found.items():
         if key.lower().startswith("aws:"):
-            invalid("aws: prefixed tag key names are not allowed for external use")
+            raise ValidationException(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+        check_tag_text("Key", key)
+        check_tag_text("Value", value)
     if len(found) > MOST_TAGS:
-        invalid(f"The number of tags exceeds the per-resource limit of {MOST_TAGS}")
+        raise ValidationException(
+            "Number of Tags exceed the current limit for the provided ResourceArn"
+        )
     return found
+
+
+def check_tag_text(part: str, text: str) -> None:
+    if not TAG_TEXT.fullmatch(text):
+        raise ValidationException(f"The Tag {part} provided is invalid, {part}: {text}")

@@ -15,12 +15,21 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.policy_document import with_policy
 from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
 MAX_TABLES = 2_500
 DEFAULT_LIST = 100
+# What DeleteTable no longer tells of a table that is going.
+GONE_FIRST = (
+    "AttributeDefinitions",
+    "KeySchema",
+    "CreationDateTime",
+    "LocalSecondaryIndexes",
+    "GlobalSecondaryIndexes",
+)
 
 
 def create_table(database: Database, params: Params) -> Work[Response]:
@@ -36,6 +45,8 @@ def create_table(database: Database, params: Params) -> Work[Response]:
                 f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
             )
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
+        if "ResourcePolicy" in params:
+            definition = with_policy(definition, "", params["ResourcePolicy"], transaction.now)
         if definition.stream:
             definition = start_stream(database, transaction, definition)
         table = catalogue.add(transaction, definition)
@@ -92,7 +103,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
             storage.close_stream(transaction, table.stream)
         database.catalogue.remove(transaction, table)
         answer = description_response(database, table, "DELETING", counts)
-        for gone in ("AttributeDefinitions", "KeySchema", "CreationDateTime"):
+        for gone in GONE_FIRST:
             answer.pop(gone, None)
         return {"TableDescription": answer}
 
@@ -137,7 +148,7 @@ def change_tags(
     params: Params,
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
-    name = tagged_resource(operation, params, account=database.account)
+    name = tagged_resource(operation, params)
 
     def work(transaction: Transaction) -> Response:
         table = database.catalogue.tables_for_writing().get(name)
@@ -150,11 +161,15 @@ def change_tags(
 
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = tagged_resource("ListTagsOfResource", params, account=database.account)
+    name = tagged_resource("ListTagsOfResource", params)
     database.catalogue.refresh()
     table = database.catalogue.tables.get(name)
     if table is None:
-        raise no_such_resource(params["ResourceArn"])
+        # Who may not know of a table is not told that there is none.
+        raise wire.AccessDeniedException(
+            f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
+            f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
+        )
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
 
 
@@ -198,6 +213,12 @@ def describe_limits(database: Database, params: Params) -> Response:
 def describe_endpoints(database: Database, params: Params) -> Response:
     address = f"dynamodb.{database.region}.amazonaws.com"
     return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
+
+
+def refuse_replica_auto_scaling(database: Database, params: Params) -> Response:
+    """To AWS a table without replicas is no global table, and only those have these settings."""
+    name = database.table_name(params["TableName"])
+    raise wire.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
 def description_response(

@@ -4,10 +4,11 @@ A write transaction is one work of the committer, so it is serializable by const
 may be wrong with it comes out in one of two ways:
 
 1. What AWS finds in the request before it begins is a ValidationException of the whole: a wrong
-   value, a wrong expression, an empty key, two actions on one item, too much at once.
+   value, a wrong expression, an empty key, two actions on one item, too much at once, a new item
+   that is too large or too deep.
 2. What it finds at an item cancels the transaction, with a reason per action: a key of another
-   schema or too long, an item too large or too deep, an update that does not fit the item, a
-   failed condition. Every failed condition is reported, but only the first invalid action.
+   schema or too long, an update that does not fit the item or makes it too large, a failed
+   condition. Every failed condition is reported, but only the first invalid action.
 
 A client token is kept with the transaction's other changes for ten minutes. The same request
 with the same token changes nothing again; another request with it is refused.
@@ -42,6 +43,7 @@ KINDS: dict[str, Kind] = {
 }
 SAME_ITEM = "Transaction request cannot include multiple operations on one item"
 TOO_MUCH = "The aggregate size of the items in the transaction cannot exceed 4 MB"
+REQUEST_TOO_LARGE = "Transaction request size cannot exceed 4 MB"
 # So begin AWS's texts about an empty key, of the table or of an index, and no others.
 EMPTY_KEY = "One or more parameter values are not valid. "
 
@@ -58,11 +60,8 @@ class Action:
     item: Item
     size: int
     expressions: Expressions
-    fault: wire.ValidationException | None = None
 
     def write(self, table: Table) -> Write:
-        if self.fault:
-            raise self.fault
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
         if self.kind == "update":
             check_update(table, self.given, self.expressions)
@@ -81,7 +80,7 @@ class Action:
 def transact_write_items(database: Database, params: Params) -> Work[Response]:
     actions = [read_action(entry) for entry in params["TransactItems"]]
     if sum([action.size + action.expressions.value_bytes for action in actions]) > MAX_BYTES:
-        raise wire.ValidationException(TOO_MUCH)
+        raise wire.ValidationException(REQUEST_TOO_LARGE)
     if database.faults.active:
         database.faults.meet("TransactWriteItems", len(actions))
     token = params.get("ClientRequestToken")
@@ -116,17 +115,10 @@ def read_action(entry: Params) -> Action:
     check_parameters(
         given, expressions=expressions if kind == "update" else expressions[1:], legacy=()
     )
-    item: Item = given["Item"] if kind == "put" else given["Key"]
-    size, fault = 0, None
-    try:
-        item, size = wire.check_item(item)
-    except wire.ValidationException as error:
-        if error.message != wire.TOO_DEEP:
-            raise
-        fault = error
+    item, size = wire.check_item(given["Item"] if kind == "put" else given["Key"])
     if kind == "put" and size > wire.MAX_ITEM_BYTES:
-        fault = wire.ValidationException(PUT_TOO_LARGE)
-    return Action(kind, given, item, size, read_expressions(given), fault)
+        raise wire.ValidationException(PUT_TOO_LARGE)
+    return Action(kind, given, item, size, read_expressions(given))
 
 
 def plan_all(database: Database, transaction: Transaction, actions: list[Action]) -> list[Plan]:

@@ -63,6 +63,9 @@ class Write:
         before = self.item if plan.old is None else plan.old
         if self.update is None:
             return wire.check_item(before)
+        if plan.old is None and self.update.attributes and self.update.only_removes:
+            # Nothing is there to be removed, so no path into it can be wrong.
+            return None, 0
         after, size = wire.check_item(self.update.apply(before))
         if plan.old is None and self.update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,

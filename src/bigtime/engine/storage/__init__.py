@@ -12,7 +12,9 @@ from bigtime.engine.storage.definition import (
     OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition, Throughput,
     expiry_second,
 )
-from bigtime.engine.storage.describe import stream_arn, table_description, table_name
+from bigtime.engine.storage.describe import (
+    WARM_ON_DEMAND, stream_arn, table_description, table_name, warm,
+)
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import (
@@ -33,14 +35,15 @@ from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults", "FileFormatError",
-    "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec", "LogLost", "Settings",
-    "SortRange", "StreamDefinition", "Table", "TableDefinition", "Throughput", "Transaction",
-    "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill", "all_rows", "append_record",
-    "base_blobs", "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint",
-    "checksum_vfs", "close_stream", "compact", "discard", "discard_some", "expiry_second",
-    "explain", "first_after", "has_late_stamps", "has_pages_to_return", "index_type_mismatch",
-    "last_sequence", "mend_stamps", "open_stream", "pending_backfills", "quick_blob",
-    "return_pages", "rotate_shards", "scrub", "scrub_file", "segment_range", "stream_arn",
-    "streams_to_trim", "table_description", "table_name", "tables_to_discard", "trim_stream",
+    "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults",
+    "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec",
+    "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
+    "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill",
+    "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill", "check_key_size",
+    "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "compact", "discard",
+    "discard_some", "expiry_second", "explain", "first_after", "has_late_stamps",
+    "has_pages_to_return", "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream",
+    "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "scrub", "scrub_file",
+    "segment_range", "stream_arn", "streams_to_trim", "table_description", "table_name",
+    "tables_to_discard", "trim_stream", "warm",
 ]

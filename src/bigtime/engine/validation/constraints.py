@@ -71,6 +71,10 @@ def collection_failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 
 def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
+    if shape.terse and shape.terse in constraint:
+        start, dot, end = path.rpartition(".")
+        place = upper_first(f"{start}{dot}{upper_first(end)}")
+        return f"Value at '{place}' failed to satisfy constraint: {constraint}"
     text = "null" if value is None else f"'{java_text(shape, value)}'"
     return f"Value {text} at '{path}' failed to satisfy constraint: {constraint}"
 
@@ -81,6 +85,8 @@ def broken_by(shape: Shape, value: Any) -> list[str]:
         return ["Member must not be null"]
     if shape.takes_arn and TABLE_ARN.fullmatch(value):
         return []
+    if shape.takes_arn and not value:
+        return [must_be_bounded(shape, "greater than or equal to 1")]
     broken = []
     if shape.choices and value not in shape.choices:
         broken.append(must_be_one_of(shape))
@@ -130,6 +136,10 @@ def must_be_one_of(shape: Shape) -> str:
 
 def lower_first(name: str) -> str:
     return name[0].lower() + name[1:]
+
+
+def upper_first(name: str) -> str:
+    return name[0].upper() + name[1:]
 
 
 def java_text(shape: Shape, value: Any) -> str:

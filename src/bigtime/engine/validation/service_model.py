@@ -44,7 +44,7 @@ MEMBER_ORDER: dict[str, str] = {
     "BatchWriteItemInput": "ReturnConsumedCapacity ReturnItemCollectionMetrics RequestItems",
     "CreateGlobalSecondaryIndexAction": "Projection IndexName ProvisionedThroughput KeySchema",
     "CreateTableInput": "AttributeDefinitions TableName BillingMode ProvisionedThroughput "
-    "KeySchema LocalSecondaryIndexes GlobalSecondaryIndexes",
+    "KeySchema GlobalSecondaryIndexes LocalSecondaryIndexes",
     "DeleteItemInput": "ReturnConsumedCapacity TableName ReturnValues "
     "ReturnItemCollectionMetrics Key ConditionalOperator Expected",
     "GetItemInput": "ReturnConsumedCapacity AttributesToGet TableName Key",
@@ -86,6 +86,17 @@ MAXIMUM: dict[tuple[str, str], int] = {
     ("ScanInput", "AttributesToGet"): 255,
 }
 
+# Minima that the service does not check as such: the operation has words of its own.
+NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
+    {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
+)
+
+# Bounds that the service reports without the value, at a path in capitals.
+TERSE: dict[tuple[str, str], str] = {
+    ("KeysAndAttributes", "Keys"): "less than",
+    ("QueryInput", "Limit"): "greater than",
+}
+
 # Patterns that Python cannot read, or would be slow to refuse, and what it reads instead.
 PYTHON_PATTERNS: dict[str, str] = {
     r"\p{Print}+": r"[\x20-\x7E]+",
@@ -98,7 +109,11 @@ PYTHON_PATTERNS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One type of the model. `takes_arn` marks a table's name that may also be its ARN."""
+    """One type of the model.
+
+    `takes_arn` marks a table's name that may also be its ARN, `terse` how the texts of bounds
+    begin that are reported without the value.
+    """
 
     name: str
     kind: str
@@ -111,6 +126,7 @@ class Shape:
     pattern: str | None = None
     choices: tuple[str, ...] = ()
     takes_arn: bool = False
+    terse: str = ""
 
     @property
     def element(self) -> Shape:
@@ -165,11 +181,20 @@ def structure(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
         found = shape_named(references[member]["shape"], raw, known)
         if member == "TableName":
             found = table_name(takes_arn=found.name == "TableArn" and name != "CreateTableInput")
-        maximum = MAXIMUM.get((name, member), found.maximum)
-        shape.members[member] = (
-            found if maximum == found.maximum else replace(found, maximum=maximum)
-        )
+        shape.members[member] = corrected(found, (name, member))
     return shape
+
+
+def corrected(shape: Shape, place: tuple[str, str]) -> Shape:
+    """The shape of a member as the service checks it."""
+    if place not in MAXIMUM and place not in NO_MINIMUM and place not in TERSE:
+        return shape
+    return replace(
+        shape,
+        minimum=None if place in NO_MINIMUM else shape.minimum,
+        maximum=MAXIMUM.get(place, shape.maximum),
+        terse=TERSE.get(place, ""),
+    )
 
 
 def reported_at(structure_name: str, member: str) -> int:

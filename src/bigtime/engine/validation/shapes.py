@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -50,27 +51,38 @@ def exact(operation: str, params: Any) -> wire.Params:
         raise wire.SerializationException("")
     request: dict[str, Any] = read(shape, params)
     if operation in NAME_COMES_FIRST:
-        check_table_name(request.get("TableName"), takes_arn=operation != "CreateTable")
+        check_table_name(shape, request)
     check_constraints(shape, request)
     return request
 
 
-def check_table_name(name: str | None, *, takes_arn: bool) -> None:
-    if name is None:
+def check_table_name(shape: service_model.Shape, request: dict[str, Any]) -> None:
+    if request.get("TableName") is None:
         raise wire.ValidationException(
             "The parameter 'TableName' is required but was not present in the request"
         )
-    if not 3 <= len(name) <= 255 and not (takes_arn and service_model.TABLE_ARN.fullmatch(name)):
-        raise wire.ValidationException(
-            "TableName must be at least 3 characters long and at most 255 characters long"
-        )
+    name_alone = replace(
+        shape,
+        members={"TableName": shape.members["TableName"]},
+        required=frozenset({"TableName"}),
+    )
+    check_constraints(name_alone, request)
 
 
 @cache
 def plain_request(operation: str) -> Plain:
     if operation not in service_model.operations():
-        raise wire.UnknownOperationException("")
+        raise unknown_operation(operation)
     return plain_shape(service_model.input_shape(operation))
+
+
+def unknown_operation(operation: str) -> wire.UnknownOperationException:
+    """AWS sends no message with this one; the operation's name saves its caller a search."""
+    if operation in service_model.operations():
+        return wire.UnknownOperationException(
+            f"The operation {operation} is not supported by this engine"
+        )
+    return wire.UnknownOperationException(f"There is no operation {operation}")
 
 
 def plain_shape(shape: service_model.Shape) -> Plain:

@@ -1,0 +1,120 @@
+"""Kinesis destinations: which stream a table would send its changes to, and how that stands.
+
+Nothing is sent: there is no Kinesis here. What is kept is the state, so that whoever sets up a
+table finds what it has set up. A destination that was switched off stays listed as DISABLED.
+
+AWS: "Using Kinesis Data Streams to capture changes to DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/kds.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from bigtime.engine.operations.tables import find, find_for_writing
+from bigtime.engine.storage import Database, TableDefinition, Transaction, Work
+from bigtime.wire import Params, Response, ValidationException
+
+Destinations: TypeAlias = dict[str, dict[str, Any]]
+
+# Of the definition's notes: the destinations by the ARN of their stream.
+NOTES: Final = "KinesisDestinations"
+PRECISION: Final = "ApproximateCreationDateTimePrecision"
+ENABLING: Final = "EnableKinesisStreamingConfiguration"
+UPDATING: Final = "UpdateKinesisStreamingConfiguration"
+KINESIS_ARN: Final = re.compile(r"arn:aws[a-z-]*:kinesis:[^:]+:[^:]*:stream/.+")
+WRONG_STATE: Final = "Table is not in a valid state to enable Kinesis Streaming Destination: "
+
+
+def enable_kinesis_streaming_destination(database: Database, params: Params) -> Work[Response]:
+    if not KINESIS_ARN.fullmatch(params["StreamArn"]):
+        raise ValidationException("Invalid StreamArn")
+
+    def enable(table: TableDefinition, destinations: Destinations) -> dict[str, Any]:
+        if any(known["DestinationStatus"] == "ACTIVE" for known in destinations.values()):
+            raise ValidationException(
+                f"{WRONG_STATE}EnableKinesisStreamingDestination must be DISABLED or "
+                "ENABLE_FAILED to perform ENABLE operation."
+            )
+        precision = params.get(ENABLING, {}).get(PRECISION, "MILLISECOND")
+        return {"DestinationStatus": "ACTIVE", PRECISION: precision}
+
+    return change_destination(database, params, "ENABLING", ENABLING, enable)
+
+
+def disable_kinesis_streaming_destination(database: Database, params: Params) -> Work[Response]:
+    if ENABLING in params:
+        raise ValidationException(
+            "Stream cannot be disabled using EnableKinesisStreamingConfiguration parameters"
+        )
+
+    def disable(table: TableDefinition, destinations: Destinations) -> dict[str, Any]:
+        known = destinations.get(params["StreamArn"])
+        if known is None or known["DestinationStatus"] != "ACTIVE":
+            raise ValidationException(
+                f"{WRONG_STATE}KinesisStreamingDestination must be ACTIVE to perform "
+                "DISABLE operation."
+            )
+        return {**known, "DestinationStatus": "DISABLED"}
+
+    return change_destination(database, params, "DISABLING", ENABLING, disable)
+
+
+def update_kinesis_streaming_destination(database: Database, params: Params) -> Work[Response]:
+    if not params.get(UPDATING):
+        raise ValidationException(
+            "Streaming destination cannot be updated with given parameters: "
+            f"{UPDATING} cannot be null or contain only null values"
+        )
+
+    def update(table: TableDefinition, destinations: Destinations) -> dict[str, Any]:
+        arn, precision = params["StreamArn"], params[UPDATING][PRECISION]
+        known = destinations.get(arn)
+        if known is None or known["DestinationStatus"] != "ACTIVE":
+            raise ValidationException(
+                f"{WRONG_STATE}Kinesis streaming is not in ACTIVE state. Updates are only allowed "
+                f"in ACTIVE state. TableName: {table.name}, kdsArn: {arn}"
+            )
+        if known[PRECISION] == precision:
+            raise ValidationException(
+                f"Invalid Request: Precision is already set to the desired value of {precision} "
+                f"for tableId: {table.id}, kdsArn: {arn}"
+            )
+        return {**known, PRECISION: precision}
+
+    return change_destination(database, params, "UPDATING", UPDATING, update)
+
+
+def change_destination(
+    database: Database,
+    params: Params,
+    status: str,
+    configuration: str,
+    change: Callable[[TableDefinition, Destinations], dict[str, Any]],
+) -> Work[Response]:
+    """Stores what `change` makes of a destination; the answer has the `status` on the way there."""
+    name, arn = database.table_name(params["TableName"]), params["StreamArn"]
+
+    def work(transaction: Transaction) -> Response:
+        table = find_for_writing(database, name).definition
+        destinations: Destinations = table.notes.get(NOTES, {})
+        changed = {**destinations, arn: change(table, destinations)}
+        notes = {**table.notes, NOTES: changed}
+        database.catalogue.change(transaction, replace(table, notes=notes))
+        response: Response = {"TableName": name, "StreamArn": arn, "DestinationStatus": status}
+        if configuration in params:
+            response[configuration] = params[configuration]
+        return response
+
+    return work
+
+
+def describe_kinesis_streaming_destination(database: Database, params: Params) -> Response:
+    name = database.table_name(params["TableName"])
+    database.catalogue.refresh()
+    destinations: Destinations = find(database, name).definition.notes.get(NOTES, {})
+    listed = [{"StreamArn": arn, **known} for arn, known in destinations.items()]
+    return {"TableName": name, "KinesisDataStreamDestinations": listed}

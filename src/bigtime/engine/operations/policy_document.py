@@ -1,0 +1,45 @@
+"""A resource policy as it is stored with its table, and what its text must have to be taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from bigtime.engine.operations.table_schema import invalid
+from bigtime.engine.storage import TableDefinition
+
+# Of the definition's notes: for the table (under "") and for each stream, by its label.
+NOTES: Final = "ResourcePolicies"
+MOST_BYTES: Final = 20 * 1024
+
+
+def check_document(text: str) -> None:
+    """What can be wrong with a policy before anybody evaluates it."""
+    if len(text.encode()) > MOST_BYTES:
+        invalid(f"Maximum policy size of {MOST_BYTES} bytes exceeded")
+    try:
+        document: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        invalid("Invalid policy document: This policy contains invalid Json")
+    statements = document.get("Statement") if isinstance(document, dict) else None
+    if isinstance(statements, dict):
+        statements = [statements]
+    if not isinstance(statements, list) or not statements:
+        invalid("Invalid policy document: Could not parse the policy: Statement is empty!")
+    for statement in statements:
+        for field in ("Effect", "Principal", "Action", "Resource"):
+            if not isinstance(statement, dict) or not {field, f"Not{field}"} & statement.keys():
+                invalid(f"Invalid policy document: Missing required field {field}")
+    labels = [statement["Sid"] for statement in statements if "Sid" in statement]
+    if any(label in labels[:place] for place, label in enumerate(labels)):
+        invalid("Invalid policy document: The Statement Ids in the policy are not unique")
+
+
+def with_policy(definition: TableDefinition, label: str, text: str, now: float) -> TableDefinition:
+    """The table with this policy; its revision is the time, and later than the one before."""
+    policies = definition.notes.get(NOTES, {})
+    before = int(policies.get(label, {}).get("RevisionId", 0))
+    policy = {"Policy": text, "RevisionId": str(max(round(now * 1000), before + 1))}
+    return replace(definition, notes={**definition.notes, NOTES: {**policies, label: policy}})
