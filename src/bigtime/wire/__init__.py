@@ -5,8 +5,8 @@ from bigtime.wire.capacity import (
     READ_BLOCK, index_write_units, read_units, transactional_read_units, write_units,
 )
 from bigtime.wire.errors import (
-    AccessDeniedException, ConditionalCheckFailedException, DynamoDBError, ExpiredIteratorException,
-    IdempotentParameterMismatchException, InternalServerError,
+    AccessDeniedException, ConditionalCheckFailedException, DuplicateItemException, DynamoDBError,
+    ExpiredIteratorException, IdempotentParameterMismatchException, InternalServerError,
     ItemCollectionSizeLimitExceededException, LimitExceededException,
     ProvisionedThroughputExceededException, ResourceInUseException, ResourceNotFoundException,
     SerializationException, TransactionCanceledException, TransactionConflictException,
@@ -23,23 +23,23 @@ from bigtime.wire.requests import (
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
-    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable,
-    equal, item_size, same_maps,
+    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable, equal, item_size,
+    same_maps,
 )
 
 __all__ = [
     "MANY_DATATYPES", "MAX_DIGITS", "MAX_ITEM_BYTES", "MAX_MAGNITUDE", "MIN_MAGNITUDE",
     "READ_BLOCK", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "Bytes",
-    "ConditionalCheckFailedException", "DynamoDBError", "ExpiredIteratorException",
-    "IdempotentParameterMismatchException", "Identity", "InternalServerError", "Item",
-    "ItemCollectionSizeLimitExceededException", "LimitExceededException", "Now", "Params",
-    "PatternName", "Pause", "ProvisionedThroughputExceededException", "Recall", "Remember",
-    "Request", "ResourceInUseException", "ResourceNotFoundException", "Response",
-    "SerializationException", "Step", "Steps", "Together", "TransactionCanceledException",
-    "TransactionConflictException", "TransactionInProgressException", "Transport",
-    "TrimmedDataAccessException", "UnknownOperationException", "ValidationException", "canonical",
-    "check_item", "check_value", "comparable", "decimal", "equal",
-    "index_write_units", "item_identity", "item_size", "lazy_names", "name_steps", "number",
-    "read_units", "same_maps", "sort_bytes", "steps_in", "transactional_read_units",
-    "values", "write_units",
+    "ConditionalCheckFailedException", "DuplicateItemException", "DynamoDBError",
+    "ExpiredIteratorException", "IdempotentParameterMismatchException", "Identity",
+    "InternalServerError", "Item", "ItemCollectionSizeLimitExceededException",
+    "LimitExceededException", "Now", "Params", "PatternName", "Pause",
+    "ProvisionedThroughputExceededException", "Recall", "Remember", "Request",
+    "ResourceInUseException", "ResourceNotFoundException", "Response", "SerializationException",
+    "Step", "Steps", "Together", "TransactionCanceledException", "TransactionConflictException",
+    "TransactionInProgressException", "Transport", "TrimmedDataAccessException",
+    "UnknownOperationException", "ValidationException", "canonical", "check_item", "check_value",
+    "comparable", "decimal", "equal", "index_write_units", "item_identity", "item_size",
+    "lazy_names", "name_steps", "number", "read_units", "same_maps", "sort_bytes", "steps_in",
+    "transactional_read_units", "values", "write_units",
 ]
