@@ -29,7 +29,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import Consumed, costs, mode_of
-from bigtime.engine.operations.key_rules import check_key_paths, check_update
+from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
@@ -83,7 +83,7 @@ class Action:
             raise self.fault
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
         if self.kind == "update":
-            check_update(table, self.given, self.expressions)
+            check_update(table, given_values(self.given), self.expressions)
         return Write(
             self.kind,
             table,

@@ -62,7 +62,8 @@ class StatementWrite:
             update=plan.update.bind(self.values) if plan.update else None,
         )
         if plan.update:
-            operations.check_update(table, {}, parsed)
+            given = operations.values_given_by(plan.update.actions, {}, self.values)
+            operations.check_update(table, given, parsed)
         return operations.Write(
             kind_of(body),
             table,
