@@ -99,6 +99,14 @@ def test_update_of_lists_maps_and_sets(music: Engine) -> None:
         assert item[name] == expected
 
 
+def test_a_response_can_be_changed_without_changing_the_statement(music: Engine) -> None:
+    text = f"UPDATE Music SET Tags = {{'a': [1]}} {ROCKS} RETURNING MODIFIED NEW *"
+    for _ in range(2):
+        (item,) = items(music, text)
+        assert item == {"Tags": {"M": {"a": {"L": [n(1)]}}}}
+        item["Tags"]["M"]["a"]["L"].clear()
+
+
 def test_update_wants_the_item(music: Engine) -> None:
     with pytest.raises(ConditionalCheckFailedException):
         run(music, "UPDATE Music SET a=1 WHERE Artist='Nobody' AND SongTitle='None'")

@@ -1,33 +1,22 @@
 """From a statement's tokens to its tree.
 
-AWS's pages have the syntax: "PartiQL select statements for DynamoDB" and its neighbours, "PartiQL
-arithmetic, comparison, and logical operators" and "Use PartiQL functions with DynamoDB",
+AWS: "PartiQL statements for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.statements.html
-
-Nothing that a text can nest goes deeper than `MAX_DEPTH`, so that no text exhausts the stack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeAlias, TypeVar, cast
 
 from bigtime.engine import expressions
-from bigtime.engine.partiql import literals, statements
-from bigtime.engine.partiql.tokens import END, NAME, NUMBER, QUOTED, STRING, malformed, tokens
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.conditions import ConditionParser
+from bigtime.engine.partiql.tokens import END, NAME, QUOTED, malformed
 from bigtime.wire import ValidationException
 
-Element = TypeVar("Element")
-Part: TypeAlias = expressions.Condition | expressions.Operand
-
-MAX_DEPTH = 64
-MAX_PATH_ELEMENTS = 32
-MAX_INDEX_DIGITS = 9
 CACHED_TEXTS = 1024
 
-COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
-TESTS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
 ADJUSTMENTS: dict[str, type[expressions.Add | expressions.Delete]] = {
     "set_add": expressions.Add,
     "set_delete": expressions.Delete,
@@ -40,58 +29,7 @@ RETURNING = {
 }
 
 
-class Parser:
-    """A cursor over the tokens of one statement."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = tokens(text)
-        self.position = 0
-        self.depth = 0
-        self.parameters = 0
-        self.literals: dict[str, literals.Literal] = {}
-
-    @property
-    def next(self) -> str:
-        return self.tokens[self.position].kind
-
-    def take(self, *kinds: str) -> str:
-        token = self.tokens[self.position]
-        if token.kind not in kinds:
-            raise self.unexpected()
-        self.position += 1
-        return token.text
-
-    def skip(self, kind: str) -> bool:
-        if self.next != kind:
-            return False
-        self.position += 1
-        return True
-
-    def unexpected(self) -> ValidationException:
-        # AWS names what it expected; its texts for each place are not known.
-        return malformed(f"Unexpected {self.tokens[self.position].text}")
-
-    def nested(self, read: Callable[[], Element]) -> Element:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise malformed("The statement is nested too deeply")
-        element = read()
-        self.depth -= 1
-        return element
-
-    def list_of(self, read: Callable[[], Element], close: str) -> tuple[Element, ...]:
-        """The elements up to the closing token, which may be none."""
-        elements: list[Element] = []
-        if not self.skip(close):
-            elements.append(self.nested(read))
-            while self.skip(","):
-                elements.append(self.nested(read))
-            self.take(close)
-        return tuple(elements)
-
-    # --- Statements -------------------------------------------------------------------------
-
+class Parser(ConditionParser):
     def parse(self) -> statements.Statement:
         readers: dict[str, Callable[[], statements.Body]] = {
             "SELECT": self.select,
@@ -190,200 +128,6 @@ class Parser:
             raise malformed(f"Unexpected {' '.join(wanted)}")
         return RETURNING[wanted]
 
-    # --- Paths and values -------------------------------------------------------------------
-
-    def paths(self) -> tuple[expressions.Path, ...]:
-        paths = [self.path()]
-        while self.skip(","):
-            paths.append(self.path())
-        return tuple(paths)
-
-    def path(self) -> expressions.Path:
-        elements: list[str | int] = [self.take(NAME, QUOTED)]
-        while self.next in (".", "["):
-            elements.append(self.member() if self.skip(".") else self.place())
-        if len(elements) > MAX_PATH_ELEMENTS:
-            raise malformed("The path has too many components")
-        return expressions.Path(tuple(elements))
-
-    def member(self) -> str:
-        if self.next not in (NAME, QUOTED):
-            raise malformed("Invalid path dot component")
-        return self.take(NAME, QUOTED)
-
-    def place(self) -> str | int:
-        self.take("[")
-        is_name = self.next == STRING
-        text = self.take(STRING, NUMBER)
-        self.take("]")
-        if is_name:
-            return text
-        if not text.isdigit() or len(text) > MAX_INDEX_DIGITS:
-            raise malformed(f"Invalid list index {text}")
-        return int(text)
-
-    def value(self) -> expressions.Value:
-        name = f":{len(self.literals)}"
-        self.literals[name] = literals.fold(self.literal())
-        return expressions.Value(name)
-
-    def literal(self) -> literals.Literal:
-        readers: dict[str, Callable[[], literals.Literal]] = {
-            "[": lambda: literals.ListLiteral(self.list_of(self.literal, "]")),
-            "<<": lambda: literals.SetLiteral(self.list_of(self.literal, ">>")),
-            "{": lambda: literals.MapLiteral(self.list_of(self.entry, "}")),
-            "?": self.parameter,
-        }
-        read = readers.get(self.next)
-        if read is None:
-            return self.scalar()
-        self.position += 1
-        return read()
-
-    def entry(self) -> tuple[str, literals.Literal]:
-        name = self.take(STRING, QUOTED)
-        self.take(":")
-        return name, self.literal()
-
-    def parameter(self) -> literals.Parameter:
-        self.parameters += 1
-        return literals.Parameter(self.parameters - 1)
-
-    def scalar(self) -> literals.Constant:
-        sign = ""
-        if self.next in ("+", "-"):
-            sign = "-" if self.take("+", "-") == "-" else ""
-            if self.next != NUMBER:
-                raise self.unexpected()
-        kind = self.next
-        text = self.take(STRING, NUMBER, "TRUE", "FALSE", "NULL")
-        match kind:
-            case "string":
-                return literals.Constant({"S": text})
-            case "number":
-                return literals.Constant({"N": sign + text})
-            case "NULL":
-                return literals.Constant({"NULL": True})
-            case _:
-                return literals.Constant({"BOOL": kind == "TRUE"})
-
-    # --- Conditions -------------------------------------------------------------------------
-
-    def expression(self) -> Part:
-        """Conditions joined by OR; or an operand, where parentheses stand around one."""
-        parts = [self.conjunction()]
-        while self.skip("OR"):
-            parts.append(self.conjunction())
-        if len(parts) == 1:
-            return parts[0]
-        return expressions.Or(tuple(map(self.condition, parts)))
-
-    def conjunction(self) -> Part:
-        parts = [self.negation()]
-        while self.skip("AND"):
-            parts.append(self.negation())
-        if len(parts) == 1:
-            return parts[0]
-        return expressions.And(tuple(map(self.condition, parts)))
-
-    def negation(self) -> Part:
-        opposite, found = False, False
-        while self.skip("NOT"):
-            opposite, found = not opposite, True
-        part = self.predicate()
-        if not found:
-            return part
-        condition = self.condition(part)
-        return expressions.Not(condition) if opposite else condition
-
-    def predicate(self) -> Part:
-        left = self.primary()
-        if self.next in COMPARATORS:
-            operator = cast(expressions.Comparator, self.tokens[self.position].kind)
-            self.position += 1
-            return expressions.Comparison(operator, self.operand(left), self.operand_next())
-        if self.skip("IS"):
-            return self.kind_test(self.operand(left))
-        opposite = self.skip("NOT")
-        if self.skip("BETWEEN"):
-            low = self.operand_next()
-            self.take("AND")
-            found: expressions.Condition = expressions.Between(
-                self.operand(left), low, self.operand_next()
-            )
-        elif self.skip("IN"):
-            found = self.membership(self.operand(left))
-        elif opposite:
-            raise self.unexpected()
-        else:
-            return left
-        return expressions.Not(found) if opposite else found
-
-    def kind_test(self, operand: expressions.Operand) -> expressions.Condition:
-        """``IS MISSING`` and ``IS NULL``, which is true of the type NULL and not of nothing."""
-        opposite = self.skip("NOT")
-        if not isinstance(operand, expressions.Path):
-            raise malformed("IS needs an attribute")
-        if self.skip("MISSING"):
-            name = "attribute_exists" if opposite else "attribute_not_exists"
-            return expressions.Function(name, (operand,))
-        self.take("NULL")
-        null = self.constant(literals.Constant({"S": "NULL"}))
-        found = expressions.Function("attribute_type", (operand, null))
-        return expressions.Not(found) if opposite else found
-
-    def constant(self, literal: literals.Constant) -> expressions.Value:
-        name = f":{len(self.literals)}"
-        self.literals[name] = literal
-        return expressions.Value(name)
-
-    def membership(self, operand: expressions.Operand) -> expressions.In:
-        close = "]" if self.next == "[" else ")"
-        self.take("[", "(")
-        choices = self.list_of(self.operand_next, close)
-        if not choices:
-            raise malformed("IN needs at least one value")
-        return expressions.In(operand, choices)
-
-    def primary(self) -> Part:
-        if self.skip("("):
-            part = self.nested(self.expression)
-            self.take(")")
-            return part
-        if self.next in (NAME, "SIZE") and self.tokens[self.position + 1].kind == "(":
-            return self.call()
-        if self.next in (NAME, QUOTED):
-            return self.path()
-        return self.value()
-
-    def call(self) -> expressions.Function:
-        text = self.take(NAME, "SIZE")
-        name = text.lower()
-        self.take("(")
-        operands = self.list_of(self.operand_next, ")")
-        count = 1 if name == "size" else TESTS.get(name)
-        if count is None:
-            # AWS's text is not known.
-            raise malformed(f"Unsupported function {text}")
-        if len(operands) != count:
-            raise malformed(f"{text} takes {count} arguments, not {len(operands)}")
-        return expressions.Function(name, operands)
-
-    def condition(self, part: Part) -> expressions.Condition:
-        if isinstance(part, expressions.Path | expressions.Value) or is_size(part):
-            raise malformed("Expected a condition")
-        return cast(expressions.Condition, part)
-
-    def operand(self, part: Part) -> expressions.Operand:
-        if isinstance(part, expressions.Path | expressions.Value):
-            return part
-        if is_size(part):
-            return cast(expressions.Function, part)
-        raise malformed("Expected an attribute or a value")
-
-    def operand_next(self) -> expressions.Operand:
-        return self.operand(self.primary())
-
     # --- SET and REMOVE ---------------------------------------------------------------------
 
     def removal(self) -> expressions.Action:
@@ -437,10 +181,6 @@ class Parser:
         if len(operands) != 2:
             raise malformed(f"{text} takes 2 arguments, not {len(operands)}")
         return expressions.Function("list_append", operands)
-
-
-def is_size(part: Part) -> bool:
-    return isinstance(part, expressions.Function) and part.name == "size"
 
 
 @lru_cache(CACHED_TEXTS)

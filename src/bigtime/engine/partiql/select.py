@@ -12,8 +12,9 @@ import orjson
 from bigtime.engine import operations
 from bigtime.engine.expressions import Expressions, KeyTerm, UnboundTerm
 from bigtime.engine.partiql.capacity import add_capacity
-from bigtime.engine.partiql.compiler import SelectPlan, Values, select_plan
+from bigtime.engine.partiql.compiler import SelectPlan, select_plan
 from bigtime.engine.partiql.literals import Parameter
+from bigtime.engine.partiql.programs import Values
 from bigtime.engine.partiql.statements import Statement
 from bigtime.engine.storage import Database, SortRange, Table
 from bigtime.wire import AttributeValue, Item, Params, Response, ValidationException, comparable

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import orjson
+
 from bigtime import wire
 from bigtime.engine import operations
 from bigtime.engine.expressions import Expressions
 from bigtime.engine.partiql import statements
-from bigtime.engine.partiql.compiler import Values, write_plan
+from bigtime.engine.partiql.compiler import write_plan
+from bigtime.engine.partiql.programs import Values
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
@@ -124,7 +127,9 @@ def write(database: Database, statement: statements.Statement, params: Params) -
         expressions = Expressions(condition=planned.condition, update=planned.update)
         response = operations.carry_out(database, transaction, planned, asked, expressions)
         attributes = response.pop("Attributes", None)
-        response["Items"] = [] if attributes is None else [attributes]
+        # A copy: the literals among the attributes are those of every request with this text.
+        copies = [] if attributes is None else [orjson.loads(orjson.dumps(attributes))]
+        response["Items"] = copies
         return response
 
     return work
