@@ -34,31 +34,31 @@ def literal(value: AttributeValue) -> str | None:
     return LITERALS[tag](content)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
 def list_literal(elements: list[AttributeValue]) -> str | None:
-    return joined("[", [literal(each) for each in elements], "]")
+    return join_elements("[", [literal(each) for each in elements], "]")
 
 
 def map_literal(members: Item) -> str | None:
-    texts = {quoted(name): literal(each) for name, each in members.items()}
-    return joined("{", [each and f"{name}: {each}" for name, each in texts.items()], "}")
+    texts = {quote(name): literal(each) for name, each in members.items()}
+    return join_elements("{", [each and f"{name}: {each}" for name, each in texts.items()], "}")
 
 
-def joined(opening: str, elements: list[str | None], closing: str) -> str | None:
+def join_elements(opening: str, elements: list[str | None], closing: str) -> str | None:
     texts = [each for each in elements if each is not None]
     return f"{opening}{','.join(texts)}{closing}" if len(texts) == len(elements) else None
 
 
 LITERALS: dict[str, Callable[[Any], str | None]] = {
-    "S": quoted,
+    "S": quote,
     "N": str,
     "B": lambda content: None,
     "BOOL": lambda content: "true" if content else "FALSE",
     "NULL": lambda content: "Null",
-    "SS": lambda content: f"<<{', '.join(map(quoted, content))}>>",
+    "SS": lambda content: f"<<{', '.join(map(quote, content))}>>",
     "NS": lambda content: f"<<{', '.join(content)}>>",
     "BS": lambda content: None,
     "L": list_literal,

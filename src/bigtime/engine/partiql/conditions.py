@@ -100,7 +100,7 @@ class ConditionParser(Cursor):
 
     def primary(self) -> Part:
         if self.skip("("):
-            part = self.nested(self.expression)
+            part = self.nest(self.expression)
             self.take(")")
             return part
         if self.next in (NAME, "SIZE") and self.tokens[self.position + 1].kind == "(":

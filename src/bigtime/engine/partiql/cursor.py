@@ -52,7 +52,7 @@ class Cursor:
         # AWS names what it expected; its texts for each place are not known.
         return malformed(f"Unexpected {self.tokens[self.position].text}")
 
-    def nested(self, read: Callable[[], Element]) -> Element:
+    def nest(self, read: Callable[[], Element]) -> Element:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise malformed("The statement is nested too deeply")
@@ -64,9 +64,9 @@ class Cursor:
         """The elements up to the closing token, which may be none."""
         elements: list[Element] = []
         if not self.skip(close):
-            elements.append(self.nested(read))
+            elements.append(self.nest(read))
             while self.skip(","):
-                elements.append(self.nested(read))
+                elements.append(self.nest(read))
             self.take(close)
         return tuple(elements)
 

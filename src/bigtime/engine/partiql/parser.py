@@ -84,14 +84,14 @@ class Parser(ConditionParser):
         if not actions:
             raise self.unexpected()
         where = self.where()
-        return statements.Update(table, tuple(actions), where, self.returning())
+        return statements.Update(table, tuple(actions), where, self.return_values())
 
     def delete(self) -> statements.Delete:
         self.take("DELETE")
         self.take("FROM")
         table = self.source_name()
         where = self.where()
-        returning = self.returning()
+        returning = self.return_values()
         if returning not in ("NONE", "ALL_OLD"):
             # AWS's text is not known; its page allows nothing else.
             raise ValidationException("A DELETE statement can only return ALL OLD *")
@@ -119,7 +119,7 @@ class Parser(ConditionParser):
             self.position += 1
         return statements.Order(attribute, not descending)
 
-    def returning(self) -> str:
+    def return_values(self) -> str:
         if not self.skip("RETURNING"):
             return "NONE"
         wanted = self.take(NAME).upper(), self.take(NAME).upper()
@@ -139,7 +139,7 @@ class Parser(ConditionParser):
         adjust = ADJUSTMENTS.get(self.tokens[self.position].text.lower())
         if adjust is not None and self.tokens[self.position + 1].kind == "(":
             return self.adjustment(path, adjust)
-        return expressions.Set(path, self.assigned())
+        return expressions.Set(path, self.assigned_value())
 
     def adjustment(
         self, path: expressions.Path, adjust: type[expressions.Add | expressions.Delete]
@@ -156,16 +156,18 @@ class Parser(ConditionParser):
             raise malformed(f"{text} must be assigned to the attribute that it changes")
         return adjust(path, value)
 
-    def assigned(self) -> expressions.Operand:
-        left = self.assigned_term()
+    def assigned_value(self) -> expressions.Operand:
+        left = self.assigned_operand()
         if self.next not in ("+", "-"):
             return left
         operator = self.take("+", "-")
-        return expressions.Arithmetic("+" if operator == "+" else "-", left, self.assigned_term())
+        return expressions.Arithmetic(
+            "+" if operator == "+" else "-", left, self.assigned_operand()
+        )
 
-    def assigned_term(self) -> expressions.Operand:
+    def assigned_operand(self) -> expressions.Operand:
         if self.skip("("):
-            inner = self.nested(self.assigned)
+            inner = self.nest(self.assigned_value)
             self.take(")")
             return inner
         if self.next == NAME and self.tokens[self.position + 1].kind == "(":
@@ -177,7 +179,7 @@ class Parser(ConditionParser):
         if text.lower() != "list_append":
             raise malformed(f"Unsupported function {text}")
         self.take("(")
-        operands = self.list_of(self.assigned, ")")
+        operands = self.list_of(self.assigned_value, ")")
         if len(operands) != 2:
             raise malformed(f"{text} takes 2 arguments, not {len(operands)}")
         return expressions.Function("list_append", operands)
