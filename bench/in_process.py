@@ -32,6 +32,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
             engine(request)
         bare.fill(workload.orders(scale.items))
         yield get_item(engine, bare, scale)
+        yield select_by_key(engine, scale)
         yield query(engine, scale)
         fresh = count(scale.items)
         yield put_item(engine, bare, scale, fresh)
@@ -50,6 +51,30 @@ def get_item(engine: Engine, bare: BareFile, scale: Scale) -> Figure:
         scale.rounds,
     )
     return beside_bare("GetItem, 1 KB, in process", seen, Bar("at most", 3, "x"))
+
+
+def select_by_key(engine: Engine, scale: Scale) -> Figure:
+    """A SELECT of one item beside the GetItem that it becomes, once the statement is known."""
+    numbers = workload.some(scale.items, scale.operations * 4)
+    gets = [workload.get(number) for number in numbers]
+    selects = [workload.select(number) for number in numbers]
+    seen = race(
+        {
+            "statement": Contender(lambda: ask_all(engine, selects), len(selects)),
+            "plain": Contender(lambda: ask_all(engine, gets), len(gets)),
+        },
+        scale.rounds,
+    )
+    ours, other = seen["statement"], seen["plain"]
+    return Figure(
+        "PartiQL SELECT by key, 1 KB, in process",
+        ours,
+        "us",
+        other,
+        "for GetItem",
+        ours / other,
+        Bar("at most", 1.5, "x"),
+    )
 
 
 def put_item(engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int]) -> Figure:

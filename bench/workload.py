@@ -102,6 +102,11 @@ def get(number: int) -> Request:
     return Request("GetItem", {"TableName": TABLE, "Key": key(number)})
 
 
+def select(number: int) -> Request:
+    text = f'SELECT * FROM "{TABLE}" WHERE customer = ? AND "order" = ?'
+    return Request("ExecuteStatement", {"Statement": text, "Parameters": [*key(number).values()]})
+
+
 def put(number: int) -> Request:
     return Request("PutItem", {"TableName": TABLE, "Item": order(number)})
 

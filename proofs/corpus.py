@@ -104,6 +104,41 @@ def item_requests() -> list[tuple[str, Params]]:
         *batch_requests(put),
         *transact_requests(put, update, condition),
         *query_requests(),
+        *statement_requests(),
+    ]
+
+
+def statement_requests() -> list[tuple[str, Params]]:
+    where = "WHERE pk = ? AND sk = 1"
+    key = {"Parameters": [KEY["pk"]]}
+    select = {"Statement": f'SELECT text, map.inner, list[2] FROM "{TABLE}" {where}', **key}
+    indexed = f'SELECT * FROM "{TABLE}"."by_gsi" WHERE gsi IN [\'g\', ?] AND size(text) > 3'
+    scan = f"SELECT pk FROM \"{TABLE}\" WHERE contains(text, 'some') OR none IS NOT MISSING"
+    insert = (
+        f"INSERT INTO \"{TABLE}\" VALUE {{'pk': ?, 'sk': 20, 'l': [1, <<'a'>>, {{'b': NULL}}]}}"
+    )
+    update = (
+        f'UPDATE "{TABLE}" SET lsi = lsi + 1 SET strings = set_add(strings, ?) REMOVE list[0]'
+        " WHERE pk = 'a' AND sk = 1 AND flag = true RETURNING ALL NEW *"
+    )
+    changed = {"Statement": update, "Parameters": [{"SS": ["c"]}]}
+    exists = f'EXISTS(SELECT * FROM "{TABLE}" {where} AND text BETWEEN ? AND ?)'
+    check = {"Statement": exists, "Parameters": [KEY["pk"], {"S": "a"}, {"S": "z"}]}
+    inserted = {"Statement": insert, **key}
+    writes = [inserted, {"Statement": f'DELETE FROM "{TABLE}" {where}', **key}]
+    return [
+        ("ExecuteStatement", {**select, "ConsistentRead": True}),
+        ("ExecuteStatement", {"Statement": indexed, "Parameters": [{"S": "h"}], "Limit": 3}),
+        ("ExecuteStatement", {"Statement": scan, "ReturnConsumedCapacity": "INDEXES"}),
+        ("ExecuteStatement", inserted),
+        ("ExecuteStatement", {**changed, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}),
+        ("BatchExecuteStatement", {"Statements": [select], "ReturnConsumedCapacity": "TOTAL"}),
+        ("BatchExecuteStatement", {"Statements": writes}),
+        ("ExecuteTransaction", {"TransactStatements": [select]}),
+        (
+            "ExecuteTransaction",
+            {"TransactStatements": [check, inserted], "ClientRequestToken": "statements"},
+        ),
     ]
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack
 import apsw
 import orjson
 
+from bigtime.engine import operations, partiql
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.operations import READS, WRITES, Read
+from bigtime.engine.operations import READS, Read
 from bigtime.engine.storage import (
     CLOSED,
     Database,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
 
 READ_TRIES = 5
+WRITES = {**operations.WRITES, **partiql.WRITES}
 
 
 class Engine:
@@ -91,7 +93,7 @@ class Engine:
         operation = request.operation
         try:
             params = checked(operation, request.params)
-            read = READS.get(operation)
+            read = READS.get(operation) or partiql.find_read(operation, params)
             if read is not None:
                 return self._read(operation, read, params)
             return self._database.committer.run(self._work(operation, params))
@@ -109,7 +111,7 @@ class Engine:
                 raise RuntimeError(self._closed)
             operation = request.operation
             params = checked(operation, request.params)
-            read = READS.get(operation)
+            read = READS.get(operation) or partiql.find_read(operation, params)
             if read is None:
                 work = self._work(operation, params)
                 self._database.committer.submit(work, done)

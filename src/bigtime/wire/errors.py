@@ -82,6 +82,10 @@ class ConditionalCheckFailedException(DynamoDBError):
         return body
 
 
+class DuplicateItemException(DynamoDBError):
+    default_message = "Duplicate primary key exists in table"
+
+
 class TransactionCanceledException(DynamoDBError):
     """`reasons` has one entry per action, in the order of the request."""
 

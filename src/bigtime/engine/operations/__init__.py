@@ -6,9 +6,16 @@ from typing import TypeAlias
 from bigtime.engine.operations import (
     batch, insights, items, kinesis, policies, query, streams, tables, transact,
 )
+from bigtime.engine.operations.capacity import mode_of
+from bigtime.engine.operations.items import carry_out, get_item
+from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
+from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
-from bigtime.engine.operations.transact import TOKEN_SECONDS
-from bigtime.engine.operations.write import Write
+from bigtime.engine.operations.query import (
+    bounded_start, check_start, check_terms, find_index, read_walk,
+)
+from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, write_all
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
 
@@ -58,4 +65,9 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "DeleteResourcePolicy": policies.delete_resource_policy,
 }
 
-__all__ = ["READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "QueryPlan", "Read", "Write"]
+__all__ = [
+    "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
+    "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start", "check_terms",
+    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_page",
+    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+]

@@ -11,7 +11,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
-from bigtime.engine.operations.key_rules import check_key_paths, check_update
+from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
@@ -116,7 +116,7 @@ def update_item(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         table = database.catalogue.table_for_writing(name)
         write = Write("update", table, key, *table.key_blobs(key), update=expressions.update)
-        check_update(table, params, expressions)
+        check_update(table, given_values(params), expressions)
         return carry_out(database, transaction, write, params, expressions)
 
     return work

@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWrite
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from bigtime.engine import expressions, storage
@@ -17,6 +17,7 @@ from bigtime.engine.storage import KeyAttribute, Table
 from bigtime.wire import AttributeValue, Item, Params, ValidationException
 
 Values: TypeAlias = Mapping[str, AttributeValue]
+Given: TypeAlias = Iterator[tuple[str, AttributeValue]]
 
 UNSUPPORTED_TYPE = (
     "The update expression attempted to update the secondary index key to unsupported type"
@@ -49,8 +50,12 @@ def not_a_scalar(role: str, name: str) -> ValidationException:
     )
 
 
-def check_update(table: Table, params: Params, parsed: expressions.Expressions) -> None:
-    """The first check of an update: what is wrong with its expression for any item."""
+def check_update(table: Table, given: Given, parsed: expressions.Expressions) -> None:
+    """The first look at an update: what is wrong with it whatever the item.
+
+    `given` are the attributes to which it gives a value, or a type, that the item has no say in;
+    they are only looked at if it changes a key of an index.
+    """
     changed = parsed.update.attributes if parsed.update else frozenset()
     for name in table.key_names:
         if name in changed:
@@ -60,7 +65,7 @@ def check_update(table: Table, params: Params, parsed: expressions.Expressions) 
             )
     for attribute, _, _ in table.index_keys:
         if attribute.name in changed:
-            check_given_index_keys(table, dict(given_values(params)))
+            check_given_index_keys(table, dict(given))
             break
     check_key_paths(table, parsed)
 
@@ -76,16 +81,21 @@ def check_given_index_keys(table: Table, given: Values) -> None:
             raise empty_index_key(attribute)
 
 
-def given_values(params: Params) -> Iterator[tuple[str, AttributeValue]]:
-    """Each attribute to which the update gives a value, or a type, that the item has no say in."""
+def given_values(params: Params) -> Given:
     for name, update in (params.get("AttributeUpdates") or {}).items():
         if update.get("Value") is not None:
             yield name, update["Value"]
-    if params.get("UpdateExpression") is None:
-        return
-    names = params.get("ExpressionAttributeNames") or {}
-    values = params.get("ExpressionAttributeValues") or {}
-    for action in expressions.parse_update(params["UpdateExpression"]).tree:
+    if params.get("UpdateExpression") is not None:
+        names = params.get("ExpressionAttributeNames") or {}
+        values = params.get("ExpressionAttributeValues") or {}
+        actions = expressions.parse_update(params["UpdateExpression"]).tree
+        yield from values_given_by(actions, names, values)
+
+
+def values_given_by(
+    actions: Iterable[expressions.Action], names: Mapping[str, str], values: Values
+) -> Given:
+    for action in actions:
         name, *inner = expressions.resolve(action.path, names)
         if inner or isinstance(action, expressions.Remove):
             continue

@@ -21,14 +21,16 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CancellationR
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import orjson
 
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
-from bigtime.engine.operations.key_rules import check_key_paths, check_update
+from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
@@ -51,6 +53,18 @@ EMPTY_KEY = "One or more parameter values are not valid. "
 # --- TransactWriteItems ---------------------------------------------------------------------
 
 
+class TableWrite(Protocol):
+    """One action of a write transaction, whose table is named in `given`."""
+
+    @property
+    def given(self) -> Params: ...
+
+    @property
+    def value_bytes(self) -> int: ...
+
+    def write(self, table: Table) -> Write: ...
+
+
 @dataclass(slots=True)
 class Action:
     """One action of a write transaction, read as far as it can be without its table."""
@@ -61,10 +75,14 @@ class Action:
     size: int
     expressions: Expressions
 
+    @property
+    def value_bytes(self) -> int:
+        return self.size + self.expressions.value_bytes
+
     def write(self, table: Table) -> Write:
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
         if self.kind == "update":
-            check_update(table, self.given, self.expressions)
+            check_update(table, given_values(self.given), self.expressions)
         return Write(
             self.kind,
             table,
@@ -79,7 +97,12 @@ class Action:
 
 def transact_write_items(database: Database, params: Params) -> Work[Response]:
     actions = [read_action(entry) for entry in params["TransactItems"]]
-    if sum([action.size + action.expressions.value_bytes for action in actions]) > MAX_BYTES:
+    return write_all(database, actions, params)
+
+
+def write_all(database: Database, actions: Sequence[TableWrite], params: Params) -> Work[Response]:
+    """Does every action, or none; `params` has the token, and the options of the response."""
+    if sum([action.value_bytes for action in actions]) > MAX_BYTES:
         raise wire.ValidationException(REQUEST_TOO_LARGE)
     if database.faults.active:
         database.faults.meet("TransactWriteItems", len(actions))
@@ -121,7 +144,9 @@ def read_action(entry: Params) -> Action:
     return Action(kind, given, item, size, read_expressions(given))
 
 
-def plan_all(database: Database, transaction: Transaction, actions: list[Action]) -> list[Plan]:
+def plan_all(
+    database: Database, transaction: Transaction, actions: Sequence[TableWrite]
+) -> list[Plan]:
     """Plans every action, or raises with the reason of each that may not go ahead."""
     writes = checked_writes(database, actions)
     plans: list[Plan] = []
@@ -143,7 +168,7 @@ def plan_all(database: Database, transaction: Transaction, actions: list[Action]
     return plans
 
 
-def checked_writes(database: Database, actions: list[Action]) -> list[Write]:
+def checked_writes(database: Database, actions: Sequence[TableWrite]) -> list[Write]:
     find = database.catalogue.table_for_writing
     tables = [find(database.table_name(action.given["TableName"])) for action in actions]
     writes: list[Write] = []
@@ -182,6 +207,8 @@ def reason(error: wire.DynamoDBError) -> Response:
             if error.item is not None:
                 failed["Item"] = error.item
             return failed
+        case wire.DuplicateItemException():
+            return {"Code": "DuplicateItem", "Message": error.message}
         case wire.ItemCollectionSizeLimitExceededException():
             return {"Code": "ItemCollectionSizeLimitExceeded", "Message": error.message}
         case _:
@@ -265,12 +292,18 @@ class Get:
             item = orjson.loads(blob)
         except orjson.JSONDecodeError:
             raise UnreadableItem(self.table_name, self.key) from None
+        if self.expressions.filter and not self.expressions.filter(item):
+            return {}
         project = self.expressions.projection
         return {"Item": project(item) if project else item}
 
 
 def transact_get_items(database: Database, params: Params) -> Response:
-    gets = [read_get(entry["Get"]) for entry in params["TransactItems"]]
+    return get_all(database, [read_get(entry["Get"]) for entry in params["TransactItems"]], params)
+
+
+def get_all(database: Database, gets: list[Get], params: Params) -> Response:
+    """Reads every item at one moment."""
     if database.faults.active:
         database.faults.meet("TransactGetItems", len(gets))
     tables = [database.catalogue.table(database.table_name(get.table_name)) for get in gets]

@@ -1,0 +1,48 @@
+"""PartiQL: ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
+
+Whether such a request reads or writes is in its statements.
+"""
+
+from collections.abc import Callable
+
+from bigtime.engine.operations import Read
+from bigtime.engine.partiql import batch, transaction
+from bigtime.engine.partiql.parser import parse_statement
+from bigtime.engine.partiql.select import select
+from bigtime.engine.partiql.write import write
+from bigtime.engine.storage import Database, Work
+from bigtime.wire import Params, Response
+
+
+def execute_read(database: Database, params: Params) -> Response:
+    return select(database, parse_statement(params["Statement"]), params)
+
+
+def execute_write(database: Database, params: Params) -> Work[Response]:
+    return write(database, parse_statement(params["Statement"]), params)
+
+
+READS: dict[str, tuple[Callable[[Params], bool], Read]] = {
+    "ExecuteStatement": (
+        lambda params: parse_statement(params["Statement"]).is_read, execute_read
+    ),
+    "BatchExecuteStatement": (batch.only_reads, batch.batch_read),
+    "ExecuteTransaction": (transaction.only_reads, transaction.transact_read),
+}
+
+WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
+    "ExecuteStatement": execute_write,
+    "BatchExecuteStatement": batch.batch_write,
+    "ExecuteTransaction": transaction.transact_write,
+}
+
+
+def find_read(operation: str, params: Params) -> Read | None:
+    """What answers a request whose statements only read."""
+    if operation not in READS:
+        return None
+    only_reads, read = READS[operation]
+    return read if only_reads(params) else None
+
+
+__all__ = ["WRITES", "find_read"]

@@ -1,0 +1,137 @@
+"""BatchExecuteStatement: up to 25 statements, each of one item and on its own.
+
+A statement that fails says so in its place, and the others go on.
+
+AWS: "Running batch operations with PartiQL for DynamoDB", "BatchStatementError"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchStatementError.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from bigtime import wire
+from bigtime.engine import operations
+from bigtime.engine.partiql.capacity import capacity_by_table
+from bigtime.engine.partiql.compiler import KEY_WANTED, select_plan
+from bigtime.engine.partiql.parser import parse_statement
+from bigtime.engine.partiql.select import find_table, select
+from bigtime.engine.partiql.statements import Statement
+from bigtime.engine.partiql.write import write
+from bigtime.engine.storage import Database, Transaction, Work
+from bigtime.wire import Params, Response
+
+Result = TypeVar("Result")
+
+# AWS's page has the rule; its text is not known.
+MIXED = "A batch must consist of either read statements or write statements"
+
+
+def read_statement(text: str) -> Statement | wire.DynamoDBError:
+    """The statement, or what is wrong with it, which spoils no other."""
+    try:
+        return parse_statement(text)
+    except wire.ValidationException as error:
+        return error
+
+
+def only_reads(params: Params) -> bool:
+    parsed = [read_statement(request["Statement"]) for request in params["Statements"]]
+    kinds = {statement.is_read for statement in parsed if isinstance(statement, Statement)}
+    if len(kinds) > 1:
+        raise wire.ValidationException(MIXED)
+    return kinds != {False}
+
+
+def batch_read(database: Database, params: Params) -> Response:
+    outcomes = [attempt(partial(read_item, database, request)) for request in requests(params)]
+    return batch_response(params, outcomes)
+
+
+def read_item(database: Database, request: Params) -> Response:
+    statement = parse_statement(request["Statement"])
+    try:
+        return select_item(database, statement, request)
+    except (wire.ResourceNotFoundException, wire.ValidationException):
+        # Another process may have made or changed the table since we last looked.
+        if not database.catalogue.refresh():
+            raise
+        return select_item(database, statement, request)
+
+
+def select_item(database: Database, statement: Statement, request: Params) -> Response:
+    table = find_table(database, statement.body.table)
+    if not select_plan(statement.text, table).exact:
+        raise wire.ValidationException(KEY_WANTED)
+    return select(database, statement, request)
+
+
+def batch_write(database: Database, params: Params) -> Work[Response]:
+    works = [attempt(partial(write_item, database, request)) for request in requests(params)]
+
+    def work(transaction: Transaction) -> Response:
+        outcomes = [
+            prepared
+            if isinstance(prepared, wire.DynamoDBError)
+            else attempt(partial(prepared, transaction))
+            for prepared in works
+        ]
+        return batch_response(params, outcomes)
+
+    return work
+
+
+def write_item(database: Database, request: Params) -> Work[Response]:
+    return write(database, parse_statement(request["Statement"]), request)
+
+
+def requests(params: Params) -> list[Params]:
+    """Each statement as a request of its own."""
+    mode = operations.mode_of(params)
+    asked = {"ReturnConsumedCapacity": mode} if mode else {}
+    return [{**request, **asked} for request in params["Statements"]]
+
+
+def attempt(run: Callable[[], Result]) -> Result | wire.DynamoDBError:
+    try:
+        return run()
+    except wire.DynamoDBError as error:
+        return error
+
+
+def batch_response(params: Params, outcomes: list[Response | wire.DynamoDBError]) -> Response:
+    pairs = zip(params["Statements"], outcomes, strict=True)
+    answer: Response = {
+        "Responses": [statement_response(request["Statement"], each) for request, each in pairs]
+    }
+    if operations.mode_of(params):
+        done = [each for each in outcomes if not isinstance(each, wire.DynamoDBError)]
+        answer["ConsumedCapacity"] = capacity_by_table(each["ConsumedCapacity"] for each in done)
+    return answer
+
+
+def statement_response(text: str, outcome: Response | wire.DynamoDBError) -> Response:
+    shown: Response = {}
+    statement = read_statement(text)
+    if isinstance(statement, Statement):
+        shown["TableName"] = statement.body.table
+    if isinstance(outcome, wire.DynamoDBError):
+        shown["Error"] = error_of(outcome)
+    elif outcome["Items"]:
+        (shown["Item"],) = outcome["Items"]
+    return shown
+
+
+def error_of(error: wire.DynamoDBError) -> Response:
+    """A BatchStatementError, whose codes are the names of the errors, but for one."""
+    code = error.code.removesuffix("Exception")
+    shown: Response = {
+        "Code": "ValidationError" if code == "Validation" else code,
+        "Message": error.message,
+    }
+    if isinstance(error, wire.ConditionalCheckFailedException) and error.item is not None:
+        shown["Item"] = error.item
+    return shown

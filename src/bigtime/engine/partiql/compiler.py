@@ -1,0 +1,320 @@
+"""From a statement's tree to a plan on one table.
+
+A statement says what it wants; a plan says how DynamoDB gets it. The difference is the key:
+
+1. The conditions of a WHERE that are joined by AND are looked through for the key of the table, or
+   of the index that is read.
+2. With `=` on the partition key they make a Query, with `IN` (or `=` joined by OR) one Query for
+   each partition, and with neither a Scan. A condition on the sort key that a Query could have
+   narrows it. `=` on a table's whole key, and nothing else, makes a GetItem.
+3. UPDATE, DELETE and EXISTS name one item, by `=` on its whole key. An UPDATE and an EXISTS want
+   the item to be there; a DELETE of nothing succeeds whatever its other conditions.
+4. What is left of the conditions is the filter of a read, or the condition of a write.
+
+So there is nothing to evaluate here: a filter, a condition and an update are trees of the
+expressions, which are compiled and bound as those of other requests are, and run by the
+operations that exist.
+
+A plan is made once for a text and a table, which is another object as soon as anything about it
+changes.
+
+AWS: "PartiQL select statements for DynamoDB", "update", "delete", "EXISTS function"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.select.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bigtime.engine import expressions
+from bigtime.engine.operations import find_index
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.literals import Constant, Parameter
+from bigtime.engine.partiql.parser import parse_statement
+from bigtime.engine.partiql.programs import (
+    CheckedCondition,
+    CheckedUpdate,
+    Values,
+    checked_condition,
+)
+from bigtime.engine.storage import Index, KeyAttribute, Table
+from bigtime.wire import Item, ValidationException
+
+MOST_PLANS = 1024
+# AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB", IN
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
+MAX_PARTITIONS = 50
+MAX_CHOICES = 100
+KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
+
+
+# --- The key in a WHERE ---------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class KeySearch:
+    """The conditions joined by AND; what serves as a condition on the key is taken from them."""
+
+    parts: list[expressions.Condition]
+
+    def take_equality(self, attribute: KeyAttribute) -> expressions.UnboundTerm | None:
+        return self.take_term(attribute, lambda term: term.operator == "=")
+
+    def take_term(
+        self,
+        attribute: KeyAttribute,
+        wanted: Callable[[expressions.UnboundTerm], bool] = lambda term: True,
+    ) -> expressions.UnboundTerm | None:
+        for part in self.parts:
+            term = key_term(part)
+            if term is not None and term.attribute == attribute.name and wanted(term):
+                self.parts.remove(part)
+                return term
+        return None
+
+    def take_choices(self, attribute: KeyAttribute) -> tuple[str, ...] | None:
+        """The names of the values that the attribute may have, by IN or by OR."""
+        for part in self.parts:
+            choices = choices_of(part, attribute.name)
+            if choices is not None:
+                self.parts.remove(part)
+                return choices
+        return None
+
+
+def conjuncts(condition: expressions.Condition | None) -> list[expressions.Condition]:
+    if condition is None:
+        return []
+    if isinstance(condition, expressions.And):
+        return [part for inner in condition.parts for part in conjuncts(inner)]
+    return [condition]
+
+
+def key_term(part: expressions.Condition) -> expressions.UnboundTerm | None:
+    if isinstance(part, expressions.And | expressions.Or | expressions.Not):
+        return None
+    try:
+        return expressions.unbound_term(part, {})
+    except ValidationException:
+        return None
+
+
+def choices_of(part: expressions.Condition, attribute: str) -> tuple[str, ...] | None:
+    match part:
+        case expressions.In(expressions.Path((name,)), choices) if name == attribute:
+            names = [each.name for each in choices if isinstance(each, expressions.Value)]
+            return tuple(names) if len(names) == len(choices) else None
+        case expressions.Or(parts):
+            found = [choices_of(each, attribute) for each in parts]
+            names = [name for choices in found if choices for name in choices]
+            return tuple(names) if all(found) else None
+    term = key_term(part)
+    if term is None or term.attribute != attribute or term.operator != "=":
+        return None
+    return term.value_names
+
+
+# --- SELECT ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class SelectPlan:
+    """How a SELECT is read.
+
+    `partitions` are the key terms of each partition, and none of a Scan. `key` are the literals of
+    the whole key where a GetItem will do. `exact` says that there is one item at most.
+    """
+
+    statement: statements.Statement
+    table: Table
+    index: Index | None
+    partitions: tuple[tuple[expressions.UnboundTerm, ...], ...]
+    filter: CheckedCondition | None
+    projection: expressions.Projection | None
+    forward: bool
+    exact: bool
+    ordered_partitions: bool | None
+    key: tuple[tuple[str, Constant | Parameter], ...] | None = None
+
+
+@lru_cache(MOST_PLANS)
+def select_plan(text: str, table: Table) -> SelectPlan:
+    statement = parse_statement(text)
+    body = statement.body
+    assert isinstance(body, statements.Select)
+    index = None if body.index is None else find_index(table, {"IndexName": body.index})
+    codec = index.codec if index else table.codec
+    search = KeySearch(conjuncts(body.where))
+    check_choices(search.parts, codec.hash_key[0].name)
+    partitions = partition_terms(search, codec.hash_key)
+    sorts = sort_terms(search, codec.range_key) if partitions else ()
+    whole = len(sorts) == len(codec.range_key) and all(term.operator == "=" for term in sorts)
+    exact = index is None and len(partitions) == 1 and whole
+    forward, ordered = directions(body, codec.hash_key, codec.range_key, partitions)
+    plan = SelectPlan(
+        statement,
+        table,
+        index,
+        tuple((*terms, *sorts) for terms in partitions),
+        checked_condition(search.parts),
+        projection_of(body.paths),
+        forward,
+        exact,
+        ordered,
+    )
+    if exact and plan.filter is None and plan.projection is None:
+        plan.key = key_literals(statement, plan.partitions[0])
+    return plan
+
+
+def check_choices(parts: list[expressions.Condition], hash_name: str) -> None:
+    for part in parts:
+        if isinstance(part, expressions.In):
+            of_hash = part.operand == expressions.Path((hash_name,))
+            most = MAX_PARTITIONS if of_hash else MAX_CHOICES
+            if len(part.choices) > most:
+                # AWS's page has the limits; its text is not known.
+                raise ValidationException(
+                    f"The IN operator takes at most {most} values, not {len(part.choices)}"
+                )
+
+
+def partition_terms(
+    search: KeySearch, hash_key: tuple[KeyAttribute, ...]
+) -> tuple[tuple[expressions.UnboundTerm, ...], ...]:
+    kept = list(search.parts)
+    terms = [search.take_equality(attribute) for attribute in hash_key]
+    found = tuple(term for term in terms if term is not None)
+    if len(found) == len(hash_key):
+        return (found,)
+    search.parts[:] = kept
+    if len(hash_key) > 1:
+        return ()
+    choices = search.take_choices(hash_key[0]) or ()
+    return tuple((expressions.UnboundTerm(hash_key[0].name, "=", (name,)),) for name in choices)
+
+
+def sort_terms(
+    search: KeySearch, range_key: tuple[KeyAttribute, ...]
+) -> tuple[expressions.UnboundTerm, ...]:
+    """Equalities on the sort key from the left, then one condition of any kind."""
+    terms: list[expressions.UnboundTerm] = []
+    for attribute in range_key:
+        term = search.take_equality(attribute)
+        if term is None:
+            last = search.take_term(attribute)
+            return (*terms, last) if last else tuple(terms)
+        terms.append(term)
+    return tuple(terms)
+
+
+def directions(
+    body: statements.Select,
+    hash_key: tuple[KeyAttribute, ...],
+    range_key: tuple[KeyAttribute, ...],
+    partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
+) -> tuple[bool, bool | None]:
+    """Whether sort keys ascend, and whether partitions do; None if their order is as given."""
+    hash_names = {attribute.name for attribute in hash_key}
+    range_names = {attribute.name for attribute in range_key}
+    for order in body.order:
+        if order.attribute not in hash_names | range_names:
+            raise ValidationException(
+                f"Variable reference {order.attribute} in ORDER BY clause must be part of the "
+                "primary key"
+            )
+    if body.order and not partitions:
+        raise ValidationException(
+            "Must have at least one non-optional hash key condition in WHERE clause when using "
+            "ORDER BY clause."
+        )
+    by_hash = {order.ascending for order in body.order if order.attribute in hash_names}
+    by_range = {order.ascending for order in body.order if order.attribute in range_names}
+    if len(by_hash) > 1 or len(by_range) > 1:
+        # AWS's text is not known, nor of the next.
+        raise ValidationException("ORDER BY cannot have two directions for one key")
+    if len(partitions) > 1 and by_range and not by_hash:
+        raise ValidationException(
+            "ORDER BY must name the partition key where a statement reads several partitions"
+        )
+    return False not in by_range, next(iter(by_hash), None)
+
+
+def key_literals(
+    statement: statements.Statement, terms: tuple[expressions.UnboundTerm, ...]
+) -> tuple[tuple[str, Constant | Parameter], ...] | None:
+    """The literals of a key, none of which can be a list, a map or a set."""
+    key: list[tuple[str, Constant | Parameter]] = []
+    for term in terms:
+        literal = statement.literals[term.value_names[0]]
+        if not isinstance(literal, Constant | Parameter):
+            return None
+        key.append((term.attribute, literal))
+    return tuple(key)
+
+
+def projection_of(paths: tuple[expressions.Path, ...] | None) -> expressions.Projection | None:
+    if paths is None:
+        return None
+    resolved = [expressions.resolve(path, {}) for path in paths]
+    getters = [(label(path), expressions.getter(path)) for path in resolved]
+
+    def project(item: Item) -> Item:
+        found = [(name, get(item)) for name, get in getters]
+        return {name: value for name, value in found if value is not None}
+
+    return expressions.Projection(
+        project,
+        frozenset(str(path[0]) for path in resolved),
+        frozenset(str(path[0]) for path in resolved if len(path) > 1),
+    )
+
+
+def label(path: tuple[str | int, ...]) -> str:
+    """What a projected path is called in the result: its last name, with the places after it.
+
+    In PartiQL a path without an alias is called by its last component; how DynamoDB calls an
+    element of a list is not documented. (https://partiql.org/partiql-lang/#sec:as-alias)
+    """
+    last = max(place for place, element in enumerate(path) if isinstance(element, str))
+    places = "".join(f"[{element}]" for element in path[last + 1 :])
+    return f"{path[last]}{places}"
+
+
+# --- UPDATE, DELETE, EXISTS -----------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class WritePlan:
+    """The one item that a statement names, and what is asked of it and done to it."""
+
+    key: tuple[expressions.UnboundTerm, ...]
+    condition: CheckedCondition | None
+    update: CheckedUpdate | None
+
+    def key_of(self, values: Values) -> Item:
+        return {term.attribute: values[term.value_names[0]] for term in self.key}
+
+
+@lru_cache(MOST_PLANS)
+def write_plan(text: str, table: Table) -> WritePlan:
+    body = parse_statement(text).body
+    if isinstance(body, statements.Exists):
+        body = body.select
+    assert not isinstance(body, statements.Insert)
+    search = KeySearch(conjuncts(body.where))
+    check_choices(search.parts, table.hash_key.name)
+    terms = [search.take_equality(attribute) for attribute in table.definition.key_attributes]
+    key = tuple(term for term in terms if term is not None)
+    if len(key) < len(terms):
+        raise ValidationException(KEY_WANTED)
+    present = expressions.Path((table.hash_key.name,))
+    if not isinstance(body, statements.Delete):
+        search.parts.insert(0, expressions.Function("attribute_exists", (present,)))
+    elif search.parts:
+        absent = expressions.Function("attribute_not_exists", (present,))
+        search.parts[:] = [expressions.Or((absent, expressions.And(tuple(search.parts))))]
+    update = CheckedUpdate(body.actions) if isinstance(body, statements.Update) else None
+    return WritePlan(key, checked_condition(search.parts), update)

@@ -1,0 +1,142 @@
+"""From tokens to the tree of a condition.
+
+AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB" and "Use PartiQL functions
+with DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-functions.html
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+from bigtime.engine import expressions
+from bigtime.engine.partiql import literals
+from bigtime.engine.partiql.cursor import Cursor
+from bigtime.engine.partiql.tokens import NAME, QUOTED, malformed
+
+Part: TypeAlias = expressions.Condition | expressions.Operand
+
+COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
+TESTS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
+
+
+class ConditionParser(Cursor):
+    def expression(self) -> Part:
+        """Conditions joined by OR; or an operand, where parentheses stand around one."""
+        parts = [self.conjunction()]
+        while self.skip("OR"):
+            parts.append(self.conjunction())
+        if len(parts) == 1:
+            return parts[0]
+        return expressions.Or(tuple(map(self.condition, parts)))
+
+    def conjunction(self) -> Part:
+        parts = [self.negation()]
+        while self.skip("AND"):
+            parts.append(self.negation())
+        if len(parts) == 1:
+            return parts[0]
+        return expressions.And(tuple(map(self.condition, parts)))
+
+    def negation(self) -> Part:
+        opposite, found = False, False
+        while self.skip("NOT"):
+            opposite, found = not opposite, True
+        part = self.predicate()
+        if not found:
+            return part
+        condition = self.condition(part)
+        return expressions.Not(condition) if opposite else condition
+
+    def predicate(self) -> Part:
+        left = self.primary()
+        if self.next in COMPARATORS:
+            operator = cast(expressions.Comparator, self.tokens[self.position].kind)
+            self.position += 1
+            return expressions.Comparison(operator, self.operand(left), self.operand_next())
+        if self.skip("IS"):
+            return self.kind_test(self.operand(left))
+        opposite = self.skip("NOT")
+        if self.skip("BETWEEN"):
+            low = self.operand_next()
+            self.take("AND")
+            found: expressions.Condition = expressions.Between(
+                self.operand(left), low, self.operand_next()
+            )
+        elif self.skip("IN"):
+            found = self.membership(self.operand(left))
+        elif opposite:
+            raise self.unexpected()
+        else:
+            return left
+        return expressions.Not(found) if opposite else found
+
+    def kind_test(self, operand: expressions.Operand) -> expressions.Condition:
+        """``IS MISSING`` and ``IS NULL``, which is true of the type NULL and not of nothing."""
+        opposite = self.skip("NOT")
+        if not isinstance(operand, expressions.Path):
+            raise malformed("IS needs an attribute")
+        if self.skip("MISSING"):
+            name = "attribute_exists" if opposite else "attribute_not_exists"
+            return expressions.Function(name, (operand,))
+        self.take("NULL")
+        null = self.constant(literals.Constant({"S": "NULL"}))
+        found = expressions.Function("attribute_type", (operand, null))
+        return expressions.Not(found) if opposite else found
+
+    def constant(self, literal: literals.Constant) -> expressions.Value:
+        name = f":{len(self.literals)}"
+        self.literals[name] = literal
+        return expressions.Value(name)
+
+    def membership(self, operand: expressions.Operand) -> expressions.In:
+        close = "]" if self.next == "[" else ")"
+        self.take("[", "(")
+        choices = self.list_of(self.operand_next, close)
+        if not choices:
+            raise malformed("IN needs at least one value")
+        return expressions.In(operand, choices)
+
+    def primary(self) -> Part:
+        if self.skip("("):
+            part = self.nest(self.expression)
+            self.take(")")
+            return part
+        if self.next in (NAME, "SIZE") and self.tokens[self.position + 1].kind == "(":
+            return self.call()
+        if self.next in (NAME, QUOTED):
+            return self.path()
+        return self.value()
+
+    def call(self) -> expressions.Function:
+        text = self.take(NAME, "SIZE")
+        name = text.lower()
+        self.take("(")
+        operands = self.list_of(self.operand_next, ")")
+        count = 1 if name == "size" else TESTS.get(name)
+        if count is None:
+            # AWS's text is not known.
+            raise malformed(f"Unsupported function {text}")
+        if len(operands) != count:
+            raise malformed(f"{text} takes {count} arguments, not {len(operands)}")
+        return expressions.Function(name, operands)
+
+    def condition(self, part: Part) -> expressions.Condition:
+        if isinstance(part, expressions.Path | expressions.Value) or is_size(part):
+            raise malformed("Expected a condition")
+        return cast(expressions.Condition, part)
+
+    def operand(self, part: Part) -> expressions.Operand:
+        if isinstance(part, expressions.Path | expressions.Value):
+            return part
+        if is_size(part):
+            return cast(expressions.Function, part)
+        raise malformed("Expected an attribute or a value")
+
+    def operand_next(self) -> expressions.Operand:
+        return self.operand(self.primary())
+
+
+def is_size(part: Part) -> bool:
+    return isinstance(part, expressions.Function) and part.name == "size"

@@ -1,0 +1,190 @@
+"""From a statement's tokens to its tree.
+
+AWS: "PartiQL statements for DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.statements.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from bigtime.engine import expressions
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.conditions import ConditionParser
+from bigtime.engine.partiql.tokens import END, NAME, QUOTED, malformed
+from bigtime.wire import ValidationException
+
+CACHED_TEXTS = 1024
+
+ADJUSTMENTS: dict[str, type[expressions.Add | expressions.Delete]] = {
+    "set_add": expressions.Add,
+    "set_delete": expressions.Delete,
+}
+RETURNING = {
+    ("ALL", "OLD"): "ALL_OLD",
+    ("MODIFIED", "OLD"): "UPDATED_OLD",
+    ("ALL", "NEW"): "ALL_NEW",
+    ("MODIFIED", "NEW"): "UPDATED_NEW",
+}
+
+
+class Parser(ConditionParser):
+    def parse(self) -> statements.Statement:
+        readers: dict[str, Callable[[], statements.Body]] = {
+            "SELECT": self.select,
+            "EXISTS": self.exists,
+            "INSERT": self.insert,
+            "UPDATE": self.update,
+            "DELETE": self.delete,
+        }
+        read = readers.get(self.next)
+        if read is None:
+            raise self.unexpected()
+        body = read()
+        self.take(END)
+        return statements.Statement(self.text, body, self.literals, self.parameters)
+
+    def select(self) -> statements.Select:
+        self.take("SELECT")
+        paths = None if self.skip("*") else self.paths()
+        self.take("FROM")
+        table = self.source_name()
+        index = self.source_name() if self.skip(".") else None
+        return statements.Select(table, index, paths, self.where(), self.order())
+
+    def exists(self) -> statements.Exists:
+        self.take("EXISTS")
+        self.take("(")
+        select = self.select()
+        self.take(")")
+        return statements.Exists(select)
+
+    def insert(self) -> statements.Insert:
+        self.take("INSERT")
+        self.take("INTO")
+        table = self.source_name()
+        if self.next == "VALUES" or self.next == "<<":
+            raise ValidationException(
+                "Unsupported operation: Inserting multiple items in a single statement is not "
+                'supported, use "INSERT INTO tableName VALUE item" instead'
+            )
+        self.take("VALUE")
+        return statements.Insert(table, self.value())
+
+    def update(self) -> statements.Update:
+        self.take("UPDATE")
+        table = self.source_name()
+        actions: list[expressions.Action] = []
+        while self.next in ("SET", "REMOVE"):
+            read = self.assignment if self.take("SET", "REMOVE").upper() == "SET" else self.removal
+            actions.append(read())
+            while self.skip(","):
+                actions.append(read())
+        if not actions:
+            raise self.unexpected()
+        where = self.where()
+        return statements.Update(table, tuple(actions), where, self.return_values())
+
+    def delete(self) -> statements.Delete:
+        self.take("DELETE")
+        self.take("FROM")
+        table = self.source_name()
+        where = self.where()
+        returning = self.return_values()
+        if returning not in ("NONE", "ALL_OLD"):
+            # AWS's text is not known; its page allows nothing else.
+            raise ValidationException("A DELETE statement can only return ALL OLD *")
+        return statements.Delete(table, where, returning)
+
+    def source_name(self) -> str:
+        return self.take(NAME, QUOTED)
+
+    def where(self) -> expressions.Condition | None:
+        return self.condition(self.expression()) if self.skip("WHERE") else None
+
+    def order(self) -> tuple[statements.Order, ...]:
+        if not self.skip("ORDER"):
+            return ()
+        self.take("BY")
+        orders = [self.sort_term()]
+        while self.skip(","):
+            orders.append(self.sort_term())
+        return tuple(orders)
+
+    def sort_term(self) -> statements.Order:
+        attribute = self.take(NAME, QUOTED)
+        descending = self.next == "DESC"
+        if self.next in ("ASC", "DESC"):
+            self.position += 1
+        return statements.Order(attribute, not descending)
+
+    def return_values(self) -> str:
+        if not self.skip("RETURNING"):
+            return "NONE"
+        wanted = self.take(NAME).upper(), self.take(NAME).upper()
+        self.take("*")
+        if wanted not in RETURNING:
+            raise malformed(f"Unexpected {' '.join(wanted)}")
+        return RETURNING[wanted]
+
+    # --- SET and REMOVE ---------------------------------------------------------------------
+
+    def removal(self) -> expressions.Action:
+        return expressions.Remove(self.path())
+
+    def assignment(self) -> expressions.Action:
+        path = self.path()
+        self.take("=")
+        adjust = ADJUSTMENTS.get(self.tokens[self.position].text.lower())
+        if adjust is not None and self.tokens[self.position + 1].kind == "(":
+            return self.adjustment(path, adjust)
+        return expressions.Set(path, self.assigned_value())
+
+    def adjustment(
+        self, path: expressions.Path, adjust: type[expressions.Add | expressions.Delete]
+    ) -> expressions.Action:
+        """SET_ADD and SET_DELETE, which change the attribute that they are assigned to."""
+        text = self.take(NAME)
+        self.take("(")
+        changed = self.path()
+        self.take(",")
+        value = self.value()
+        self.take(")")
+        if changed != path:
+            # AWS's text is not known; its examples name one attribute.
+            raise malformed(f"{text} must be assigned to the attribute that it changes")
+        return adjust(path, value)
+
+    def assigned_value(self) -> expressions.Operand:
+        left = self.assigned_operand()
+        if self.next not in ("+", "-"):
+            return left
+        operator = self.take("+", "-")
+        return expressions.Arithmetic(
+            "+" if operator == "+" else "-", left, self.assigned_operand()
+        )
+
+    def assigned_operand(self) -> expressions.Operand:
+        if self.skip("("):
+            inner = self.nest(self.assigned_value)
+            self.take(")")
+            return inner
+        if self.next == NAME and self.tokens[self.position + 1].kind == "(":
+            return self.append()
+        return self.path() if self.next in (NAME, QUOTED) else self.value()
+
+    def append(self) -> expressions.Function:
+        text = self.take(NAME)
+        if text.lower() != "list_append":
+            raise malformed(f"Unsupported function {text}")
+        self.take("(")
+        operands = self.list_of(self.assigned_value, ")")
+        if len(operands) != 2:
+            raise malformed(f"{text} takes 2 arguments, not {len(operands)}")
+        return expressions.Function("list_append", operands)
+
+
+@lru_cache(CACHED_TEXTS)
+def parse_statement(text: str) -> statements.Statement:
+    return Parser(text).parse()

@@ -1,0 +1,212 @@
+"""Running a SELECT: a GetItem, a Query of each partition, or a Scan."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from bigtime.engine import operations
+from bigtime.engine.expressions import Expressions, KeyTerm, UnboundTerm
+from bigtime.engine.partiql.capacity import add_capacity
+from bigtime.engine.partiql.compiler import SelectPlan, select_plan
+from bigtime.engine.partiql.literals import Parameter
+from bigtime.engine.partiql.programs import Values
+from bigtime.engine.partiql.statements import Statement
+from bigtime.engine.storage import Database, SortRange, Table
+from bigtime.wire import AttributeValue, Item, Params, Response, ValidationException, comparable
+
+PASSED_ON = ("ConsistentRead", "ReturnConsumedCapacity", "Limit")
+# AWS: "Results are returned in pages of up to 10 items" where IN has the partition key.
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
+IN_PAGE_ITEMS = 10
+EVERYTHING = SortRange()
+
+
+def find_table(database: Database, name: str) -> Table:
+    return database.catalogue.tables.get(name) or database.catalogue.table(
+        database.table_name(name)
+    )
+
+
+def select(database: Database, statement: Statement, params: Params) -> Response:
+    """The answer of ExecuteStatement to a SELECT."""
+    given: Sequence[AttributeValue] = params.get("Parameters") or ()
+    table = find_table(database, statement.body.table)
+    plan = select_plan(statement.text, table)
+    if plan.key is not None and "NextToken" not in params:
+        statement.check_parameters(given)
+        return get(database, plan, given, params)
+    values = statement.bind(given)
+    if database.faults.active:
+        database.faults.meet("Query" if plan.partitions else "Scan")
+    return read_pages(database, plan, values, params)
+
+
+def get(
+    database: Database, plan: SelectPlan, given: Sequence[AttributeValue], params: Params
+) -> Response:
+    if database.faults.active:
+        database.faults.meet("GetItem")
+    assert plan.key is not None
+    request: dict[str, Any] = {
+        "TableName": plan.statement.body.table,
+        "Key": {
+            name: given[literal.place] if isinstance(literal, Parameter) else literal.value
+            for name, literal in plan.key
+        },
+    }
+    for member in PASSED_ON:
+        if member in params:
+            request[member] = params[member]
+    response = operations.get_item(database, request)
+    item = response.pop("Item", None)
+    response["Items"] = [] if item is None else [item]
+    return response
+
+
+# --- Pages ----------------------------------------------------------------------------------
+
+
+def read_pages(database: Database, plan: SelectPlan, values: Values, params: Params) -> Response:
+    digest = statement_digest(plan, params)
+    start = read_token(params["NextToken"], digest) if "NextToken" in params else None
+    request = {name: params[name] for name in PASSED_ON if name in params}
+    request["TableName"] = plan.statement.body.table
+    if len(plan.partitions) > 1:
+        request["Limit"] = min(request.get("Limit", IN_PAGE_ITEMS), IN_PAGE_ITEMS)
+    response = read_walks(database, plan, values, request, start)
+    last = response.get("LastEvaluatedKey")
+    if plan.exact:
+        response.pop("LastEvaluatedKey", None)
+    elif last is not None:
+        response["NextToken"] = next_token(last, digest)
+    return response
+
+
+def read_walks(
+    database: Database, plan: SelectPlan, values: Values, request: Params, start: Item | None
+) -> Response:
+    """Reads partition after partition, until a page is full."""
+    parsed = Expressions(
+        filter=plan.filter.bind(values) if plan.filter else None, projection=plan.projection
+    )
+    index = plan.index and operations.find_index(
+        plan.table, {**request, "IndexName": plan.index.name}
+    )
+    operations.check_key_paths(plan.table, parsed)
+    options = operations.read_selection(request, index, parsed)
+    response: Response = {"Items": []}
+    for walk in walks(plan, values, start):
+        page = operations.read_page(database, request, walk, options)
+        response["Items"].extend(page["Items"])
+        if "ConsumedCapacity" in page:
+            used = response.get("ConsumedCapacity")
+            response["ConsumedCapacity"] = add_capacity(used, page["ConsumedCapacity"])
+        if "LastEvaluatedKey" in page:
+            response["LastEvaluatedKey"] = page["LastEvaluatedKey"]
+            break
+        if options.limit is not None:
+            options.limit -= page["ScannedCount"]
+    return response
+
+
+def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operations.Walk]:
+    if not plan.partitions:
+        return [scan(plan, start)]
+    terms = partition_terms(plan, values)
+    if start is not None:
+        terms = terms[started_partition(plan, terms, start) :]
+    return [query(plan, each, start if each is terms[0] else None) for each in terms]
+
+
+def scan(plan: SelectPlan, start: Item | None) -> operations.Walk:
+    walk = operations.Walk(plan.table, plan.index, None, EVERYTHING, EVERYTHING)
+    if start is not None:
+        operations.check_start(start, plan.table, plan.index)
+        walk.start = operations.position(plan.table, plan.index, start)
+    return walk
+
+
+def query(plan: SelectPlan, terms: dict[str, KeyTerm], start: Item | None) -> operations.Walk:
+    operations.check_terms(terms, start, plan.table, plan.index)
+    walk = operations.read_walk(plan.table, plan.index, terms)
+    walk.forward = plan.forward
+    if start is not None:
+        walk.start = operations.bounded_start(walk, start)
+    return walk
+
+
+def partition_terms(plan: SelectPlan, values: Values) -> list[dict[str, KeyTerm]]:
+    """The key conditions of each partition once, in the order in which they are read."""
+    found: dict[bytes, dict[str, KeyTerm]] = {}
+    for terms in plan.partitions:
+        bound = {term.attribute: bind(term, values) for term in terms}
+        found.setdefault(orjson.dumps(bound[terms[0].attribute].operands), bound)
+    partitions = list(found.values())
+    if plan.ordered_partitions is not None and len(partitions) > 1:
+        name = plan.partitions[0][0].attribute
+        for each in partitions:
+            operations.check_terms(each, None, plan.table, plan.index)
+        partitions.sort(
+            key=lambda each: comparable(each[name].operands[0]),
+            reverse=not plan.ordered_partitions,
+        )
+    return partitions
+
+
+def bind(term: UnboundTerm, values: Values) -> KeyTerm:
+    names = term.value_names
+    return KeyTerm(term.attribute, term.operator, tuple([values[name] for name in names]))
+
+
+def started_partition(plan: SelectPlan, partitions: list[dict[str, KeyTerm]], start: Item) -> int:
+    codec = plan.index.codec if plan.index else plan.table.codec
+    for place, terms in enumerate(partitions):
+        if all(
+            terms[attribute.name].operands[0] == start.get(attribute.name)
+            for attribute in codec.hash_key
+        ):
+            return place
+    raise invalid_token()
+
+
+# --- NextToken ------------------------------------------------------------------------------
+# A token is the key of the last item seen, with a digest of the statement and its parameters, for
+# which alone it is good.
+
+
+def statement_digest(plan: SelectPlan, params: Params) -> str:
+    text = orjson.dumps([plan.statement.text, params.get("Parameters")])
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def next_token(last: Item, digest: str) -> str:
+    return urlsafe_b64encode(orjson.dumps([digest, last])).decode()
+
+
+def read_token(token: str, digest: str) -> Item:
+    try:
+        given, start = orjson.loads(urlsafe_b64decode(token))
+    except ValueError:
+        raise invalid_token() from None
+    if given != digest or not is_key(start):
+        raise invalid_token()
+    checked = operations.read_start_key({"ExclusiveStartKey": start})
+    assert checked is not None
+    return checked
+
+
+def is_key(start: Any) -> bool:
+    return isinstance(start, dict) and all(
+        isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+        for value in start.values()
+    )
+
+
+def invalid_token() -> ValidationException:
+    # AWS's text is not known.
+    return ValidationException("The NextToken is not valid for this statement")

@@ -1,0 +1,61 @@
+"""ExecuteTransaction: up to 100 statements, all of them or none.
+
+Reads are a TransactGetItems, writes a TransactWriteItems in which EXISTS is a ConditionCheck.
+
+AWS: "Performing transactions with PartiQL for DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.transactions.html
+"""
+
+from __future__ import annotations
+
+from bigtime import wire
+from bigtime.engine import operations
+from bigtime.engine.expressions import Expressions
+from bigtime.engine.partiql.compiler import KEY_WANTED, select_plan
+from bigtime.engine.partiql.parser import parse_statement
+from bigtime.engine.partiql.select import bind, find_table
+from bigtime.engine.partiql.write import read_write
+from bigtime.engine.storage import Database, Transaction, Work
+from bigtime.wire import Params, Response
+
+# AWS's page has the rule; its text is not known.
+MIXED = "A transaction must consist of either read statements or write statements"
+
+
+def only_reads(params: Params) -> bool:
+    kinds = {parse_statement(each["Statement"]).is_read for each in params["TransactStatements"]}
+    if len(kinds) > 1:
+        raise wire.ValidationException(MIXED)
+    return kinds == {True}
+
+
+def transact_read(database: Database, params: Params) -> Response:
+    gets = [read_get(database, request) for request in params["TransactStatements"]]
+    return operations.get_all(database, gets, params)
+
+
+def read_get(database: Database, request: Params) -> operations.Get:
+    statement = parse_statement(request["Statement"])
+    values = statement.bind(request.get("Parameters") or ())
+    plan = select_plan(statement.text, find_table(database, statement.body.table))
+    if not plan.exact:
+        raise wire.ValidationException(KEY_WANTED)
+    key = {term.attribute: bind(term, values).operands[0] for term in plan.partitions[0]}
+    expressions = Expressions(
+        filter=plan.filter.bind(values) if plan.filter else None, projection=plan.projection
+    )
+    return operations.Get(statement.body.table, key, expressions)
+
+
+def transact_write(database: Database, params: Params) -> Work[Response]:
+    actions = [
+        read_write(parse_statement(request["Statement"]), request)
+        for request in params["TransactStatements"]
+    ]
+    commit = operations.write_all(database, actions, params)
+
+    def work(transaction: Transaction) -> Response:
+        # A write statement returns nothing, but has its place among the responses.
+        return {"Responses": [{} for _ in actions], **commit(transaction)}
+
+    return work

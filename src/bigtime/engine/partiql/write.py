@@ -1,0 +1,135 @@
+"""Running INSERT, UPDATE, DELETE and EXISTS: each is a write of one item.
+
+What a statement means depends on its table's key, and only the committing thread knows the table
+for sure. So a statement is parsed and its values are checked before, and the rest is done there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from bigtime import wire
+from bigtime.engine import operations
+from bigtime.engine.expressions import Expressions
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.compiler import write_plan
+from bigtime.engine.partiql.programs import Values
+from bigtime.engine.storage import Database, Table, Transaction, Work
+from bigtime.wire import Item, Params, Response
+
+OPERATIONS = {
+    statements.Insert: "PutItem",
+    statements.Update: "UpdateItem",
+    statements.Delete: "DeleteItem",
+}
+
+
+def refuse_duplicate(item: Item) -> bool:
+    """The condition of an INSERT; an item that exists has at least its key."""
+    if item:
+        raise wire.DuplicateItemException()
+    return True
+
+
+@dataclass(slots=True)
+class StatementWrite:
+    """A statement that writes, with the values of one request."""
+
+    statement: statements.Statement
+    values: Values
+    given: Params
+    item: Item
+    size: int = 0
+
+    @property
+    def value_bytes(self) -> int:
+        return wire.item_size(dict(self.values)) - sum(map(len, self.values))
+
+    def write(self, table: Table) -> operations.Write:
+        """The write that the statement is on its table."""
+        body = self.statement.body
+        shows_old = self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+        if isinstance(body, statements.Insert):
+            blobs = table.item_blobs(self.item)
+            return operations.Write(
+                "put", table, self.item, *blobs, self.size, condition=refuse_duplicate
+            )
+        plan = write_plan(self.statement.text, table)
+        key = plan.key_of(self.values)
+        blobs = table.key_blobs(key)
+        parsed = Expressions(
+            condition=plan.condition.bind(self.values) if plan.condition else None,
+            update=plan.update.bind(self.values) if plan.update else None,
+        )
+        if plan.update:
+            given = operations.values_given_by(plan.update.actions, {}, self.values)
+            operations.check_update(table, given, parsed)
+        return operations.Write(
+            kind_of(body),
+            table,
+            key,
+            *blobs,
+            condition=parsed.condition,
+            update=parsed.update,
+            show_old_on_failure=shows_old,
+        )
+
+
+def kind_of(body: statements.Body) -> Literal["update", "delete", "check"]:
+    match body:
+        case statements.Update():
+            return "update"
+        case statements.Delete():
+            return "delete"
+        case _:
+            return "check"
+
+
+def read_write(statement: statements.Statement, request: Params) -> StatementWrite:
+    """Checks all that can be checked of a statement without its table."""
+    values = statement.bind(request.get("Parameters") or ())
+    body = statement.body
+    given = {**request, "TableName": body.table}
+    if isinstance(body, statements.Exists) and body.select.index is not None:
+        # AWS's text is not known.
+        raise wire.ValidationException("EXISTS cannot read an index")
+    if not isinstance(body, statements.Insert):
+        return StatementWrite(statement, values, given, {})
+    value = values[body.item.name]
+    if "M" not in value:
+        # AWS's text is not known.
+        raise wire.ValidationException("The VALUE of an INSERT must be a map")
+    item, size = wire.check_item(value["M"])
+    if size > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(operations.PUT_TOO_LARGE)
+    return StatementWrite(statement, values, given, item, size)
+
+
+def write(database: Database, statement: statements.Statement, params: Params) -> Work[Response]:
+    """The work of ExecuteStatement on a statement that writes."""
+    body = statement.body
+    if isinstance(body, statements.Exists):
+        # AWS: "The EXISTS function can only be used in transactions."; its error is not known.
+        raise wire.ValidationException("EXISTS can only be used in a transaction")
+    if database.faults.active:
+        database.faults.meet(OPERATIONS[type(body)])
+    action = read_write(statement, params)
+    returning = isinstance(body, statements.Update | statements.Delete) and body.returning
+    asked = {**action.given, "ReturnValues": returning or "NONE"}
+    name = database.table_name(body.table)
+
+    def work(transaction: Transaction) -> Response:
+        table = database.catalogue.table_for_writing(name)
+        planned = action.write(table)
+        expressions = Expressions(condition=planned.condition, update=planned.update)
+        response = operations.carry_out(database, transaction, planned, asked, expressions)
+        attributes = response.pop("Attributes", None)
+        # A copy: the literals among the attributes are those of every request with this text.
+        copies = [] if attributes is None else [orjson.loads(orjson.dumps(attributes))]
+        response["Items"] = copies
+        return response
+
+    return work

@@ -1,0 +1,253 @@
+"""Statements that mean nothing are refused, with a 400 and never otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bigtime.engine import Engine
+from bigtime.wire import DynamoDBError, ResourceNotFoundException, ValidationException
+from tests.engine.calls import call, index, key_schema, make_table, n, s
+from tests.engine.partiql.statements import refusal, run
+from tests.strategies import values
+
+MALFORMED = "Statement wasn't well formed, can't be processed: "
+KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
+
+GOOD = (
+    "SELECT * FROM Things WHERE p = ? AND s = ?",
+    'SELECT a.b[0], "c" FROM "Things"."by_a" WHERE a = \'x\' AND NOT (b > 1 OR c IS MISSING)',
+    "SELECT p FROM Things WHERE p IN ['a', 'b', ?] AND s BETWEEN 1 AND 2 ORDER BY p DESC, s ASC",
+    "SELECT p FROM Things WHERE begins_with(a, 'x') OR contains(b, ?) AND size(c) <> 2",
+    "SELECT p FROM Things WHERE attribute_type(a, 'S') AND b IS NOT NULL",
+    "INSERT INTO Things VALUE {'p': 'x', 's': 1, 'v': [1, <<1, 2>>, {'a': NULL}, true, ?]}",
+    "UPDATE Things SET a = 1, b = list_append(b, [?]) SET c = set_add(c, <<'x'>>) REMOVE d[0], e.f"
+    " WHERE p = 'x' AND s = 1 AND b > -2.5e1 RETURNING ALL NEW *",
+    "UPDATE Things SET a = a + 1 WHERE p = ? AND s = ?",
+    "DELETE FROM Things WHERE p = 'x' AND s = 1 AND a <= 'b' RETURNING ALL OLD *",
+    "EXISTS(SELECT * FROM Things WHERE p = 'x' AND s = 1 AND a IS MISSING)",
+)
+PIECES = (
+    "' \" ( ) [ ] { } << >> < > <= <> = != + - * . , : ; ? 1 1e999 -1 1.5.5 'x' \"y\" NULL TRUE AND"
+    " OR NOT IN IS MISSING BETWEEN SELECT FROM WHERE SET REMOVE VALUE RETURNING ORDER BY DESC size("
+    " begins_with( set_add( list_append( p s a é \ud800 \x00"
+).split(" ")
+
+
+@pytest.fixture(scope="module")
+def things() -> Iterator[Engine]:
+    with Engine.memory(housekeeping=False) as engine:
+        make_table(
+            engine,
+            {"p": "S", "s": "N", "a": "S"},
+            name="Things",
+            globally=(index("by_a", key_schema("a"), "ALL"),),
+        )
+        item: Any = {"p": s("x"), "s": n(1), "a": s("x"), "b": {"L": [n(1)]}, "c": {"SS": ["y"]}}
+        call(engine, "PutItem", TableName="Things", Item=item)
+        yield engine
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ",
+        "nonsense",
+        "SELECT",
+        "SELECT * FROM",
+        "SELECT * FROM Things WHERE",
+        "SELECT * FROM Things WHERE a",
+        "SELECT * FROM Things WHERE size(a)",
+        "SELECT * FROM Things WHERE 'x'",
+        "SELECT * FROM Things WHERE a = ",
+        "SELECT * FROM Things WHERE a = 1 AND",
+        "SELECT * FROM Things WHERE (a = 1",
+        "SELECT * FROM Things WHERE (a = 1) = 2",
+        "SELECT * FROM Things WHERE a = 1)",
+        "SELECT * FROM Things WHERE a = 1 LIMIT 5",
+        "SELECT * FROM Things WHERE a IN []",
+        "SELECT * FROM Things WHERE a IN [1)",
+        "SELECT * FROM Things WHERE a IN ?",
+        "SELECT * FROM Things WHERE a IS 5",
+        "SELECT * FROM Things WHERE 5 IS MISSING",
+        "SELECT * FROM Things WHERE a NOT 5",
+        "SELECT * FROM Things WHERE a = 'x",
+        'SELECT * FROM "Things',
+        "SELECT * FROM Things WHERE lower(a) = 'x'",
+        "SELECT * FROM Things WHERE begins_with(a)",
+        "SELECT * FROM Things WHERE size(a, b) = 1",
+        "SELECT * FROM Things WHERE attribute_exists(a)",
+        "SELECT * FROM Things WHERE a + 1 = 2",
+        "SELECT * FROM Things; SELECT * FROM Things",
+        "SELECT a AS b FROM Things",
+        "SELECT count(*) FROM Things",
+        "SELECT a[-1] FROM Things",
+        "SELECT a[1.5] FROM Things",
+        "SELECT a[99999999999999999999] FROM Things",
+        f"SELECT {'a.' * 40}a FROM Things",
+        "SELECT p FROM (SELECT * FROM Things)",
+        "SELECT p FROM Things, Others",
+        "INSERT INTO Things",
+        "INSERT INTO Things VALUE",
+        "INSERT INTO Things VALUE {'p'}",
+        "INSERT INTO Things VALUE {p: 1}",
+        "INSERT INTO Things VALUE {'p': <<>>, 's': 1}",
+        "INSERT INTO Things VALUE {'p': <<1, 'x'>>, 's': 1}",
+        "INSERT INTO Things VALUE {'p': a, 's': 1}",
+        "UPDATE Things WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = 1 + 2 + 3 WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = set_add(b, <<1>>) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = if_not_exists(a, 1) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = list_append(a) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = 1 WHERE p = 'x' AND s = 1 RETURNING ALL *",
+        "UPDATE Things SET a = 1 WHERE p = 'x' AND s = 1 RETURNING SOME NEW *",
+        "DELETE Things WHERE p = 'x' AND s = 1",
+        "EXISTS SELECT * FROM Things",
+        f"SELECT * FROM Things WHERE {'(' * 4000}a = 1",
+        f"INSERT INTO Things VALUE {'[' * 8000}",
+        "DROP TABLE Things",
+    ],
+)
+def test_a_statement_that_is_not_well_formed(things: Engine, text: str) -> None:
+    assert refusal(things, text).startswith(MALFORMED)
+
+
+def test_a_statement_has_a_length(things: Engine) -> None:
+    assert "'statement' failed to satisfy constraint" in refusal(things, "")
+    assert "less than or equal to 8192" in refusal(things, "x" * 8193)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT a.size FROM Things", f"{MALFORMED}Invalid path dot component"),
+        ("UPDATE Things SET b = 1 WHERE p = 'x'", KEY_WANTED),
+        ("UPDATE Things SET b = 1", KEY_WANTED),
+        ("UPDATE Things SET b = 1 WHERE p = 'x' AND s > 1", KEY_WANTED),
+        ("UPDATE Things SET b = 1 WHERE p = 'x' OR s = 1", KEY_WANTED),
+        ("DELETE FROM Things WHERE p IN ['x'] AND s = 1", KEY_WANTED),
+        (
+            "UPDATE Things SET p = 'y' WHERE p = 'x' AND s = 1",
+            "One or more parameter values were invalid: "
+            "Cannot update attribute p. This attribute is part of the key",
+        ),
+        (
+            "UPDATE Things SET b = 1 WHERE p = 5 AND s = 1",
+            "The provided key element does not match the schema",
+        ),
+        (
+            "INSERT INTO Things VALUES <<{'p': 'x'}>>",
+            "Unsupported operation: Inserting multiple items in a single statement is not "
+            'supported, use "INSERT INTO tableName VALUE item" instead',
+        ),
+        (
+            "INSERT INTO Things VALUE {'p': 'x'}",
+            "One or more parameter values were invalid: Missing the key s in the item",
+        ),
+        (
+            "SELECT * FROM Things WHERE p = ?",
+            "Number of parameters in request and statement don't match.",
+        ),
+        (
+            "SELECT * FROM Things WHERE p = 'x' AND a BETWEEN 5 AND 1",
+            "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; "
+            "lower bound operand: AttributeValue: {N:5}, "
+            "upper bound operand: AttributeValue: {N:1}",
+        ),
+    ],
+)
+def test_a_statement_that_cannot_be_done(things: Engine, text: str, expected: str) -> None:
+    assert refusal(things, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO Things VALUE 'x'",
+        "INSERT INTO Things VALUE {'p': 1e999, 's': 1}",
+        f"INSERT INTO Things VALUE {{'p': 'x', 's': 1, 'd': {'[' * 40}{']' * 40}}}",
+        "UPDATE Things SET b = 1 SET b = 2 WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET b = 1 SET b.c = 2 WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET n = set_add(n, 1) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET n = set_delete(n, 1) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET b = nothing WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET b = list_append(b, 1) WHERE p = 'x' AND s = 1",
+        "UPDATE Things SET a = 1 WHERE p = 'x' AND s = 1",
+        "DELETE FROM Things WHERE p = 'x' AND s = 1 RETURNING ALL NEW *",
+        "SELECT * FROM Things WHERE attribute_type(a, 'Q')",
+        "SELECT * FROM Things WHERE attribute_type(a, b)",
+        "SELECT * FROM Things WHERE a < [1]",
+        "SELECT * FROM Things WHERE begins_with(a, 5)",
+        "SELECT * FROM Things WHERE a = a",
+        "SELECT p.q FROM Things",
+        f"SELECT * FROM Things WHERE p IN [{','.join('1' * 51)}]",
+        f"SELECT * FROM Things WHERE b IN [{','.join('1' * 101)}]",
+        "SELECT * FROM Things.nope",
+    ],
+)
+def test_a_statement_that_is_refused_in_other_words(things: Engine, text: str) -> None:
+    with pytest.raises(ValidationException):
+        run(things, text)
+
+
+def test_a_table_that_does_not_exist(things: Engine) -> None:
+    for text in (
+        "SELECT * FROM Nope",
+        'SELECT * FROM "" WHERE a = 1',
+        "INSERT INTO Nope VALUE {'a': 1}",
+        "UPDATE Nope SET a = 1 WHERE p = 1",
+        "DELETE FROM Nope WHERE p = 1",
+    ):
+        with pytest.raises(ResourceNotFoundException):
+            run(things, text)
+
+
+def attempt(engine: Engine, text: str, parameters: list[Any]) -> None:
+    """Runs a statement in every way; whatever is wrong with it is the caller's fault."""
+    request: dict[str, Any] = {"Statement": text}
+    if parameters:
+        request["Parameters"] = parameters
+    for operation, params in (
+        ("ExecuteStatement", request),
+        ("BatchExecuteStatement", {"Statements": [request]}),
+        ("ExecuteTransaction", {"TransactStatements": [request]}),
+    ):
+        assert status(engine, operation, params) in (200, 400)
+
+
+def status(engine: Engine, operation: str, params: Any) -> int:
+    try:
+        call(engine, operation, **params)
+    except DynamoDBError as error:
+        return error.status
+    return 200
+
+
+@given(st.text(max_size=60), st.lists(values, max_size=2))
+@example("SELECT * FROM Things WHERE p = '\ud800'", [])
+@example("\ud800", [])
+def test_any_text_is_answered(things: Engine, text: str, parameters: list[Any]) -> None:
+    attempt(things, text, parameters)
+
+
+@given(st.sampled_from(GOOD), st.data())
+def test_a_damaged_statement_is_answered(things: Engine, text: str, data: st.DataObject) -> None:
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 6)))
+        text = text[:start] + data.draw(st.sampled_from(["", " ", *PIECES])) + text[end:]
+    parameters = data.draw(st.lists(values, min_size=text.count("?"), max_size=text.count("?")))
+    attempt(things, text, parameters)
+
+
+@given(st.sampled_from(GOOD), st.data())
+def test_parameters_of_any_type_are_answered(
+    things: Engine, text: str, data: st.DataObject
+) -> None:
+    count = text.count("?")
+    attempt(things, text, data.draw(st.lists(values, min_size=count, max_size=count)))

@@ -1,0 +1,166 @@
+"""BatchExecuteStatement: each statement on its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.wire import Response
+from tests.engine.calls import call, make_table, n, refused, s
+from tests.engine.partiql.statements import make_music
+
+KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
+
+
+@pytest.fixture
+def music(engine: Engine) -> Engine:
+    make_music(engine)
+    for number in range(3):
+        item = {"Artist": s("Acme Band"), "SongTitle": s(f"Song {number}"), "Plays": n(number)}
+        call(engine, "PutItem", TableName="Music", Item=item)
+    return engine
+
+
+def batch(engine: Engine, *statements: str | dict[str, Any], **settings: Any) -> Response:
+    requests = [{"Statement": each} if isinstance(each, str) else each for each in statements]
+    return call(engine, "BatchExecuteStatement", Statements=requests, **settings)
+
+
+def song(number: int) -> str:
+    return f"WHERE Artist = 'Acme Band' AND SongTitle = 'Song {number}'"
+
+
+def test_reads_answer_in_their_order(music: Engine) -> None:
+    answer = batch(
+        music,
+        f"SELECT Plays FROM Music {song(2)}",
+        f"SELECT Plays FROM Music {song(9)}",
+        {
+            "Statement": "SELECT SongTitle FROM Music WHERE Artist = ? AND SongTitle = ?",
+            "Parameters": [s("Acme Band"), s("Song 0")],
+            "ConsistentRead": True,
+        },
+        ReturnConsumedCapacity="TOTAL",
+    )
+    assert answer == {
+        "Responses": [
+            {"TableName": "Music", "Item": {"Plays": n(2)}},
+            {"TableName": "Music"},
+            {"TableName": "Music", "Item": {"SongTitle": s("Song 0")}},
+        ],
+        "ConsumedCapacity": [{"TableName": "Music", "CapacityUnits": 2.0}],
+    }
+
+
+def test_a_read_that_fails_spoils_no_other(music: Engine) -> None:
+    responses = batch(
+        music,
+        "SELECT * FROM Music WHERE Artist = 'Acme Band'",
+        "SELECT * FROM Nope WHERE a = 1",
+        "SELECT * FROM Music WHERE",
+        f"SELECT Plays FROM Music {song(1)}",
+    )["Responses"]
+    assert responses[0] == {
+        "TableName": "Music",
+        "Error": {"Code": "ValidationError", "Message": KEY_WANTED},
+    }
+    assert responses[1] == {
+        "TableName": "Nope",
+        "Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"},
+    }
+    assert responses[2]["Error"]["Code"] == "ValidationError"
+    assert responses[3]["Item"] == {"Plays": n(1)}
+
+
+def test_writes_are_done_or_say_why_not(music: Engine) -> None:
+    insert = {
+        "Statement": "INSERT INTO Music VALUE {'Artist':?,'SongTitle':?}",
+        "Parameters": [s("Acme Band"), s("Best Song")],
+    }
+    answer = batch(
+        music,
+        insert,
+        insert,
+        f"UPDATE Music SET AwardsWon=1, AwardDetail={{'Grammys':[2020, 2018]}} {song(0)}",
+        {
+            "Statement": f"UPDATE Music SET Plays = 0 {song(1)} AND Plays = 7",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        },
+        f"DELETE FROM Music {song(2)} RETURNING ALL OLD *",
+        f"DELETE FROM Music {song(2)}",
+        f"EXISTS(SELECT * FROM Music {song(0)})",
+        "oops",
+        ReturnConsumedCapacity="INDEXES",
+    )
+    old = {"Artist": s("Acme Band"), "SongTitle": s("Song 1"), "Plays": n(1)}
+    deleted = {"Artist": s("Acme Band"), "SongTitle": s("Song 2"), "Plays": n(2)}
+    first, second, third, fourth, fifth, sixth, seventh, eighth = answer["Responses"]
+    assert first == third == sixth == {"TableName": "Music"}
+    assert second == {
+        "TableName": "Music",
+        "Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+    }
+    assert fourth == {
+        "TableName": "Music",
+        "Error": {
+            "Code": "ConditionalCheckFailed",
+            "Message": "The conditional request failed",
+            "Item": old,
+        },
+    }
+    assert fifth == {"TableName": "Music", "Item": deleted}
+    assert seventh["Error"]["Code"] == eighth["Error"]["Code"] == "ValidationError"
+    assert answer["ConsumedCapacity"] == [
+        {"TableName": "Music", "CapacityUnits": 4.0, "Table": {"CapacityUnits": 4.0}}
+    ]
+    titles = {item["SongTitle"]["S"] for item in call(music, "Scan", TableName="Music")["Items"]}
+    assert titles == {"Best Song", "Song 0", "Song 1"}
+
+
+def test_capacity_is_told_by_table(music: Engine) -> None:
+    make_table(music, {"p": "S"}, name="Other", keys=("p",))
+    used = batch(
+        music,
+        "INSERT INTO Other VALUE {'p': 'a'}",
+        "INSERT INTO Music VALUE {'Artist': 'a', 'SongTitle': 'b'}",
+        "INSERT INTO Other VALUE {'p': 'b'}",
+        ReturnConsumedCapacity="TOTAL",
+    )["ConsumedCapacity"]
+    assert used == [
+        {"TableName": "Other", "CapacityUnits": 2.0},
+        {"TableName": "Music", "CapacityUnits": 1.0},
+    ]
+
+
+def test_reads_and_writes_do_not_mix(music: Engine) -> None:
+    statements = [f"SELECT * FROM Music {song(0)}", f"DELETE FROM Music {song(0)}"]
+    requests = [{"Statement": each} for each in statements]
+    assert "either read statements or write statements" in refused(
+        music, "BatchExecuteStatement", Statements=requests
+    )
+    assert call(music, "Scan", TableName="Music")["Count"] == 3
+
+
+def test_a_batch_has_25_statements_at_most(music: Engine) -> None:
+    requests = [{"Statement": f"SELECT * FROM Music {song(0)}"}] * 26
+    assert "less than or equal to 25" in refused(
+        music, "BatchExecuteStatement", Statements=requests
+    )
+    assert len(batch(music, *requests[:25])["Responses"]) == 25
+
+
+def test_a_throttled_statement_spoils_no_other(music: Engine) -> None:
+    music.faults.throttle(next=1)
+    first, second = batch(
+        music, f"SELECT Plays FROM Music {song(0)}", f"SELECT Plays FROM Music {song(1)}"
+    )["Responses"]
+    assert first["Error"]["Code"] == "ProvisionedThroughputExceeded"
+    assert second["Item"] == {"Plays": n(1)}
+    music.faults.throttle(next=1)
+    first, second = batch(
+        music, f"UPDATE Music SET a = 1 {song(0)}", f"UPDATE Music SET a = 1 {song(1)}"
+    )["Responses"]
+    assert first["Error"]["Code"] == "ProvisionedThroughputExceeded"
+    assert second == {"TableName": "Music"}

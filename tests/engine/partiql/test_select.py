@@ -1,0 +1,269 @@
+"""SELECT: what it reads, in which order, in which pages, and what it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.wire import ProvisionedThroughputExceededException, ResourceNotFoundException
+from tests.engine.calls import call, index, key_schema, make_table, n, s
+from tests.engine.partiql.statements import all_pages, items, refusal, run
+
+
+@pytest.fixture
+def table(engine: Engine) -> Engine:
+    """Three partitions of twelve items; `color` is a global index, `rank` a local one."""
+    make_table(
+        engine,
+        {"p": "S", "s": "N", "color": "S", "rank": "N"},
+        name="Things",
+        local=(index("by_rank", key_schema("p", "rank"), ["shown"]),),
+        globally=(index("by_color", key_schema("color", "s"), "KEYS_ONLY"),),
+    )
+    for partition in "abc":
+        for number in range(12):
+            item = {
+                "p": s(partition),
+                "s": n(number),
+                "color": s("red" if number % 2 else "blue"),
+                "rank": n(100 - number),
+                "shown": s("yes"),
+                "inner": {"M": {"list": {"L": [n(number), s("x")]}, "size": n(1)}},
+            }
+            call(engine, "PutItem", TableName="Things", Item=item)
+    return engine
+
+
+def numbers(found: list[Any]) -> list[int]:
+    return [int(item["s"]["N"]) for item in found]
+
+
+def test_a_whole_key_is_a_get_item(table: Engine) -> None:
+    text = 'SELECT * FROM "Things" WHERE s = ? AND p = ?'
+    plain = call(
+        table,
+        "GetItem",
+        TableName="Things",
+        Key={"p": s("a"), "s": n(3)},
+        ReturnConsumedCapacity="TOTAL",
+    )
+    seen = run(table, text, n(3), s("a"), ReturnConsumedCapacity="TOTAL", Limit=1)
+    assert seen == {"Items": [plain["Item"]], "ConsumedCapacity": plain["ConsumedCapacity"]}
+    twice = run(table, text, n(3), s("a"), ReturnConsumedCapacity="TOTAL", ConsistentRead=True)
+    assert twice["ConsumedCapacity"]["CapacityUnits"] == 1.0
+    assert run(table, text, n(99), s("a")) == {"Items": []}
+
+
+def test_a_whole_key_with_a_filter_or_a_projection(table: Engine) -> None:
+    where = "WHERE p = 'a' AND s = 3"
+    assert items(table, f"SELECT s FROM Things {where}") == [{"s": n(3)}]
+    assert items(table, f"SELECT s FROM Things {where} AND color = 'blue'") == []
+    page = run(table, f"SELECT s FROM Things {where} AND color = 'red'", Limit=1)
+    assert page == {"Items": [{"s": n(3)}]}
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("s = 3", [3]),
+        ("s < 2", [0, 1]),
+        ("2 > s", [0, 1]),
+        ("s <= 1", [0, 1]),
+        ("s > 9", [10, 11]),
+        ("s >= 10 AND s < 11", [10]),
+        ("s BETWEEN 2 AND 4", [2, 3, 4]),
+        ("s NOT BETWEEN 2 AND 10", [0, 1, 11]),
+        ("s IN (1, 5)", [1, 5]),
+        ("s NOT IN [0, 1, 2, 3, 4, 5, 6, 7, 8]", [9, 10, 11]),
+        ("(NOT (s > 2)) AND (s) <> 1", [0, 2]),
+        ("(s = 1 OR (s = 2)) AND NOT NOT color = 'blue'", [2]),
+        ("inner.list[0] = 7", [7]),
+        ("inner['list'][0] = 7", [7]),
+        ('"inner"."list"[0] = 7', [7]),
+        ('inner."size" = 1 AND s = 0', [0]),
+        ("nothing IS NULL", []),
+        ("nothing IS NOT NULL AND s = 4", [4]),
+    ],
+)
+def test_a_query_by_partition(table: Engine, condition: str, expected: list[int]) -> None:
+    page = run(
+        table, f"SELECT * FROM Things WHERE p = 'b' AND {condition}", ReturnConsumedCapacity="TOTAL"
+    )
+    assert numbers(page["Items"]) == expected
+    assert page["ConsumedCapacity"]["CapacityUnits"] == 0.5
+
+
+def test_order_by_the_sort_key(table: Engine) -> None:
+    text = "SELECT s FROM Things WHERE p = 'a' AND s > 8 ORDER BY s"
+    assert numbers(items(table, text)) == [9, 10, 11]
+    assert numbers(items(table, f"{text} asc")) == [9, 10, 11]
+    assert numbers(items(table, f"{text} DESC")) == [11, 10, 9]
+    assert numbers(items(table, f"{text.replace('BY s', 'BY p, s')} DESC")) == [11, 10, 9]
+
+
+def test_order_by_needs_the_key(table: Engine) -> None:
+    assert refusal(table, "SELECT * FROM Things ORDER BY s") == (
+        "Must have at least one non-optional hash key condition in WHERE clause when using "
+        "ORDER BY clause."
+    )
+    assert refusal(table, "SELECT * FROM Things WHERE p = 'a' ORDER BY color") == (
+        "Variable reference color in ORDER BY clause must be part of the primary key"
+    )
+    assert "several partitions" in refusal(
+        table, "SELECT * FROM Things WHERE p IN ['a', 'b'] ORDER BY s"
+    )
+
+
+def test_several_partitions_come_in_pages_of_ten(table: Engine) -> None:
+    text = "SELECT p, s FROM Things WHERE p IN ['c', 'a', 'nothing', 'c']"
+    first = run(table, text)
+    assert [item["p"]["S"] for item in first["Items"]] == ["c"] * 10
+    everything = all_pages(table, text)
+    assert [(item["p"]["S"], int(item["s"]["N"])) for item in everything] == [
+        (partition, number) for partition in "ca" for number in range(12)
+    ]
+    assert all_pages(table, text, Limit=3) == everything
+    ordered = all_pages(table, f"{text} ORDER BY p ASC, s DESC")
+    assert [(item["p"]["S"], int(item["s"]["N"])) for item in ordered] == [
+        (partition, number) for partition in "ac" for number in reversed(range(12))
+    ]
+
+
+def test_the_capacity_of_several_partitions_is_added_up(table: Engine) -> None:
+    page = run(
+        table,
+        "SELECT * FROM Things WHERE p IN ['a', 'b', 'c'] AND s = 1",
+        ReturnConsumedCapacity="INDEXES",
+    )
+    assert page["ConsumedCapacity"] == {
+        "TableName": "Things",
+        "CapacityUnits": 1.5,
+        "Table": {"CapacityUnits": 1.5},
+    }
+
+
+@pytest.mark.parametrize("where", ["", "WHERE p = 'a'", "WHERE color = 'red'", "WHERE p IN ['b']"])
+@pytest.mark.parametrize("limit", [1, 5, 12, 100])
+def test_pages_join_up_to_the_whole(table: Engine, where: str, limit: int) -> None:
+    text = f"SELECT p, s FROM Things {where}"
+    assert all_pages(table, text, Limit=limit) == all_pages(table, text)
+
+
+def test_limit_counts_the_items_looked_at(table: Engine) -> None:
+    page = run(table, "SELECT s FROM Things WHERE p = 'a' AND color = 'red'", Limit=3)
+    assert numbers(page["Items"]) == [1]
+    assert page["LastEvaluatedKey"] == {"p": s("a"), "s": n(2)}
+
+
+def test_a_token_is_good_for_its_statement_alone(table: Engine) -> None:
+    text = "SELECT * FROM Things WHERE p = ?"
+    token = run(table, text, s("a"), Limit=1)["NextToken"]
+    assert run(table, text, s("a"), Limit=2, NextToken=token)["Items"]
+    for other, parameter, given in (
+        (text, s("b"), token),
+        ("SELECT s FROM Things WHERE p = ?", s("a"), token),
+        (text, s("a"), token[:-8]),
+        (text, s("a"), "é"),
+        (text, s("a"), "W10="),
+    ):
+        assert refusal(table, other, parameter, NextToken=given) == (
+            "The NextToken is not valid for this statement"
+        )
+
+
+def test_a_global_index_shows_what_it_projects(table: Engine) -> None:
+    found = items(table, 'SELECT * FROM "Things"."by_color" WHERE color = \'red\' AND s = 1')
+    assert [set(item) for item in found] == [{"p", "s", "color"}] * 3
+    text = "SELECT s FROM Things.by_color WHERE color = 'red' AND p = 'a'"
+    assert numbers(items(table, text)) == [1, 3, 5, 7, 9, 11]
+    text = "SELECT shown FROM Things.by_color WHERE color = 'red'"
+    assert "does not project [shown]" in refusal(table, text)
+    text = "SELECT s FROM Things.by_color WHERE color = 'red'"
+    assert "Consistent reads are not supported" in refusal(table, text, ConsistentRead=True)
+
+
+def test_an_index_with_a_key_of_many_attributes(engine: Engine) -> None:
+    keys = [
+        {"AttributeName": "a", "KeyType": "HASH"},
+        {"AttributeName": "b", "KeyType": "HASH"},
+        {"AttributeName": "c", "KeyType": "RANGE"},
+        {"AttributeName": "d", "KeyType": "RANGE"},
+    ]
+    name = make_table(
+        engine,
+        {"p": "N", "a": "S", "b": "S", "c": "N", "d": "N"},
+        keys=("p",),
+        globally=(index("wide", keys),),
+    )
+    for number in range(8):
+        item = {"p": n(number), "a": s("x"), "b": s("y"), "c": n(number // 4), "d": n(number)}
+        call(engine, "PutItem", TableName=name, Item=item)
+
+    def found(where: str) -> list[int]:
+        text = f'SELECT p FROM "{name}"."wide" WHERE {where}'
+        return [int(item["p"]["N"]) for item in all_pages(engine, text, Limit=2)]
+
+    assert found("b = 'y' AND a = 'x'") == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert found("b = 'y' AND a = 'x' AND c = 1 AND d > 5") == [6, 7]
+    assert found("b = 'y' AND a = 'x' AND d > 5") == [6, 7]
+    assert found("b = 'y' AND a = 'x' AND c <= 0 AND d > 1 ORDER BY c DESC, d DESC") == [3, 2]
+    assert found("a = 'x' AND d IN [2, 5]") == [2, 5]
+
+
+def test_a_local_index_orders_and_fetches(table: Engine) -> None:
+    text = "SELECT s, inner.list FROM Things.by_rank WHERE p = 'a' AND rank < 92 ORDER BY rank"
+    assert items(table, text) == [
+        {"s": n(number), "list": {"L": [n(number), s("x")]}} for number in (11, 10, 9)
+    ]
+    assert "does not have the specified index" in refusal(table, "SELECT * FROM Things.nope")
+
+
+def test_a_path_is_called_by_its_last_name(table: Engine) -> None:
+    text = (
+        "SELECT inner.list[0], inner.list[7], inner.\"size\", shown FROM Things WHERE p='a' AND s=5"
+    )
+    assert items(table, text) == [{"list[0]": n(5), "size": n(1), "shown": s("yes")}]
+
+
+def test_a_key_of_another_type_is_refused(table: Engine) -> None:
+    text = "SELECT * FROM Things WHERE p = 5"
+    assert refusal(table, text) == (
+        "One or more parameter values were invalid: "
+        "Condition parameter type does not match schema type"
+    )
+    text = "SELECT * FROM Things WHERE p = 'a' AND s = 'b'"
+    assert refusal(table, text) == "The provided key element does not match the schema"
+
+
+def test_a_changed_table_makes_a_new_plan(engine: Engine) -> None:
+    text = "SELECT * FROM Moving WHERE a = 'x'"
+    make_table(engine, {"a": "S"}, name="Moving", keys=("a",))
+    call(engine, "PutItem", TableName="Moving", Item={"a": s("x")})
+    assert items(engine, text) == [{"a": s("x")}]
+    call(engine, "DeleteTable", TableName="Moving")
+    with pytest.raises(ResourceNotFoundException):
+        run(engine, text)
+    make_table(engine, {"b": "S"}, name="Moving", keys=("b",))
+    call(engine, "PutItem", TableName="Moving", Item={"b": s("1"), "a": s("x")})
+    assert items(engine, text) == [{"b": s("1"), "a": s("x")}]
+
+
+def test_faults_meet_statements_too(table: Engine) -> None:
+    for text in (
+        "SELECT * FROM Things WHERE p = 'a' AND s = 1",
+        "SELECT * FROM Things WHERE p = 'a'",
+        "SELECT * FROM Things",
+        "INSERT INTO Things VALUE {'p': 'new', 's': 1}",
+    ):
+        table.faults.throttle(next=1)
+        with pytest.raises(ProvisionedThroughputExceededException):
+            run(table, text)
+        run(table, text)
+
+
+def test_a_table_may_be_named_by_its_arn(table: Engine) -> None:
+    arn = call(table, "DescribeTable", TableName="Things")["Table"]["TableArn"]
+    assert len(items(table, f"SELECT * FROM \"{arn}\" WHERE p = 'a' AND s = 1")) == 1
+    assert len(items(table, f"SELECT s FROM \"{arn}\" WHERE p = 'a'")) == 12

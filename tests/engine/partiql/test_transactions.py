@@ -1,0 +1,178 @@
+"""ExecuteTransaction: all statements, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.wire import (
+    IdempotentParameterMismatchException,
+    Response,
+    TransactionCanceledException,
+)
+from tests.engine.calls import call, make_table, n, refused, s
+from tests.engine.partiql.statements import make_music
+
+AWARDS_MISSING = (
+    "EXISTS(SELECT * FROM \"Music\" where Artist='No One You Know' and SongTitle='Call Me Today'"
+    " and Awards is MISSING)"
+)
+INSERT: Any = {
+    "Statement": "INSERT INTO Music value {'Artist':?,'SongTitle':?}",
+    "Parameters": [s("Acme Band"), s("Best Song")],
+}
+UPDATE = (
+    "UPDATE \"Music\" SET AwardsWon=1 SET AwardDetail={'Grammys':[2020, 2018]}"
+    " where Artist='Acme Band' and SongTitle='PartiQL Rocks'"
+)
+
+
+@pytest.fixture
+def music(engine: Engine) -> Engine:
+    make_music(engine)
+    for artist, title in (("No One You Know", "Call Me Today"), ("Acme Band", "PartiQL Rocks")):
+        put(engine, artist, title)
+    return engine
+
+
+def put(engine: Engine, artist: str, title: str, **attributes: Any) -> None:
+    item = {"Artist": s(artist), "SongTitle": s(title), **attributes}
+    call(engine, "PutItem", TableName="Music", Item=item)
+
+
+def transact(engine: Engine, *statements: str | dict[str, Any], **settings: Any) -> Response:
+    requests = [{"Statement": each} if isinstance(each, str) else each for each in statements]
+    return call(engine, "ExecuteTransaction", TransactStatements=requests, **settings)
+
+
+def reasons(engine: Engine, *statements: str | dict[str, Any]) -> list[Any]:
+    before = call(engine, "Scan", TableName="Music")
+    with pytest.raises(TransactionCanceledException) as caught:
+        transact(engine, *statements)
+    assert call(engine, "Scan", TableName="Music") == before
+    return caught.value.reasons
+
+
+def test_the_example_of_the_page(music: Engine) -> None:
+    answer = transact(music, AWARDS_MISSING, INSERT, UPDATE, ReturnConsumedCapacity="TOTAL")
+    assert answer["Responses"] == [{}, {}, {}]
+    assert answer["ConsumedCapacity"] == [
+        {"TableName": "Music", "CapacityUnits": 6.0, "WriteCapacityUnits": 6.0}
+    ]
+    found = transact(
+        music,
+        "SELECT AwardsWon FROM Music WHERE Artist='Acme Band' AND SongTitle='PartiQL Rocks'",
+        "SELECT * FROM Music WHERE Artist='Acme Band' AND SongTitle='Best Song'",
+        "SELECT * FROM Music WHERE Artist='Acme Band' AND SongTitle='None'",
+        ReturnConsumedCapacity="TOTAL",
+    )
+    assert found == {
+        "Responses": [
+            {"Item": {"AwardsWon": n(1)}},
+            {"Item": {"Artist": s("Acme Band"), "SongTitle": s("Best Song")}},
+            {},
+        ],
+        "ConsumedCapacity": [
+            {"TableName": "Music", "CapacityUnits": 6.0, "ReadCapacityUnits": 6.0}
+        ],
+    }
+
+
+def test_each_failure_has_its_reason(music: Engine) -> None:
+    put(music, "No One You Know", "Call Me Today", Awards=n(1))
+    put(music, "Acme Band", "Best Song")
+    failed = reasons(music, AWARDS_MISSING, INSERT, UPDATE)
+    assert [reason["Code"] for reason in failed] == [
+        "ConditionalCheckFailed",
+        "DuplicateItem",
+        "None",
+    ]
+    assert failed[1]["Message"] == "Duplicate primary key exists in table"
+
+
+def test_exists_and_update_want_the_item(music: Engine) -> None:
+    absent = "Artist='Nobody' AND SongTitle='None'"
+    for text in (
+        f"EXISTS(SELECT * FROM Music WHERE {absent} AND Awards IS MISSING)",
+        f"UPDATE Music SET a = 1 WHERE {absent}",
+    ):
+        assert [reason["Code"] for reason in reasons(music, INSERT, text)] == [
+            "None",
+            "ConditionalCheckFailed",
+        ]
+    transact(music, INSERT, f"DELETE FROM Music WHERE {absent} AND Awards = 1")
+
+
+def test_a_failed_condition_shows_the_item_if_asked(music: Engine) -> None:
+    check = {
+        "Statement": UPDATE + " AND AwardsWon > 5",
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    _, failed = reasons(music, INSERT, check)
+    assert failed["Item"] == {"Artist": s("Acme Band"), "SongTitle": s("PartiQL Rocks")}
+
+
+def test_an_invalid_statement_cancels(music: Engine) -> None:
+    _, failed = reasons(music, INSERT, "UPDATE Music SET a = 1 WHERE Artist = 'x'")
+    assert failed["Code"] == "ValidationError"
+    _, failed = reasons(music, INSERT, UPDATE.replace("AwardsWon=1", "AwardsWon=Nothing"))
+    assert failed["Code"] == "ValidationError"
+
+
+def test_a_token_does_it_once(music: Engine) -> None:
+    count = UPDATE.replace("AwardsWon=1", "Plays=?")
+    first = {"Statement": count, "Parameters": [n(1)]}
+    transact(music, INSERT, first, ClientRequestToken="once")
+    put(music, "Acme Band", "PartiQL Rocks", Plays=n(5))
+    replay = transact(music, INSERT, first, ClientRequestToken="once")
+    assert replay["Responses"] == [{}, {}]
+    key = {"Artist": s("Acme Band"), "SongTitle": s("PartiQL Rocks")}
+    assert call(music, "GetItem", TableName="Music", Key=key)["Item"]["Plays"] == n(5)
+    with pytest.raises(IdempotentParameterMismatchException):
+        transact(
+            music, INSERT, {"Statement": count, "Parameters": [n(2)]}, ClientRequestToken="once"
+        )
+
+
+def test_what_is_wrong_with_the_request(music: Engine) -> None:
+    select = "SELECT * FROM Music WHERE Artist='Acme Band' AND SongTitle='PartiQL Rocks'"
+    for statements, expected in (
+        ([select, UPDATE], "either read statements or write statements"),
+        ([select, AWARDS_MISSING], "either read statements or write statements"),
+        ([UPDATE, UPDATE], "cannot include multiple operations on one item"),
+        ([select, select], "cannot include multiple operations on one item"),
+        (["SELECT * FROM Music WHERE Artist='Acme Band'"], "mandatory equality"),
+        ([UPDATE, "oops"], "Statement wasn't well formed"),
+        ([select] * 101, "less than or equal to 100"),
+    ):
+        requests = [{"Statement": each} for each in statements]
+        assert expected in refused(music, "ExecuteTransaction", TransactStatements=requests)
+
+
+def test_a_hundred_statements_commit_together(engine: Engine) -> None:
+    make_table(engine, {"p": "N"}, name="Many", keys=("p",))
+    statements = [f"INSERT INTO Many VALUE {{'p': {number}}}" for number in range(100)]
+    transact(engine, *statements)
+    assert call(engine, "Scan", TableName="Many")["Count"] == 100
+
+
+def test_more_than_4_mb_is_refused(engine: Engine) -> None:
+    make_table(engine, {"p": "N"}, name="Many", keys=("p",))
+    requests = [
+        {
+            "Statement": "INSERT INTO Many VALUE {'p': ?, 'v': ?}",
+            "Parameters": [n(number), s("x" * 390_000)],
+        }
+        for number in range(11)
+    ]
+    assert "cannot exceed 4 MB" in refused(
+        engine, "ExecuteTransaction", TransactStatements=requests
+    )
+
+
+def test_conflicts_meet_transactions_of_statements(music: Engine) -> None:
+    music.faults.conflict(next=1)
+    (failed,) = reasons(music, UPDATE)
+    assert failed["Code"] == "TransactionConflict"
