@@ -23,7 +23,7 @@ from bigtime.web.api.idempotency import Idempotency, IdempotencyKey
 from bigtime.web.api.portal_tenants import OrderShown
 from bigtime.web.api.routing import PortalRouter, error_responses
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of
+from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of, place_of
 from bigtime.wire import Steps
 
 checkout = PortalRouter("checkout")
@@ -109,7 +109,7 @@ async def ask_for_code(
 
     It is good for ten minutes and five tries, and takes the place of the one before.
     """
-    count_code(request, wanted.email)
+    await count_code(request, wanted.email)
     pending = await context.store.run(site.begin_check(wanted.email, "/portal"))
     tasks.add_task(context.store.run, site.send_code(codes_of(context), pending, ordering=True))
     return CodeSent(message=SENT)
@@ -135,12 +135,14 @@ async def check_out(
     With `email` and `code` it is the customer of that address who orders; without them, whoever is
     signed in. The order keeps its prices and the campaign as they are now.
     """
-    context.count_try("plan checkout", request)
+    await context.count_try("plan checkout", request)
     choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
-        steps = as_customer(context, tenant_of(caller), choice)
+        tenant_id = tenant_of(caller)
+        await context.count_try_of("order", tenant_id)
+        steps = as_customer(context, tenant_id, choice)
     else:
-        context.limits.take("try code to", wanted.email)
+        await context.count_try_of("try code to", place_of(context, request, wanted.email))
         steps = with_code(context, wanted.email, wanted.code or "", choice)
     idempotent = Idempotency(request, key, caller if wanted.email is None else None)
     return await idempotent.run(
