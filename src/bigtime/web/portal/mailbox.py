@@ -120,7 +120,9 @@ async def check(request: Request, check_id: str) -> Response:
         form.refuse(error, "code")
         status = 422 if isinstance(error, portal.CodeSpent) else http.status_in_form(error)
         return await code_page(request, pending, form, status=status)
-    return await continue_as_tenant(request, tenant_id, pending.next)
+    response = await continue_as_tenant(request, tenant_id, pending.next)
+    response.raw_headers.append(await pages.remember_place(context, request, pending.email))
+    return response
 
 
 @mailbox.post("/portal/confirm/{check_id}/again")
