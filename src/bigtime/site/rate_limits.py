@@ -33,10 +33,6 @@ KNOWN_FOR: Final = timedelta(days=180)
 SAMPLE: Final = {"action": "log in", "seconds": 60}
 
 
-class Overtaken(bt.Clash):
-    """Another request has taken the last try."""
-
-
 @bt.pattern("Count Try", index="Main table", sample={**SAMPLE, "tries": 10})
 def count_try(action: str, subject: str, *, tries: int, seconds: float) -> Steps[float]:
     """Counts a try and returns 0, or returns the seconds until there is one left."""
@@ -49,14 +45,14 @@ def count_try(action: str, subject: str, *, tries: int, seconds: float) -> Steps
         most = floor(tries - before * (1 - elapsed))
         if now >= most:
             return max(SHORTEST_WAIT, seconds * wait_in_windows(tries, before, now, elapsed))
-        with suppress(Overtaken):
+        with suppress(bt.Conflict):
             yield from bt.update(
                 TryCount.key(action, digest, begins_at),
                 count=bt.Add(1),
                 expires_at=begins_at + 2 * window,
                 upsert=True,
                 when=bt.attr("count").missing() | (bt.attr("count") < most),
-                otherwise=Overtaken,
+                otherwise=bt.Conflict,
             )
             return 0.0
     return SHORTEST_WAIT
@@ -92,7 +88,7 @@ def forget_tries(action: str, subject: str, *, seconds: float) -> Steps[None]:
 
 @bt.pattern("Remember Network of Login", index="Main table")
 def remember_network(login: str, network: str) -> Steps[None]:
-    """After a sign-in; for 180 days."""
+    """For 180 days, after the login has signed in or the mailbox was confirmed there."""
     until = (yield from bt.now()) + KNOWN_FOR
     subject = digest_of(f"{login}\0{network}")
     yield from bt.put(KnownNetwork(subject=subject, expires_at=until))
@@ -100,7 +96,7 @@ def remember_network(login: str, network: str) -> Steps[None]:
 
 @bt.pattern("Is Network of Login known", index="Main table")
 def is_network_known(login: str, network: str) -> Steps[bool]:
-    """Whether the login has signed in from the network."""
+    """Whether the login has signed in, or the mailbox was confirmed, from the network."""
     found = yield from bt.get(KnownNetwork.key(digest_of(f"{login}\0{network}")))
     return found is not None and found.expires_at > (yield from bt.now())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -12,6 +13,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
+import bigtime
 from bigtime.engine import Engine
 from bigtime.systems.accounts.design import Role
 from bigtime.web.app import LIMITS, ROUTERS
@@ -47,7 +49,8 @@ def log_in(browser: Browser, password: str = PASSWORD, login: str = OWNER) -> in
 
 def by_program(browser: Browser, password: str = PASSWORD) -> int:
     body = {"email": OWNER, "password": password}
-    return browser.post("/api/v1/sessions", json=body).status_code
+    status: int = browser.post("/api/v1/sessions", json=body).status_code
+    return status
 
 
 def guess_from_everywhere(web: Web, login: str = OWNER) -> None:
@@ -88,6 +91,20 @@ def test_a_login_that_is_unknown_is_as_much_work(limited: Web) -> None:
         work.append([operation for operation in seen if operation != "GetRecords"])
         seen.clear()
     assert work[0] == work[1]
+
+
+def test_every_limit_is_documented() -> None:
+    text = (Path(bigtime.__file__).parents[2] / "docs/site.md").read_text()
+    row = re.compile(r"^\| `(.*?)` \| ([\d,]+) in ([\d,]+) s \| (.*?) \|", re.MULTILINE)
+    found = {
+        action: Limit(number(tries), number(seconds), Counted(counted))
+        for action, tries, seconds, counted in row.findall(text)
+    }
+    assert found == LIMITS
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
 
 
 # Strangers and the owner
@@ -199,7 +216,7 @@ WRITES = sorted(
     for router in ROUTERS
     for route in router.routes
     if isinstance(route, APIRoute)
-    for method in route.methods & {"POST", "PUT", "DELETE", "PATCH"}
+    for method in (route.methods or set()) & {"POST", "PUT", "DELETE", "PATCH"}
 )
 OPEN = {
     ("POST", "/api/v1/sessions"),
