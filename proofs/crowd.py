@@ -2,7 +2,7 @@
 
 Each does over and over what such a person does, and expects an answer of the right kind to every
 single request. Limits are kept by keeping them: everybody comes from an address of their own, and
-likes no faster than a person may.
+likes no faster than a person may. Only orders and other writes are allowed without an end.
 
 Whoever was cut off goes on with what they were about: the same form is sent again.
 """

@@ -31,6 +31,8 @@ SITE_TABLE = bt.Table(
 
 Expiry = Annotated[datetime, bt.EpochSeconds, Field(examples=[datetime(2100, 1, 1, tzinfo=UTC)])]
 Fingerprint = Annotated[str, Field(max_length=64)]
+Digest = Annotated[str, Field(max_length=64)]
+"""A SHA-256 in hexadecimal."""
 
 
 class Mail(bt.Entity, table=SITE_TABLE):
@@ -133,6 +135,25 @@ class VerifiedMailbox(bt.Entity, table=SITE_TABLE):
     keys = bt.Keys(main=("MAILBOX#{holder}", "MAILBOX"))
     holder: str = Field(max_length=64)
     tenant_id: str = Field(examples=[example_of("tenant")])
+    expires_at: Expiry
+
+
+class TryCount(bt.Entity, table=SITE_TABLE):
+    """How often an action was tried in a window of time; `subject` is the hash of who tried."""
+
+    keys = bt.Keys(main=("TRIES#{action}#{subject}", "{begins_at}"))
+    action: str = Field(max_length=50)
+    subject: Digest
+    begins_at: datetime
+    count: int = 0
+    expires_at: Expiry
+
+
+class KnownNetwork(bt.Entity, table=SITE_TABLE):
+    """A network that a login has signed in from; `subject` is the hash of both."""
+
+    keys = bt.Keys(main=("NETWORK#{subject}", "NETWORK"))
+    subject: Digest
     expires_at: Expiry
 
 

@@ -5,7 +5,8 @@ this site alone, and both move the deal to a new rank among the trending deals o
 
 1. A view is counted in memory, for most deal pages are answered from memory too. Every few seconds
    the counts are written, all deals together. A crash loses the views of the last seconds, and
-   nothing else; that is what a view is worth.
+   nothing else; that is what a view is worth. One view of a user, or of an address where nobody is
+   signed in, counts for a deal in an hour, as far as one process remembers.
 2. A click is written before its visitor is redirected: the activity and the rank in one
    transaction. The activity's key is the user, the deal and the hour. So a click that comes twice
    counts once, and so do all clicks of one user on one deal in one hour. A visitor who is not
@@ -20,7 +21,9 @@ this site alone, and both move the deal to a new rank among the trending deals o
 Each user, or each address where nobody is signed in, has a limit of views and clicks that count.
 Else one program could make a deal trend.
 
-Many deals are moved in one transaction. If one of them was overtaken, each is moved by itself.
+Many deals are moved in one transaction. If one of them was overtaken, the caller moves each by
+itself, and so knows of each whether it was written. A score has a maximum: a deal that is there
+stays there, and its further views and clicks do not count.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ class EngagementCounts:
     viewers: set[tuple[str, str]] = field(default_factory=set)
 
     def __bool__(self) -> bool:
-        return bool(self.views or self.clicks)
+        return bool(self.views or self.clicks or self.viewers)
 
     def of(self, deal: Deal) -> DealEngagement:
         deal_id = deal.deal_id
@@ -72,7 +75,20 @@ class EngagementCounts:
 
     @property
     def deal_ids(self) -> list[str]:
-        return sorted(self.views.keys() | self.clicks.keys())
+        viewed = {deal_id for _, deal_id in self.viewers}
+        return sorted(self.views.keys() | self.clicks.keys() | viewed)
+
+    def forget(self, engagements: Iterable[DealEngagement]) -> None:
+        """After they were written."""
+        for engagement in engagements:
+            self.views.pop(engagement.deal.deal_id, None)
+            self.clicks.pop(engagement.deal.deal_id, None)
+
+    def add(self, others: EngagementCounts) -> None:
+        for mine, theirs in ((self.views, others.views), (self.clicks, others.clicks)):
+            for deal_id, number in theirs.items():
+                mine[deal_id] = mine.get(deal_id, 0) + number
+        self.viewers |= others.viewers
 
 
 SAMPLE_DEAL: Final = Deal(
@@ -155,7 +171,7 @@ def new_activity(kind: str, username: str, deal: Deal, moment: datetime) -> cata
 
 @bt.pattern("Move Deals to new Ranks", index="Main table", sample={"engagements": [SAMPLE]})
 def move_to_new_ranks(engagements: Sequence[DealEngagement]) -> Steps[None]:
-    """Up to 33 deals in one transaction, or each by itself if one was overtaken."""
+    """Up to 33 deals in one transaction; raises EngagementMoved if one was overtaken."""
     keys = [DealRank.key(engagement.deal.deal_id) for engagement in engagements]
     ranks = yield from bt.get_many(keys, consistent=True)
     pairs = [*zip(engagements, ranks, strict=True)]
@@ -169,11 +185,8 @@ def move_to_new_ranks(engagements: Sequence[DealEngagement]) -> Steps[None]:
             trending_at(engagement.deal, rank) if rank else found.get(engagement.deal.deal_id),
         )
     ]
-    try:
+    if writes:
         yield from transact_once(*writes)
-    except (catalog.EngagementMoved, bt.Conflict):
-        for engagement in engagements:
-            yield from move_to_new_rank(engagement)
 
 
 @bt.pattern("Move Deal to new Rank", index="Main table", sample={"engagement": SAMPLE})
@@ -189,8 +202,10 @@ def move_to_new_rank(
             trending = (yield from find_trending([deal])).get(deal.deal_id)
         else:
             trending = trending_at(deal, rank)
+        writes = (*also, *rank_writes(engagement, rank, trending))
         try:
-            yield from transact_once(*also, *rank_writes(engagement, rank, trending))
+            if writes:
+                yield from transact_once(*writes)
             return
         except catalog.EngagementMoved:
             is_overtaken = True
@@ -214,13 +229,19 @@ def find_trending(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal
 def rank_writes(
     engagement: DealEngagement, rank: DealRank | None, before: catalog.TrendingDeal | None
 ) -> tuple[bt.Write[Any], ...]:
-    """Moves a deal from the rank it had, or none, to the rank of its new score."""
-    after = catalog.place_of(
-        catalog_deal(engagement.deal),
-        discount(engagement.deal),
-        views=engagement.views + (before.views if before else 0),
-        clicks=engagement.clicks + (before.clicks if before else 0),
-    )
+    """Moves a deal from the rank it had, or none, to the rank of its new score.
+
+    Nothing, if the score has reached its maximum.
+    """
+    try:
+        after = catalog.place_of(
+            catalog_deal(engagement.deal),
+            discount(engagement.deal),
+            views=engagement.views + (before.views if before else 0),
+            clicks=engagement.clicks + (before.clicks if before else 0),
+        )
+    except catalog.ScoreOutOfRange:
+        return ()
     moves = (
         catalog.rank_writes(before, after)
         if before

@@ -12,10 +12,22 @@ Nobody learns from the answers who is a customer here:
 A verified mailbox is remembered for an hour. It belongs to a session, and counts while the session
 lives; or to a visit, whose cookie is drawn anew at that moment, so that nobody can have planted it.
 The one is never taken for the other: the cookie of an ended session verifies nothing.
+
+A code can be tried in the check that it was sent for, and nowhere else. A page has a check of its
+own, with an id that nobody can guess. A program has one for the mailbox and the network that it
+calls from, and may send the check's id from another network. So a stranger who tries wrong codes
+for an address, or asks for new ones, uses up the tries of the stranger's own check, and the code in
+the owner's hands stays good.
+
+What guessing comes to: a code is one of 1,000,000, and its check has 5 tries. One network gets 5
+codes for a mailbox in an hour: 25 guesses. All networks and browsers in which the mailbox was never
+confirmed get 20 codes for it in a day, however many they are: 100 guesses, or a chance of 1 in
+10,000 a day, with 20 mails that its owner did not ask for. (The limits are in `bigtime.web.app`.)
 """
 
 from __future__ import annotations
 
+import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from contextlib import suppress
@@ -60,6 +72,11 @@ class Codes:
     def link(self, check: PendingCheck, code: str) -> str:
         return f"{self.base_url}/portal/confirm/{check.check_id}?code={code}"
 
+    def program_check_id(self, email: str, network: str) -> str:
+        """The id of the check of a program, which has no page, by the network it calls from."""
+        text = f"the check of a program\0{email}\0{network}"
+        return urlsafe_b64encode(hmac.digest(self.pepper, text.encode(), sha256)[:24]).decode()
+
 
 SAMPLE_CODES: Final = Codes(b"pepper", "https://example.com")
 
@@ -68,17 +85,23 @@ SAMPLE_CODES: Final = Codes(b"pepper", "https://example.com")
 
 
 @bt.pattern("Begin Mailbox Check", index="Main table", sample={"then": "/portal"})
-def begin_check(email: portal.Email, then: str) -> Steps[PendingCheck]:
-    """A page that asks for the code of an address; `then` is the page after it."""
+def begin_check(
+    email: portal.Email, then: str, *, check_id: str | None = None
+) -> Steps[PendingCheck]:
+    """A page that asks for the code of an address; `then` is the page after it.
+
+    With a `check_id`, it replaces the check that has the id.
+    """
     moment = yield from bt.now()
+    drawn = urlsafe_b64encode((yield from bt.random_bytes(24))).decode()
     check = PendingCheck(
-        check_id=urlsafe_b64encode((yield from bt.random_bytes(24))).decode(),
+        check_id=check_id or drawn,
         email=portal.checked_email(email),
         next=then,
         sent_at=moment,
         expires_at=moment + LASTS,
     )
-    return (yield from bt.create(check))
+    return (yield from bt.put(check) if check_id else bt.create(check))
 
 
 @bt.pattern("Restart Mailbox Check", index="Main table")
@@ -124,7 +147,7 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
     mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
     seed = yield from bt.random_bytes(portal.SEED_BYTES)
     try:
-        yield from issue_code(codes, portal.orderly(tenant), seed)
+        yield from issue_code(codes, check, portal.orderly(tenant), seed)
     except CLOSED:
         mail_id = f"closed {tenant.id} {check.sent_at:%Y-%m-%d}"
         yield from write_mail((yield from draft_mail(mail_id, tenant.email, *closed_letter())))
@@ -136,9 +159,11 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
     yield from write_mail(mail)
 
 
-def issue_code(codes: Codes, tenant: portal.Tenant, seed: bytes) -> Steps[None]:
+def issue_code(
+    codes: Codes, check: PendingCheck, tenant: portal.Tenant, seed: bytes
+) -> Steps[None]:
     """A code that validates a tenant's address, or one that signs a validated tenant in."""
-    options: dict[str, Any] = {"pepper": codes.pepper, "seed": seed}
+    options: dict[str, Any] = {"pepper": codes.pepper, "seed": seed, "flow": check.check_id}
     if tenant.status == portal.Status.UNVALIDATED:
         with suppress(portal.MoveRefused):  # validated by another request just now
             yield from portal.issue_code(portal.Purpose.VALIDATE, tenant.id, **options)
@@ -159,14 +184,17 @@ def redeem_code(codes: Codes, check_id: str, code: str) -> Steps[str]:
 
     The error is the same whether a code was sent or not.
     """
-    check = yield from fetch_check(check_id)
+    return (yield from redeem_in_check(codes, (yield from fetch_check(check_id)), code))
+
+
+def redeem_in_check(codes: Codes, check: PendingCheck, code: str) -> Steps[str]:
     check = yield from bt.update(check.own_key(), tries=bt.Add(1), if_exists=UnknownCheck)
     moment = yield from bt.now()
     if check.tenant_id is None or check.tries > portal.MOST_TRIES:
         yield from burn_equal_time()
         raise refusal(check, moment)
     try:
-        yield from redeem(codes, check.tenant_id, code)
+        yield from redeem(codes, check.check_id, check.tenant_id, code)
     except CODE_ERRORS:
         raise refusal(check, moment) from None
     return check.tenant_id
@@ -185,20 +213,24 @@ def refusal(check: PendingCheck, moment: datetime) -> bt.DomainError:
     index="Main table",
     sample={"codes": SAMPLE_CODES, "code": "123456"},
 )
-def redeem_code_by_email(codes: Codes, email: portal.Email, code: str) -> Steps[str]:
+def redeem_code_by_email(
+    codes: Codes, email: portal.Email, code: str, *, check_id: str | None = None
+) -> Steps[str]:
     """For a program, which knows an address and no page; there is one error for every reason.
 
     Gives the id of the tenant.
     """
-    tenant = yield from portal.tenant_of(portal.checked_email(email))
-    if tenant is None:
-        yield from burn_equal_time()
-        raise CodeRefused
+    email = portal.checked_email(email)
     try:
-        yield from redeem(codes, tenant.id, code)
+        check = yield from fetch_check(check_id or codes.program_check_id(email, ""))
+        if check.email != email:
+            raise UnknownCheck
+        return (yield from redeem_in_check(codes, check, code))
+    except UnknownCheck:
+        yield from burn_equal_time()
+        raise CodeRefused from None
     except CODE_ERRORS:
         raise CodeRefused from None
-    return tenant.id
 
 
 def burn_equal_time() -> Steps[None]:
@@ -207,23 +239,20 @@ def burn_equal_time() -> Steps[None]:
     yield from bt.get(decoy.own_key(), consistent=True)
 
 
-def redeem(codes: Codes, tenant_id: str, code: str) -> Steps[None]:
+def redeem(codes: Codes, check_id: str, tenant_id: str, code: str) -> Steps[None]:
     """Uses a code up. One for validation also serves a tenant that was validated since."""
     digits = "".join(code.split())
+    options: dict[str, Any] = {"pepper": codes.pepper, "flow": check_id}
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     if tenant.status == portal.Status.UNVALIDATED:
         with suppress(portal.MoveRefused):  # another request has validated it just now
-            yield from portal.validate_tenant(tenant_id, digits, pepper=codes.pepper)
+            yield from portal.validate_tenant(tenant_id, digits, **options)
             return
         tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     try:
-        yield from portal.redeem_code(
-            portal.Purpose.SIGN_IN, tenant_id, digits, pepper=codes.pepper
-        )
+        yield from portal.redeem_code(portal.Purpose.SIGN_IN, tenant_id, digits, **options)
     except (portal.UnknownCode, portal.CodeUsed):
-        yield from portal.redeem_code(
-            portal.Purpose.VALIDATE, tenant_id, digits, pepper=codes.pepper
-        )
+        yield from portal.redeem_code(portal.Purpose.VALIDATE, tenant_id, digits, **options)
     portal.orderly(tenant)
 
 

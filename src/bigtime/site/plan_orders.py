@@ -79,9 +79,15 @@ def confirmation_writes(
     sample={**SAMPLE, "codes": SAMPLE_CODES, "code": "123456"},
 )
 def order_plan_with_code(
-    shop: PlanShop, codes: Codes, email: portal.Email, code: str, choice: PlanChoice
+    shop: PlanShop,
+    codes: Codes,
+    email: portal.Email,
+    code: str,
+    choice: PlanChoice,
+    *,
+    check_id: str | None = None,
 ) -> Steps[portal.Order]:
-    """For the tenant of the address that the code was mailed to.
+    """For the tenant of the address that the code was mailed to, in the check that it belongs to.
 
     A choice that cannot be ordered is refused before the code is used up. An exact replay finds
     the order it has made, and needs no code.
@@ -94,5 +100,5 @@ def order_plan_with_code(
     quote = yield from portal.quote_order(choice.products, choice.campaign, zone=shop.zone)
     if choice.total not in (None, quote.total):
         raise portal.TotalMoved
-    tenant_id = yield from redeem_code_by_email(codes, email, code)
+    tenant_id = yield from redeem_code_by_email(codes, email, code, check_id=check_id)
     return (yield from order_plan(shop, tenant_id, choice, order_id=order_id))

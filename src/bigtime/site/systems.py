@@ -16,6 +16,7 @@ from bigtime.site import (
     mailbox_check,
     plan_orders,
     priced_cart,
+    rate_limits,
     registration,
     visitor,
 )
@@ -46,6 +47,7 @@ SITE: Final = bt.System(
         plan_orders,
         mail,
         idempotency,
+        rate_limits,
         design,
     ),
     accepted={

@@ -26,7 +26,7 @@ from bigtime.web.admin import ADMIN
 from bigtime.web.answers import handle_problems
 from bigtime.web.api import API, Documentation
 from bigtime.web.desk import DESK
-from bigtime.web.http import Limit, Meters, Settings, json_answer, problem_body
+from bigtime.web.http import Counted, Limit, Meters, Settings, json_answer, problem_body
 from bigtime.web.pages import AppContext, HotPages, context_of
 from bigtime.web.portal import PORTAL
 from bigtime.web.shop import SHOP, personal_slots
@@ -45,19 +45,35 @@ health = APIRouter(tags=["operations"])
 ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *API)
 """The routers of the pages and APIs, in the order in which routes are tried."""
 
+IN_STORE: Final = Counted.IN_STORE
 LIMITS = {
-    "log in": Limit(10, 60),
-    "log in as": Limit(10, 300),
-    "sign up": Limit(5, 60),
-    "one-time code": Limit(5, 300),
-    "one-time code to": Limit(5, 3600),
-    "try code": Limit(20, 300),
-    "try code to": Limit(20, 3600),
-    "plan checkout": Limit(10, 300),
+    # By the client's network
+    "log in": Limit(10, 60, IN_STORE),
+    "sign up": Limit(5, 60, IN_STORE),
+    "one-time code": Limit(5, 300, IN_STORE),
+    "try code": Limit(20, 300, IN_STORE),
+    "plan checkout": Limit(10, 300, IN_STORE),
+    "order from": Limit(30, 300, IN_STORE),
+    # By login or mailbox, and the browser or network where it is tried
+    "log in from": Limit(5, 300, IN_STORE),
+    "one-time code to": Limit(5, 3600, IN_STORE),
+    "try code to": Limit(20, 3600, IN_STORE),
+    # By login or mailbox, from all browsers and networks together where it is not known
+    "log in as": Limit(10, 300, IN_STORE),
+    "any one-time code to": Limit(20, 24 * 3600, IN_STORE),
+    # By account
+    "change password": Limit(10, 300, IN_STORE),
+    "order": Limit(10, 300, IN_STORE),
     "like": Limit(60, 60),
+    "write": Limit(120, 60),
+    # By account, or by the client's network where nobody is signed in
     "view": Limit(120, 60),
     "click": Limit(30, 60),
 }
+"""How often what may be tried, by whom, and where that is counted.
+
+Every POST, PUT and DELETE of a signed-in user is a `write`, whatever else it is.
+"""
 
 
 def make_app(
@@ -128,6 +144,7 @@ def make_context(
         templates=templates,
         cookies=http.Cookies(secure=settings.is_secure),
         form_tokens=form_tokens,
+        devices=http.KnownDevices(secret.encode()),
         limits=counted,
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
         pepper=http.pepper_of(settings),

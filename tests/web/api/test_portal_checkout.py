@@ -287,6 +287,119 @@ def test_codes_at_once_for_one_new_address_make_one_tenant(web: Web, nobody: Pro
     assert len(web.run(list_tenants())) == 1
 
 
+def test_customers_without_an_account_have_keys_of_their_own(
+    web: Web, nobody: Program, product: Product
+) -> None:
+    other = "other@example.com"
+    first = nobody.post(HERE, body(product, coded(web, nobody)), key="order-1")
+    told = body(product, coded(web, nobody, other), email=other)
+    second = nobody.post(HERE, told, key="order-1")
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert len(orders_of(web)) == len(orders_of(web, other)) == 1
+    again = nobody.post(HERE, body(product, "123456"), key="order-1")
+    assert (again.status_code, again.json()["error"]) == (422, "key-reused")
+
+
+def test_a_key_of_an_account_is_not_that_of_a_mailbox(
+    web: Web, nobody: Program, product: Product
+) -> None:
+    made, _ = customer(web)
+    code = coded(web, nobody)
+    assert Program(web, made.email).post(HERE, body(product, None), key="k").status_code == 201
+    assert nobody.post(HERE, body(product, code), key="k").status_code == 201
+
+
+def test_a_stranger_with_a_wrong_code_leaves_the_key_free(
+    web: Web, nobody: Program, product: Product
+) -> None:
+    code = coded(web, nobody)
+    assert nobody.post(HERE, body(product, wrong(code)), key="order-1").status_code == 422
+    assert nobody.post(HERE, body(product, code), key="order-1").status_code == 201
+
+
+# Strangers and codes
+
+
+@pytest.fixture
+def proxied(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+    front, store = make_web(engine, tmp_path, limits=LIMITS, proxies=1)
+    with TestClient(front, follow_redirects=False) as served:
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
+
+
+def program_at(web: Web, address: str) -> Program:
+    program = Program(web)
+    program.client.headers["x-forwarded-for"] = address
+    return program
+
+
+def test_a_stranger_burns_no_code_of_another(proxied: Web) -> None:
+    product = new_product(proxied)
+    owner, stranger = program_at(proxied, "1.2.3.4"), program_at(proxied, "6.6.6.6")
+    code = coded(proxied, owner)
+    for _ in range(8):
+        assert stranger.post(HERE, body(product, wrong(code))).status_code == 422
+    assert stranger.post(HERE, body(product, code)).json()["error"] == "code-refused"
+    coded(proxied, stranger)  # a code of the stranger's own, in the owner's mailbox
+    for _ in range(1):
+        assert stranger.post(HERE, body(product, wrong(code))).status_code == 422
+    assert owner.post(HERE, body(product, code)).status_code == 201
+
+
+def test_a_code_works_from_another_network_with_its_id(proxied: Web) -> None:
+    product = new_product(proxied)
+    at_home, on_the_way = program_at(proxied, "1.2.3.4"), program_at(proxied, "5.5.5.5")
+    asked = at_home.post(CODES, {"email": EMAIL})
+    told = body(product, code_for(proxied))
+    assert on_the_way.post(HERE, told).json()["error"] == "code-refused"
+    code_id = asked.headers["x-code-id"]
+    elsewhere = {**told, "email": "other@example.com", "codeId": code_id}
+    assert on_the_way.post(HERE, elsewhere).json()["error"] == "code-refused"
+    assert on_the_way.post(HERE, {**told, "codeId": code_id}).status_code == 201
+
+
+def test_the_id_of_a_code_says_nothing_of_its_address(web: Web, nobody: Program) -> None:
+    validated(web, "known@example.com")
+    ids = [
+        nobody.post(CODES, {"email": f"{name}@example.com"}).headers["x-code-id"]
+        for name in ("known", "unknown")
+    ]
+    assert len(set(ids)) == 2 and {len(code_id) for code_id in ids} == {32}
+
+
+def test_an_id_needs_its_code(nobody: Program, product: Product) -> None:
+    refused = nobody.post(HERE, body(product, None, codeId="x"))
+    assert (refused.status_code, set(faults(refused))) == (422, {""})
+
+
+def test_five_tries_are_all_that_a_code_has_wherever_they_come_from(proxied: Web) -> None:
+    product = new_product(proxied)
+    owner = program_at(proxied, "1.2.3.4")
+    code_id = owner.post(CODES, {"email": EMAIL}).headers["x-code-id"]
+    code = code_for(proxied)
+    for number in range(5):
+        guesser = program_at(proxied, f"6.6.6.{number}")
+        guess = body(product, wrong(code), codeId=code_id)
+        assert guesser.post(HERE, guess).status_code == 422
+    assert owner.post(HERE, body(product, code, codeId=code_id)).status_code == 422
+    assert owner.post(HERE, body(product, code)).status_code == 422
+
+
+def test_strangers_get_so_many_codes_for_a_mailbox_and_leave_the_owner_theirs(
+    proxied: Web,
+) -> None:
+    product = new_product(proxied)
+    owner = program_at(proxied, "1.2.3.4")
+    assert owner.post(HERE, body(product, coded(proxied, owner))).status_code == 201
+    asked = [
+        program_at(proxied, f"6.6.{number}.6").post(CODES, {"email": EMAIL}).status_code
+        for number in range(25)
+    ]
+    most = LIMITS["any one-time code to"].tries
+    assert asked == [202] * (most - 1) + [429] * (26 - most)
+    assert owner.post(HERE, body(product, coded(proxied, owner))).status_code == 201
+
+
 # Limits
 
 

@@ -24,7 +24,7 @@ from bigtime.web.api.deals import DEAL_ID
 from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Party
 from tests.web.api_v1.calling import Caller, again, caller, nobody
-from tests.web.browsing import Web, make_web, site_engine
+from tests.web.browsing import PLENTY, Web, make_web, site_engine
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 ENDING: Final = "/me/session"
@@ -67,7 +67,20 @@ def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[tuple[Web, list[P
         with TestClient(front) as served:
             site = served.app.application.state.context  # type: ignore[attr-defined]
             web = Web(front, site, store, served)
-            yield web, [*parties(web)]
+            with unlimited(web):
+                made = [*parties(web)]
+            yield web, made
+
+
+@contextmanager
+def unlimited(web: Web) -> Iterator[None]:
+    """Lets what is prepared count for nothing."""
+    limits = web.site.limits.limits
+    web.site.limits.limits = PLENTY
+    try:
+        yield
+    finally:
+        web.site.limits.limits = limits
 
 
 def parties(web: Web) -> Iterator[Party]:
@@ -101,7 +114,8 @@ def party(web: Web, one: Caller) -> Party:
         return again(web, one.username).token if ENDING in path else one.token
 
     def known(path: str) -> dict[str, str]:
-        return {**own, **there_at(web, one, path)}
+        with unlimited(web):
+            return {**own, **there_at(web, one, path)}
 
     return Party(one.username, one.browser, token, known)
 

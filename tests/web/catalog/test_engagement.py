@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from bigtime.model import Ksuid, scan_all, verify
 from bigtime.site.catalog_projection import catalog_deal
 from bigtime.site.engagement import DEALS_AT_ONCE, discount
+from bigtime.store import TransportError
 from bigtime.systems import catalog
 from bigtime.systems.catalog.deals import create_deal
 from bigtime.systems.catalog.design import TrendingDeal, UserActivity
@@ -78,15 +79,151 @@ def asking_for(deal_id: str, address: str | None = None) -> dict[str, Any]:
 # Views
 
 
-def test_every_view_counts_whether_or_not_the_page_was_kept(scene: Scene) -> None:
-    look(scene.browser(), 3)
+def test_views_count_whether_or_not_the_page_was_kept(scene: Scene) -> None:
+    for browser in (scene.browser(), scene.browser("liz"), scene.browser("chad")):
+        look(browser)
     assert scene.site.cache.hits == 2
     assert places(scene) == {}
     flush(scene)
     assert places(scene) == {LAMP.deal_id: (3, 3, 0)}
-    look(scene.browser(), 2)
+
+
+def test_one_view_of_an_address_or_a_user_counts_for_a_deal_in_an_hour(scene: Scene) -> None:
+    engagement, now = scene.site.engagement, [1_000.0]
+    engagement.limits.clock = lambda: now[0]
+    nobody, liz = scene.browser(), scene.browser("liz")
+    for _ in range(3):
+        look(nobody, 2)
+        look(liz, 2)
+        flush(scene)
+    assert places(scene) == {LAMP.deal_id: (2, 2, 0)}
+    look(nobody, 2, DESK.deal_id)
+    now[0] += 3_599
+    look(nobody)
     flush(scene)
-    assert places(scene) == {LAMP.deal_id: (5, 5, 0)}
+    assert places(scene) == {LAMP.deal_id: (2, 2, 0), DESK.deal_id: (1, 1, 0)}
+    now[0] += 1
+    look(nobody, 2)
+    look(liz, 2)
+    flush(scene)
+    assert places(scene)[LAMP.deal_id] == (4, 4, 0)
+
+
+def test_views_that_are_remembered_are_bounded(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bigtime.web.pages.view_counter.MOST_REMEMBERED", 3)
+    engagement = scene.site.engagement
+    for _ in range(2):
+        for number in range(5):
+            engagement.note(asking_for(LAMP.deal_id, f"198.51.100.{number}"), None)
+            engagement.note(asking_for(LAMP.deal_id, f"198.51.100.{number}"), None)
+    assert len(engagement._viewed) == 3
+    assert engagement.counted.views == {LAMP.deal_id: 10}
+
+
+# A deal at its maximum, and a flush that fails part-way
+
+TOP = 10**10 - 1
+
+
+def at_the_top(scene: Scene, *deals: Any) -> None:
+    for brimful in deals:
+        scene.run(create_deal(catalog_deal(brimful)))
+        scene.run(start_trending(brimful.deal_id, Decimal(0), views=TOP))
+
+
+def test_a_deal_at_its_maximum_stops_no_other(scene: Scene) -> None:
+    others = [deal(100 + number) for number in range(2 * DEALS_AT_ONCE)]
+    scene.post(*others)
+    top = others[DEALS_AT_ONCE // 2]
+    at_the_top(scene, top)
+    for _ in range(2):
+        for viewed in others:
+            scene.site.engagement.note(asking_for(viewed.deal_id), None)
+        flush(scene)
+        assert not scene.site.engagement.counted
+    found = places(scene)
+    assert found.pop(top.deal_id) == (TOP, TOP, 0)
+    assert set(found.values()) == {(2, 2, 0)} and len(found) == len(others) - 1
+
+
+def test_a_click_on_a_deal_at_its_maximum_gets_there(scene: Scene) -> None:
+    at_the_top(scene, LAMP)
+    for browser in (scene.browser(), scene.browser("liz")):
+        go(browser)
+    assert places(scene) == {LAMP.deal_id: (TOP, TOP, 0)}
+    assert [activity.activity_type for activity in activities(scene)] == ["deal_click"]
+
+
+def fail_transactions(scene: Scene, *, error: Exception, after: int, times: int = 1) -> None:
+    """Lets so many transactions through, fails so many, and lets the rest through."""
+    transport, seen = scene.store.transport, count(1)
+
+    async def failing(request: Request) -> Any:
+        if request.operation == "TransactWriteItems" and after < next(seen) <= after + times:
+            raise error
+        return await transport(request)
+
+    scene.store.transport = failing
+
+
+def test_what_was_written_before_a_failure_is_not_written_again(scene: Scene) -> None:
+    deals = [deal(100 + number) for number in range(2 * DEALS_AT_ONCE)]
+    scene.post(*deals)
+    for viewed in deals:
+        scene.site.engagement.note(asking_for(viewed.deal_id), None)
+    fail_transactions(scene, error=DynamoDBError("It does not go."), after=1)
+    with pytest.raises(DynamoDBError):
+        flush(scene)
+    assert len(scene.site.engagement.counted.views) == DEALS_AT_ONCE
+    for _ in range(3):
+        flush(scene)
+    assert set(places(scene).values()) == {(1, 1, 0)}
+    assert len(places(scene)) == len(deals)
+
+
+def test_deals_moved_by_themselves_before_a_failure_are_not_moved_again(scene: Scene) -> None:
+    deals = [deal(100 + number) for number in range(5)]
+    scene.post(*deals)
+    for viewed in deals:
+        scene.site.engagement.note(asking_for(viewed.deal_id), None)
+    store, run = scene.store, scene.store.run
+    refused = [catalog.EngagementMoved(), None, None, catalog.EngagementMoved()]
+
+    async def overtaken(steps: Any) -> Any:
+        if "move_to_new_rank" in getattr(steps, "__qualname__", "") + repr(steps):
+            error = refused.pop(0) if refused else None
+            if error is not None:
+                raise error
+        return await run(steps)
+
+    store.run = overtaken  # type: ignore[method-assign]
+    with pytest.raises(catalog.EngagementMoved):
+        flush(scene)
+    assert sum(scene.site.engagement.counted.views.values()) == 1
+    flush(scene)
+    flush(scene)
+    assert set(places(scene).values()) == {(1, 1, 0)}
+    assert len(places(scene)) == len(deals)
+
+
+def test_views_whose_response_was_lost_are_not_counted_twice(scene: Scene) -> None:
+    scene.site.engagement.note(asking_for(LAMP.deal_id), None)
+    transport = scene.store.transport
+
+    async def losing(request: Request) -> Any:
+        response = await transport(request)
+        if request.operation == "TransactWriteItems":
+            raise TransportError("The connection was cut.", uncertain=True)
+        return response
+
+    scene.store.transport = losing
+    with pytest.raises(TransportError):
+        flush(scene)
+    scene.store.transport = transport
+    flush(scene)
+    assert places(scene) == {LAMP.deal_id: (1, 1, 0)}
 
 
 def test_only_pages_of_deals_that_were_shown_are_views(scene: Scene) -> None:
@@ -149,9 +286,9 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(scene: Scene) -> None:
     with pytest.raises(DynamoDBError):
         flush(scene)
     scene.store.transport = transport
-    look(liz)
+    look(scene.browser())
     flush(scene)
-    assert places(scene) == {LAMP.deal_id: (4, 4, 0)}
+    assert places(scene) == {LAMP.deal_id: (2, 2, 0)}
     assert len(activities(scene)) == 1
 
 
@@ -384,11 +521,13 @@ def test_a_discount_is_what_is_saved_and_less_than_all(price: int, list_price: i
 
 def test_views_of_one_address_are_counted_so_many_in_a_minute(scene: Scene) -> None:
     engagement, most = scene.site.engagement, LIMITS["view"].tries
-    for _ in range(most + 50):
-        engagement.note(asking_for(LAMP.deal_id, "198.51.100.7"), None)
+    for number in range(most + 50):
+        viewed = LAMP.deal_id if number == 0 else Ksuid.make(START, number.to_bytes(16))
+        engagement.note(asking_for(viewed, "198.51.100.7"), None)
+    assert len(engagement.counted.views) == most
     engagement.note(asking_for(LAMP.deal_id, "198.51.100.8"), None)
     flush(scene)
-    assert places(scene) == {LAMP.deal_id: (most + 1, most + 1, 0)}
+    assert places(scene) == {LAMP.deal_id: (2, 2, 0)}
 
 
 def test_who_clicks_all_the_time_gets_there_and_is_not_counted(scene: Scene) -> None:

@@ -14,6 +14,7 @@ from bigtime.systems.deals.deals import update_deal
 from bigtime.systems.shop.customer import create_customer, save_address, view_customer
 from bigtime.systems.shop.design import Address
 from bigtime.systems.shop.order import view_order
+from bigtime.web.app import LIMITS
 from tests.web.cart.page_forms import form_of, words_of
 from tests.web.cart.scene import PRICE, Browser, Scene, deal
 from tests.web.checkout.ordering import HOME, TYPED, check_all_agrees, key, orders_of
@@ -59,6 +60,21 @@ def test_a_page_sent_again_shows_the_same_order(scene: Scene, size: int) -> None
     again = liz.submit(page, "/checkout", **TYPED)
     assert first.headers["location"] == again.headers["location"]
     assert len(scene.run(orders_of("liz"))) == 1
+    check_all_agrees(scene.run)
+
+
+def test_orders_of_an_account_are_limited(scene: Scene) -> None:
+    liz, most = scene.browser("liz"), LIMITS["order"].tries
+    for number in range(most + 1):
+        scene.fill("liz", 1)
+        page = liz.get("/checkout")
+        sent = liz.submit(page, "/checkout", **TYPED)
+        assert sent.status_code == (303 if number < most else 429)
+    assert int(sent.headers["retry-after"]) > 0
+    assert "Too many attempts" in sent.text
+    assert f'value="{HOME.street}"' in sent.text
+    assert len(scene.run(orders_of("liz"))) == most
+    assert liz.submit(page, "/checkout", **TYPED).status_code == 429
     check_all_agrees(scene.run)
 
 

@@ -252,6 +252,27 @@ def test_who_is_suspended_after_the_code_was_sent_does_not_come_in(
     assert visitor.get("/portal").status_code == 303
 
 
+def test_a_stranger_burns_no_code_of_another(web: Web, visitor: Browser, product: Product) -> None:
+    page = give_address(visitor, checkout_page(product.id))
+    code = code_for(web)
+    stranger = web.browser()
+    theirs = ask(stranger)
+    for _ in range(6):
+        told(stranger, theirs, wrong(code))
+    assert told(stranger, theirs, code) == SPENT
+    assert visitor.submit(page, page, code=code).status_code == 303
+
+
+def test_a_code_works_on_the_page_that_asked_for_it_alone(web: Web, visitor: Browser) -> None:
+    validated(web)
+    first = ask(visitor)
+    code = code_for(web)
+    second = ask(visitor)
+    if code != code_for(web):
+        assert told(visitor, second, code) == WRONG
+    assert visitor.submit(first, first, code=code).status_code == 303
+
+
 # Who comes in
 
 

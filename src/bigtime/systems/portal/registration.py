@@ -9,9 +9,13 @@ the site, the `pepper`.
 A mail waits in a table too until it is sent. So the site may draw a `seed` and store that with the
 mail: the code is made of it and the pepper (as in RFC 4226), and can be made again.
 
+A code belongs to a tenant, or to a `flow`: what asked for it, such as a page. A tenant has as many
+codes at once as there are flows, and each can be tried in its own flow alone. So wrong tries by a
+stranger, who has another flow, use up no code but the stranger's own.
+
 A code holds for ten minutes and five tries. A try is counted before it is judged, on condition
 that one is left, so that parallel tries get no more of them. The right code is marked as used in
-the same transaction as what it allows. A new code replaces the one before.
+the same transaction as what it allows. A new code replaces the one before of its flow.
 
 A tenant is UNVALIDATED, VALIDATED, REGISTERED or SUSPENDED, and moves only along `MOVES`. An admin
 may move it anywhere, and must give a reason. A suspended tenant stores what it was, and goes back
@@ -43,7 +47,12 @@ SEED_BYTES: Final = 16
 
 @bt.pattern("Issue One-time Code", index="Main table")
 def issue_code(
-    purpose: Purpose, tenant_id: TenantId, *, pepper: bytes = b"", seed: bytes | None = None
+    purpose: Purpose,
+    tenant_id: TenantId,
+    *,
+    pepper: bytes = b"",
+    seed: bytes | None = None,
+    flow: str | None = None,
 ) -> bt.Steps[str]:
     """six digits for ten minutes and five tries, told once, to be mailed; only a hash is kept"""
     found = yield from bt.get(Tenant.key(tenant_id), consistent=True, missing=errors.UnknownTenant)
@@ -55,7 +64,7 @@ def issue_code(
     salt = drawn[SEED_BYTES:]
     sent = OneTimeCode(
         purpose=purpose,
-        id=tenant.id,
+        id=flow or tenant.id,
         hash=hash_of(purpose, tenant.id, code, salt, pepper),
         salt=salt,
         expires_at=(yield from bt.now()) + VALID_FOR,
@@ -66,16 +75,24 @@ def issue_code(
 
 @bt.pattern("Redeem One-time Code", index="Main table", sample={"code": "123456"})
 def redeem_code(
-    purpose: Purpose, tenant_id: TenantId, code: str, *, pepper: bytes = b""
+    purpose: Purpose,
+    tenant_id: TenantId,
+    code: str,
+    *,
+    pepper: bytes = b"",
+    flow: str | None = None,
 ) -> bt.Steps[None]:
     """once; a wrong one counts as a try"""
-    sent = yield from try_code(purpose, tenant_id, code, pepper)
+    sent = yield from try_code(purpose, tenant_id, code, pepper, flow)
     yield from use_write(sent, (yield from bt.now()))
 
 
-def try_code(purpose: Purpose, tenant_id: str, code: str, pepper: bytes) -> bt.Steps[OneTimeCode]:
+def try_code(
+    purpose: Purpose, tenant_id: str, code: str, pepper: bytes, flow: str | None
+) -> bt.Steps[OneTimeCode]:
     """Counts a try, and gives back what was sent if the code is that."""
-    key = OneTimeCode.key(purpose, values.checked_tenant_id(tenant_id))
+    tenant_id = values.checked_tenant_id(tenant_id)
+    key = OneTimeCode.key(purpose, flow or tenant_id)
     for _ in range(TRIES):
         sent = yield from bt.get(key, consistent=True, missing=errors.UnknownCode)
         check_usable(sent, (yield from bt.now()))
@@ -83,7 +100,7 @@ def try_code(purpose: Purpose, tenant_id: str, code: str, pepper: bytes) -> bt.S
             yield from count_try_write(sent)
         except Overtaken:
             continue
-        given = hash_of(purpose, sent.id, code, sent.salt, pepper)
+        given = hash_of(purpose, tenant_id, code, sent.salt, pepper)
         if not hmac.compare_digest(sent.hash, given):
             raise errors.CodeWrong
         return sent
@@ -134,9 +151,11 @@ def hash_of(purpose: Purpose, id: str, code: str, salt: bytes, pepper: bytes) ->
 
 
 @bt.pattern("Validate Tenant with One-time Code", index="Main table", sample={"code": "123456"})
-def validate_tenant(tenant_id: TenantId, code: str, *, pepper: bytes = b"") -> bt.Steps[Tenant]:
+def validate_tenant(
+    tenant_id: TenantId, code: str, *, pepper: bytes = b"", flow: str | None = None
+) -> bt.Steps[Tenant]:
     """UNVALIDATED to VALIDATED; the code is used up in the same transaction"""
-    sent = yield from try_code(Purpose.VALIDATE, tenant_id, code, pepper)
+    sent = yield from try_code(Purpose.VALIDATE, tenant_id, code, pepper, flow)
     used = use_write(sent, (yield from bt.now()))
 
     def decide(tenant: Tenant) -> Change | None:

@@ -78,16 +78,15 @@ async def find_caller(
     _cookie: Annotated[Any, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """Who calls, found once in a request."""
+    """Who calls, found once in a request; if it changes something, it counts as a write."""
     context = context_of(request)
     given = request.headers.get("authorization")
-    if given is not None:
-        return await find_bearer(context, given)
-    visitor = await context.visitor(request)
+    visitor = await (context.visitor(request) if given is None else find_bearer(context, given))
     if visitor is None or request.method in READING:
         return visitor
-    if not context.form_tokens.fits(visitor.cookie, form_token):
+    if given is None and not context.form_tokens.fits(visitor.cookie, form_token):
         raise NoFormToken()
+    context.count_write(visitor.login)
     return visitor
 
 
@@ -161,6 +160,11 @@ async def check_admin(caller: Visitor | None) -> Visitor:
 async def count_like(context: CurrentContext, caller: SignedIn) -> None:
     """Counts a like or a watch of the caller; one too many is an error."""
     context.limits.take("like", caller.username)
+
+
+async def count_order(request: Request, context: CurrentContext, caller: SignedIn) -> None:
+    """Counts an order of the caller; one too many is an error."""
+    await context.count_order(request, caller.login)
 
 
 LIKE_LIMITED: Final[dict[str, Any]] = {

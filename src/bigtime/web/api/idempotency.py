@@ -34,7 +34,6 @@ PATIENCE_SECONDS: Final = 10.0
 FIRST_PAUSE: Final = 0.02
 LONGEST_PAUSE: Final = 0.5
 TRIES: Final = 8
-NOBODY: Final = "nobody"
 
 IdempotencyKey: TypeAlias = Annotated[
     str | None,
@@ -89,14 +88,12 @@ class Turn:
 CarryOut: TypeAlias = Callable[[Turn], Awaitable[Answer]]
 
 
-async def once(
-    request: Request, key: str | None, caller: site.Visitor | None, make: CarryOut
-) -> Response:
-    """Carries a request out; with a key, once."""
+async def once(request: Request, key: str | None, who: str, make: CarryOut) -> Response:
+    """Carries a request out; with a key, once. Another `who` has other keys."""
     context = context_of(request)
     if key is None:
         return (await make(Turn(context.store))).response()
-    who, same = caller.login if caller else NOBODY, await fingerprint(request)
+    same = await fingerprint(request)
     for _ in range(TRIES):
         claim = await claim_or_wait(context, who, key, same)
         answer = recorded_answer(claim)
@@ -116,11 +113,11 @@ AnswerWrites: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """A request that its caller may send again under one key."""
+    """A request that its caller may send again under one key; `who` has keys of their own."""
 
     request: Request
     key: str | None
-    caller: site.Visitor | None
+    who: str
 
     async def run(
         self, steps: Callable[[], Steps[T]], show: Callable[[T], ResponseBody]
@@ -144,13 +141,13 @@ class Idempotency:
             result = await turn.store.run(steps(answer_writes if turn.noted else None))
             return Answer.of(show(result), status)
 
-        return await once(self.request, self.key, self.caller, make)
+        return await once(self.request, self.key, self.who, make)
 
 
 async def read_key(
     request: Request, caller: SignedIn, idempotency_key: IdempotencyKey = None
 ) -> Idempotency:
-    return Idempotency(request, idempotency_key, caller)
+    return Idempotency(request, idempotency_key, caller.login)
 
 
 Idempotent: TypeAlias = Annotated[Idempotency, Depends(read_key)]

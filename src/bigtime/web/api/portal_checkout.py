@@ -21,13 +21,14 @@ from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
 from bigtime.web.api.dependencies import OPEN, CheckoutCaller, CurrentContext
 from bigtime.web.api.idempotency import Idempotency, IdempotencyKey
 from bigtime.web.api.portal_tenants import OrderShown
-from bigtime.web.api.routing import PortalRouter, error_responses
+from bigtime.web.api.routing import PortalRouter, error_responses, header
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of
+from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of, place_of
 from bigtime.wire import Steps
 
 checkout = PortalRouter("checkout")
 
+CODE_ID: Final = "X-Code-Id"
 SENT: Final = "If this address can be used here, a code is on its way."
 
 
@@ -79,6 +80,11 @@ class CheckoutAsked(RequestBody):
 
     email: portal.Email | None = None
     code: Annotated[str, Field(max_length=20)] | None = None
+    code_id: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description=f"`{CODE_ID}` of the answer to the request for the code. Without it, the code"
+        " works from the network that asked for it.",
+    )
     items: Annotated[list[AskedItem], Field(min_length=1, max_length=portal.MOST_LINES)]
     campaign_code: portal.AskedCode | None = None
     total: portal.Total | None = Field(
@@ -89,10 +95,15 @@ class CheckoutAsked(RequestBody):
     def check_proof(self) -> Self:
         if (self.email is None) != (self.code is None):
             raise PydanticCustomError("apart", "Give `email` and `code` together.", {"status": 422})
+        if self.code_id is not None and self.code is None:
+            raise PydanticCustomError("apart", "Give `codeId` with its `code`.", {"status": 422})
         return self
 
 
 # Ordering
+
+
+SENT_ID: Final = header("What to send as `codeId` from another network.", type="string")
 
 
 @checkout.post(
@@ -100,18 +111,28 @@ class CheckoutAsked(RequestBody):
     status_code=202,
     response_model=CodeSent,
     summary="Ask for a Code",
-    responses=error_responses(400, 422, 429),
+    responses={**error_responses(400, 422, 429), 202: {"headers": {CODE_ID: SENT_ID}}},
 )
 async def ask_for_code(
-    request: Request, context: CurrentContext, tasks: BackgroundTasks, wanted: CodeAsked
+    request: Request,
+    context: CurrentContext,
+    response: Response,
+    tasks: BackgroundTasks,
+    wanted: CodeAsked,
 ) -> CodeSent:
     """Mails a code to an address, which makes it a customer's if it is not.
 
-    It is good for ten minutes and five tries, and takes the place of the one before.
+    It is good for ten minutes and five tries, and takes the place of the one before that was asked
+    for from the same network. It works from that network; from another one, send the `X-Code-Id` of
+    this answer with it. Codes that others ask for, and try, change nothing for this one.
     """
-    count_code(request, wanted.email)
-    pending = await context.store.run(site.begin_check(wanted.email, "/portal"))
-    tasks.add_task(context.store.run, site.send_code(codes_of(context), pending, ordering=True))
+    await count_code(request, wanted.email)
+    codes = codes_of(context)
+    check_id = codes.program_check_id(wanted.email, context.client(request))
+    steps = site.begin_check(wanted.email, "/portal", check_id=check_id)
+    pending = await context.store.run(steps)
+    response.headers[CODE_ID] = pending.check_id
+    tasks.add_task(context.store.run, site.send_code(codes, pending, ordering=True))
     return CodeSent(message=SENT)
 
 
@@ -135,23 +156,45 @@ async def check_out(
     With `email` and `code` it is the customer of that address who orders; without them, whoever is
     signed in. The order keeps its prices and the campaign as they are now.
     """
-    context.count_try("plan checkout", request)
+    await context.count_try("plan checkout", request)
     choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
-        steps = as_customer(context, tenant_of(caller), choice)
+        tenant_id = tenant_of(caller)
+        await context.count_try_of("order", tenant_id)
+        steps = as_customer(context, tenant_id, choice)
     else:
-        context.limits.take("try code to", wanted.email)
-        steps = with_code(context, wanted.email, wanted.code or "", choice)
-    idempotent = Idempotency(request, key, caller if wanted.email is None else None)
-    return await idempotent.run(
+        await context.count_try_of("try code to", place_of(context, request, wanted.email))
+        steps = with_code(context, request, wanted, choice)
+    return await Idempotency(request, key, key_owner(caller, wanted)).run(
         lambda: as_rules(steps), lambda order: OrderShown.of(order, to_admin=False)
     )
 
 
+def key_owner(caller: site.Visitor | None, wanted: CheckoutAsked) -> str:
+    """Whose an Idempotency-Key is: an account's, or a mailbox's.
+
+    The code of the mailbox is judged later. A request whose code is wrong frees its key again.
+    """
+    if wanted.email is not None or caller is None:
+        return f"mailbox {wanted.email}"
+    return caller.login
+
+
 def with_code(
-    context: AppContext, email: str, code: str, wanted: site.PlanChoice
+    context: AppContext, request: Request, wanted: CheckoutAsked, choice: site.PlanChoice
 ) -> Steps[portal.Order]:
-    return site.order_plan_with_code(ordering_of(context), codes_of(context), email, code, wanted)
+    """Orders with a code; then the network is known to be one of the mailbox's owner."""
+    email, codes, network = wanted.email or "", codes_of(context), context.client(request)
+    order = yield from site.order_plan_with_code(
+        ordering_of(context),
+        codes,
+        email,
+        wanted.code or "",
+        choice,
+        check_id=wanted.code_id or codes.program_check_id(email, network),
+    )
+    yield from site.remember_network(email, network)
+    return order
 
 
 def as_customer(

@@ -106,7 +106,7 @@ OWN: Final = error_responses(400, 401, 404)
 """Of one that reads what is the caller's own."""
 STAFF: Final = error_responses(400, 401, 403, 404)
 """Of one that reads for editors or admins."""
-WRITE: Final = error_responses(400, 401, 403, 404, 409)
+WRITE: Final = error_responses(400, 401, 403, 404, 409, 429)
 """Of one that writes."""
 
 
@@ -172,8 +172,8 @@ class PortalRouter(APIRouter):
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         if not options.get("responses"):
             missing = [404] if "{" in path else []
-            clash = [] if options["methods"] == ["GET"] else [409]
-            options["responses"] = error_responses(400, 401, 403, *missing, *clash)
+            write = [] if options["methods"] == ["GET"] else [409, 429]
+            options["responses"] = error_responses(400, 401, 403, *missing, *write)
         super().add_api_route(path, endpoint, **options)
 
 

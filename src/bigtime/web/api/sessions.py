@@ -19,7 +19,7 @@ from bigtime.systems import accounts, sessions
 from bigtime.web.api.bodies import Items, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.dependencies import CurrentContext, CurrentStore, PagesOf25, SignedIn
 from bigtime.web.api.routing import OWN, V1Router, error_responses
-from bigtime.web.pages import begin_session, count_log_in
+from bigtime.web.pages import begin_session, count_log_in, remember_place
 from bigtime.wire import Steps
 
 sessions_api = V1Router(sessions.SYSTEM, reads=OWN)
@@ -112,12 +112,13 @@ async def create_session(
 
     Send it with other requests as `Authorization: Bearer <token>`.
     """
-    login = count_log_in(context, request, body.email)
+    login = await count_log_in(context, request, body.email)
     password = body.password.get_secret_value()
     try:
         identity = await context.cpu_pool.run(accounts.verify_password(login, password))
     except accounts.WrongCredentials:
         raise WrongLogin from None
+    await remember_place(context, request, identity.login)
     token, session = await begin_session(context, identity)
     return BegunShown(
         token=token,

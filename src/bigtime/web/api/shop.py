@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Path
+from fastapi import Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
@@ -17,7 +17,14 @@ from bigtime.model import RuleBroken
 from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
 from bigtime.systems import shop
 from bigtime.web.api.bodies import Amount, Listed, RequestBody, ResponseBody, example
-from bigtime.web.api.dependencies import Admin, CurrentContext, CurrentStore, PagesOf10, SignedIn
+from bigtime.web.api.dependencies import (
+    Admin,
+    CurrentContext,
+    CurrentStore,
+    PagesOf10,
+    SignedIn,
+    count_order,
+)
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
 from bigtime.web.http import NotAllowed
@@ -211,7 +218,12 @@ async def remove_address(store: CurrentStore, caller: SignedIn, address_name: Ad
 # Orders
 
 
-@shop_api.post("/me/orders", status_code=201, response_model=ShopOrderShown)
+@shop_api.post(
+    "/me/orders",
+    status_code=201,
+    response_model=ShopOrderShown,
+    dependencies=[Depends(count_order)],
+)
 async def save_order(
     context: CurrentContext, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
 ) -> Response:

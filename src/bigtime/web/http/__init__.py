@@ -1,8 +1,12 @@
 """HTTP without pages: settings, cookies, limits, problems, metrics, responses."""
 
-from bigtime.web.http.cookies import SESSION, VISIT, Cookies, FormTokens
+from bigtime.web.http.cookies import (
+    DEVICE, DEVICE_SECONDS, SESSION, VISIT, Cookies, FormTokens, KnownDevices,
+)
 from bigtime.web.http.fields import BOUNDS, TypedPrice, field_message
-from bigtime.web.http.limits import Limit, Limits, Scope, TooManyTries, client_in, client_of
+from bigtime.web.http.limits import (
+    Counted, Limit, Limits, Scope, TooManyTries, client_in, client_of,
+)
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.problems import (
     BadForm, FieldFault, NoSuchPage, NotAllowed, code_of, problem_body, status_in_form, status_of,
@@ -17,10 +21,11 @@ from bigtime.web.http.settings import (
 )
 
 __all__ = [
-    "BOUNDS", "PLACE", "SESSION", "VISIT", "BadForm", "Cookies", "FieldFault", "FormTokens",
-    "Header", "Limit", "Limits", "MarkedFiles", "Meters", "NoSuchPage", "NotAllowed", "Scope",
-    "Settings", "TooManyTries", "TypedPrice", "client_in", "client_of", "code_of", "field_message",
-    "is_loopback", "json_answer", "key_of", "local_path", "page_of_button", "pepper_of",
-    "problem_body", "redirect_to_canonical", "see_other", "setting_faults", "site_headers",
-    "status_in_form", "status_of", "status_of_faults", "with_secret",
+    "BOUNDS", "DEVICE", "DEVICE_SECONDS", "PLACE", "SESSION", "VISIT", "BadForm", "Cookies",
+    "Counted", "FieldFault", "FormTokens", "Header", "KnownDevices", "Limit", "Limits",
+    "MarkedFiles", "Meters", "NoSuchPage", "NotAllowed", "Scope", "Settings", "TooManyTries",
+    "TypedPrice", "client_in", "client_of", "code_of", "field_message", "is_loopback",
+    "json_answer", "key_of", "local_path", "page_of_button", "pepper_of", "problem_body",
+    "redirect_to_canonical", "see_other", "setting_faults", "site_headers", "status_in_form",
+    "status_of", "status_of_faults", "with_secret",
 ]

@@ -1,4 +1,4 @@
-"""The site's cookies: one for the session, one for a form before there is a session.
+"""The site's cookies: for the session, for a form before there is a session, for known logins.
 
 Over TLS their names begin with `__Host-`: a browser then takes them from this host alone, and for
 the whole of it. No script can read them, and they do not travel with forms from elsewhere.
@@ -7,15 +7,20 @@ the whole of it. No script can read them, and they do not travel with forms from
 from __future__ import annotations
 
 import hmac
+import re
+import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import Final
 
 from bigtime.web.http.responses import Header
 
 SESSION = "session"
 VISIT = "visit"
+DEVICE = "device"
 WEEK_SECONDS = 7 * 24 * 3600
+DEVICE_SECONDS = 180 * 24 * 3600
 
 
 class Cookies:
@@ -23,7 +28,7 @@ class Cookies:
 
     def __init__(self, *, secure: bool) -> None:
         prefix = "__Host-" if secure else ""
-        self.names = {name: prefix + name for name in (SESSION, VISIT)}
+        self.names = {name: prefix + name for name in (SESSION, VISIT, DEVICE)}
         self._attributes = "; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" if secure else "")
         self._marks = {name: f"{given}=".encode() for name, given in self.names.items()}
 
@@ -66,3 +71,48 @@ class FormTokens:
         if not cookie or not given:
             return False
         return hmac.compare_digest(self.token(cookie).encode(), given.encode())
+
+
+# --- Known devices: browsers in which a login has signed in -------------------------------
+# Wrong passwords for a login are limited over all addresses together, or a program could guess from
+# many. That alone would let strangers keep its owner out. So a browser in which the login has
+# signed in has tries of its own, which a stranger cannot use up.
+#
+# The cookie is a random id and, for each of the last logins, the signature of the id with the
+# login. It opens nothing, and does not tell who has signed in.
+
+
+MOST_LOGINS: Final = 5
+MARK: Final = r"[\w-]{32}"
+DEVICE_SHAPE: Final = re.compile(rf"{MARK}(\.{MARK}){{1,{MOST_LOGINS}}}", re.ASCII)
+
+
+class KnownDevices:
+    """Makes and checks the cookies of browsers in which logins have signed in."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._key = hmac.digest(secret, b"known-device", sha256)
+
+    def id_for(self, cookie: str | None, login: str) -> str | None:
+        """The id of the browser, if the login has signed in there."""
+        device, *marks = parts_of(cookie)
+        wanted = self.mark(device, login).encode()
+        known = [mark for mark in marks if hmac.compare_digest(mark.encode(), wanted)]
+        return device if known else None
+
+    def with_login(self, cookie: str | None, login: str) -> str:
+        """The cookie after a login has signed in, which stands first."""
+        device, *marks = parts_of(cookie)
+        device = device or secrets.token_urlsafe(24)
+        mark = self.mark(device, login)
+        others = [other for other in marks if other != mark]
+        return ".".join((device, mark, *others[: MOST_LOGINS - 1]))
+
+    def mark(self, device: str, login: str) -> str:
+        signed = hmac.digest(self._key, f"{device}\0{login}".encode(), sha256)
+        return urlsafe_b64encode(signed[:24]).decode()
+
+
+def parts_of(cookie: str | None) -> list[str]:
+    """The id and the signatures in a cookie; one empty id if it has another shape."""
+    return cookie.split(".") if cookie and DEVICE_SHAPE.fullmatch(cookie) else [""]

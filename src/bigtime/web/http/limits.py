@@ -1,7 +1,10 @@
 """Rate limits: how often a client or a login may try something.
 
-A limit is a bucket of tries that fills again with time. There is one for each action and each
-one who acts, an address or a login; a full bucket is as good as none, so those are forgotten.
+What guards accounts, mailboxes and orders is counted in the store (`bigtime.site.rate_limits`), so
+that it survives a restart and holds over all processes. The rest is counted here, in the memory of
+one process, and costs the store nothing: a limit is a bucket of tries that fills again with time.
+There is one for each action and each one who acts, an address or a login; a full bucket is as good
+as none, so those are forgotten.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from itertools import islice
@@ -35,12 +39,20 @@ class TooManyTries(TooMany):
         super().__init__(f"Too many attempts. Try again in {wait}.")
 
 
+class Counted(StrEnum):
+    """Where the tries of an action are counted."""
+
+    IN_MEMORY = "in memory"
+    IN_STORE = "in the store"
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """So many tries at once, and as many again in that many seconds."""
 
     tries: int
     seconds: float
+    counted: Counted = Counted.IN_MEMORY
 
     @property
     def rate(self) -> float:
@@ -48,7 +60,7 @@ class Limit:
 
 
 class Limits:
-    """Counts tries by action, and by client or login. For one event loop."""
+    """Counts tries in memory, by action and by client or login. For one event loop."""
 
     def __init__(
         self, limits: dict[str, Limit], *, clock: Callable[[], float] = time.monotonic
@@ -75,6 +87,10 @@ class Limits:
             make_room(buckets, limit, now)
         buckets[who] = filled - 1, now
         return 0.0
+
+    def forget(self, action: str, who: str) -> None:
+        """Gives all tries back."""
+        self._buckets[action].pop(who, None)
 
 
 def make_room(buckets: Buckets, limit: Limit, now: float) -> None:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Request, Response
 
-from bigtime import wire
+from bigtime import site, wire
 from bigtime.model import Cursors, NotSignedIn
 from bigtime.site import Codes, PlanShop, Visitor, Visitors
 from bigtime.store import AsyncStore, Retries, Runnable, Store
@@ -77,6 +77,7 @@ class AppContext:
     templates: Templates
     cookies: http.Cookies
     form_tokens: http.FormTokens
+    devices: http.KnownDevices
     limits: http.Limits
     cursors: Cursors
     pepper: bytes
@@ -163,9 +164,41 @@ class AppContext:
             response.raw_headers.append(self.cookies.setting(VISIT, drawn))
         return response
 
-    def count_try(self, action: str, request: Request) -> None:
-        """Counts a try by the client's address; raises TooManyTries."""
-        self.limits.take(action, http.client_of(request, proxies=self.settings.proxies or 0))
+    def client(self, request: Request) -> str:
+        """The network that a request comes from."""
+        return http.client_of(request, proxies=self.settings.proxies or 0)
+
+    async def count_try(self, action: str, request: Request) -> None:
+        """Counts a try by the client's network; raises TooManyTries."""
+        await self.count_try_of(action, self.client(request))
+
+    async def count_try_of(self, action: str, who: str) -> None:
+        """Counts a try of a subject, where the action is counted; raises TooManyTries."""
+        limit = self.limits.limits[action]
+        if limit.counted is http.Counted.IN_MEMORY:
+            self.limits.take(action, who)
+            return
+        steps = site.count_try(action, who, tries=limit.tries, seconds=limit.seconds)
+        seconds = await self.store.run(steps)
+        if seconds:
+            raise http.TooManyTries(seconds)
+
+    async def forget_tries(self, action: str, who: str) -> None:
+        """Gives all tries back, after one that succeeded."""
+        limit = self.limits.limits[action]
+        if limit.counted is http.Counted.IN_MEMORY:
+            self.limits.forget(action, who)
+            return
+        await self.store.run(site.forget_tries(action, who, seconds=limit.seconds))
+
+    async def count_order(self, request: Request, account: str) -> None:
+        """Counts an order by the client's network and by account; raises TooManyTries."""
+        await self.count_try("order from", request)
+        await self.count_try_of("order", account)
+
+    def count_write(self, who: str) -> None:
+        """Counts a request that changes something; raises TooManyTries."""
+        self.limits.take("write", who)
 
     def form_holder(self, request: Request) -> str | None:
         """The cookie that a form's token is made from: that of the session, or of the visit."""

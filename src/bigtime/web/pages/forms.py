@@ -70,7 +70,10 @@ def empty_form(**typed: str) -> SubmittedForm[Any]:
 
 
 async def read_fields(request: Request, context: AppContext) -> FormData:
-    """The fields of a form, once its token shows that it was sent from a page of this site."""
+    """The fields of a form, once its token shows that it was sent from a page of this site.
+
+    Every page that changes something reads its form here, so this is where writes are counted.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
     length = request.headers.get("content-length", "")
@@ -82,6 +85,8 @@ async def read_fields(request: Request, context: AppContext) -> FormData:
         context.form_holder(request), token if isinstance(token, str) else ""
     ):
         raise BadForm()
+    visitor = await context.visitor(request)
+    context.count_write(visitor.login if visitor else context.client(request))
     return fields
 
 

@@ -11,26 +11,70 @@ import secrets
 
 from fastapi import Request, Response
 
+from bigtime import site
 from bigtime.site import move_to_session
 from bigtime.systems import accounts, sessions
-from bigtime.web.http import SESSION, VISIT, see_other
+from bigtime.web.http import DEVICE, DEVICE_SECONDS, SESSION, VISIT, Header, see_other
 from bigtime.web.pages.app_context import AppContext, context_of
 
 TOKEN_BYTES = 32
 
 
-def count_log_in(context: AppContext, request: Request, email: str) -> str:
-    """Counts a try to sign in by address and by login; returns the login as its account has it.
+async def count_log_in(context: AppContext, request: Request, email: str) -> str:
+    """Counts a try to sign in by network and by login; returns the login as its account has it.
 
-    Other spellings of a login share its tries.
+    Other spellings of a login share its tries. As much is counted of a login that does not exist.
     """
-    context.count_try("log in", request)
+    await context.count_try("log in", request)
     try:
         login = accounts.LOGIN(email)
     except accounts.InvalidLogin:
-        login = ""
-    context.limits.take("log in as", login)
+        return ""
+    await count_apart(context, request, login, here="log in from", anywhere="log in as")
     return login
+
+
+async def count_apart(
+    context: AppContext, request: Request, login: str, *, here: str, anywhere: str
+) -> None:
+    """Counts a try for a login or mailbox; strangers cannot use up its owner's tries.
+
+    `here` is counted by the browser or network. `anywhere` is counted of all browsers and networks
+    together in which the login was never signed in to, nor the mailbox confirmed.
+    """
+    await context.count_try_of(here, place_of(context, request, login))
+    if not await is_known_here(context, request, login):
+        await context.count_try_of(anywhere, login)
+
+
+def place_of(context: AppContext, request: Request, login: str) -> str:
+    """The subject of tries for a login: with the known browser, or else with the network."""
+    device = device_of(context, request, login)
+    place = f"from {context.client(request)}" if device is None else f"on {device}"
+    return f"{login} {place}"
+
+
+def device_of(context: AppContext, request: Request, login: str) -> str | None:
+    cookie = context.cookies.read(DEVICE, request.scope["headers"])
+    return context.devices.id_for(cookie, login)
+
+
+async def is_known_here(context: AppContext, request: Request, login: str) -> bool:
+    if device_of(context, request, login) is not None:
+        return True
+    return await context.store.run(site.is_network_known(login, context.client(request)))
+
+
+async def remember_place(context: AppContext, request: Request, login: str) -> Header:
+    """Remembers the network of a login or mailbox that has shown who it is.
+
+    Returns the header with the cookie that makes the browser known too.
+    """
+    await context.forget_tries("log in from", place_of(context, request, login))
+    await context.store.run(site.remember_network(login, context.client(request)))
+    cookie = context.cookies.read(DEVICE, request.scope["headers"])
+    device = context.devices.with_login(cookie, login)
+    return context.cookies.setting(DEVICE, device, seconds=DEVICE_SECONDS)
 
 
 async def sign_in(
@@ -43,6 +87,7 @@ async def sign_in(
         await context.store.run(move_to_session(visit, token, identity.login))
     await end_session(context, request)
     response = see_other(then)
+    response.raw_headers.append(await remember_place(context, request, identity.login))
     response.raw_headers.append(context.cookies.setting(SESSION, token))
     response.raw_headers.append(context.cookies.clearing(VISIT))
     return response
@@ -75,8 +120,10 @@ async def end_session(context: AppContext, request: Request) -> None:
         context.visitors.forget(cookie)
 
 
-def count_code(request: Request, email: str) -> None:
-    """Counts a one-time code by the client's address and by mailbox; raises TooManyTries."""
+async def count_code(request: Request, email: str) -> None:
+    """Counts a one-time code by the client's network and by mailbox; raises TooManyTries."""
     context = context_of(request)
-    context.count_try("one-time code", request)
-    context.limits.take("one-time code to", email)
+    await context.count_try("one-time code", request)
+    await count_apart(
+        context, request, email, here="one-time code to", anywhere="any one-time code to"
+    )

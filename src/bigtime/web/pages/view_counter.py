@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from math import inf
 from typing import Final
 from weakref import WeakValueDictionary
 
 from bigtime import site
-from bigtime.site import DEALS_AT_ONCE, EngagementCounts, Visitor
-from bigtime.store import AsyncStore
+from bigtime.model import Conflict, DomainError, ValueRefused
+from bigtime.site import DEALS_AT_ONCE, DealEngagement, EngagementCounts, Visitor
+from bigtime.store import AsyncStore, TransportError
 from bigtime.systems import catalog
 from bigtime.systems.deals import Deal, fetch_deals
 from bigtime.web.http import Limits, Scope, client_in
+from bigtime.wire import DynamoDBError, Steps
 
 log = logging.getLogger("bigtime.web")
 SECONDS_BETWEEN: Final = 3.0
 MOST_COUNTED: Final = 100_000
+HOUR: Final = 3600.0
+MOST_REMEMBERED: Final = 100_000
+"""Views of the last hour; of more, the oldest are forgotten, and may count again."""
 FOLDER: Final = "/deals/"
+OVERTAKEN: Final = (catalog.EngagementMoved, Conflict)
+REFUSED: Final = (DomainError, ValueRefused)
 PATH_LENGTH: Final = len(FOLDER) + 27
 
 
@@ -29,30 +38,40 @@ class Engagement:
         self.limits = limits
         self.proxies = proxies
         self.counted = EngagementCounts()
+        self._viewed: dict[int, float] = {}
+        self._flushing = asyncio.Lock()
         self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def note(self, scope: Scope, visitor: Visitor | None) -> None:
-        """Counts a view, if the response was a deal's page."""
+        """Counts a view, if the response was a deal's page and it is the first in an hour."""
         path: str = scope["path"]
         if len(path) != PATH_LENGTH or not path.startswith(FOLDER):
             return
-        if not self.is_counted("view", scope, visitor):
+        who, deal_id = self.subject(scope, visitor), path[len(FOLDER) :]
+        view, now = hash((who, deal_id)), self.limits.clock()
+        is_first = now - self._viewed.get(view, -inf) >= HOUR
+        if (visitor is None and not is_first) or self.limits.tried("view", who):
             return
-        counted, deal_id = self.counted, path[len(FOLDER) :]
-        if len(counted.views) < MOST_COUNTED:
-            counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
+        counted = self.counted
         if visitor is not None and len(counted.viewers) < MOST_COUNTED:
             counted.viewers.add((visitor.username, deal_id))
+        if is_first and len(counted.views) < MOST_COUNTED:
+            self.remember(view, now)
+            counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
 
-    def is_counted(self, action: str, scope: Scope, visitor: Visitor | None) -> bool:
-        """Whether the limit of the visitor, or of the client's address, allows one more."""
-        if visitor is None:
-            return not self.limits.tried(action, client_in(scope, proxies=self.proxies))
-        return not self.limits.tried(action, f"@{visitor.username}")
+    def remember(self, view: int, now: float) -> None:
+        self._viewed.pop(view, None)  # the latest stand last
+        if len(self._viewed) >= MOST_REMEMBERED:
+            del self._viewed[next(iter(self._viewed))]
+        self._viewed[view] = now
+
+    def subject(self, scope: Scope, visitor: Visitor | None) -> str:
+        """By whom views and clicks are limited: the visitor, or the client's network."""
+        return client_in(scope, proxies=self.proxies) if visitor is None else f"@{visitor.username}"
 
     async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
         """Records that a visitor opens the offer of a deal."""
-        if not self.is_counted("click", scope, visitor):
+        if self.limits.tried("click", self.subject(scope, visitor)):
             return
         username = visitor.username if visitor else None
         lock = self._moving.setdefault(deal.deal_id, asyncio.Lock())
@@ -73,34 +92,79 @@ class Engagement:
         while True:
             await asyncio.sleep(SECONDS_BETWEEN)
             try:
-                await self.flush()
+                # A write that is cut off may have been carried out: nobody could say what to keep.
+                await asyncio.shield(self.flush())
             except Exception:
                 log.exception("views could not be written down; they are kept for the next time")
 
     async def flush(self) -> None:
         """Writes the counts; what cannot be written is kept for the next time."""
-        if not self.counted:
-            return
-        counted, self.counted = self.counted, EngagementCounts()
-        try:
-            found = await self.store.run(fetch_deals(counted.deal_ids))
-            deals = {str(deal.deal_id): deal for deal in found}
-            await self.store.run(site.record_views(deals, counted.viewers))
-            counted.viewers.clear()
-            listed = list(deals.values())
-            for start in range(0, len(listed), DEALS_AT_ONCE):
-                chunk = listed[start : start + DEALS_AT_ONCE]
-                await self.store.run(site.move_to_new_ranks([counted.of(deal) for deal in chunk]))
-                for deal in chunk:
-                    counted.views.pop(deal.deal_id, None)
-                    counted.clicks.pop(deal.deal_id, None)
-        except BaseException:
-            self.take_back(counted)
-            raise
+        async with self._flushing:
+            if not self.counted:
+                return
+            counted, self.counted = self.counted, EngagementCounts()
+            try:
+                await self.write(counted)
+            except BaseException:
+                self.counted.add(counted)
+                raise
 
-    def take_back(self, counted: EngagementCounts) -> None:
-        new = self.counted
-        for mine, theirs in ((new.views, counted.views), (new.clicks, counted.clicks)):
-            for deal_id, number in theirs.items():
-                mine[deal_id] = mine.get(deal_id, 0) + number
-        new.viewers |= counted.viewers
+    async def write(self, counted: EngagementCounts) -> None:
+        """Writes counts, and takes from them what was written.
+
+        If deals were overtaken, that is raised when all others are written.
+        """
+        found = await self.store.run(fetch_deals(counted.deal_ids))
+        deals = {str(deal.deal_id): deal for deal in found}
+        await self.store.run(site.record_views(deals, counted.viewers))
+        counted.viewers.clear()
+        moves = [move for move in map(counted.of, found) if move.views or move.clicks]
+        overtaken: list[DomainError] = []
+        for start in range(0, len(moves), DEALS_AT_ONCE):
+            chunk = moves[start : start + DEALS_AT_ONCE]
+            try:
+                await self.move(site.move_to_new_ranks(chunk), chunk, counted)
+            except REFUSED:
+                overtaken += await self.move_each(chunk, counted)
+        if overtaken:
+            raise overtaken[0]
+
+    async def move_each(
+        self, moves: Sequence[DealEngagement], counted: EngagementCounts
+    ) -> list[DomainError]:
+        """Moves each deal by itself; returns the errors of those that were overtaken again.
+
+        What a rule refuses would be refused every time, so it is not kept.
+        """
+        overtaken: list[DomainError] = []
+        for engagement in moves:
+            try:
+                await self.move(site.move_to_new_rank(engagement), [engagement], counted)
+            except OVERTAKEN as error:
+                overtaken.append(error)
+            except REFUSED:
+                log.exception("views of deal %s cannot be counted", engagement.deal.deal_id)
+                counted.forget([engagement])
+        return overtaken
+
+    async def move(
+        self, steps: Steps[None], moves: Sequence[DealEngagement], counted: EngagementCounts
+    ) -> None:
+        """Runs the transaction that moves deals, and takes them from the counts.
+
+        Also if no response came: it may have been carried out, and no view counts twice.
+        """
+        try:
+            await self.store.run(steps)
+        except BaseException as error:
+            if not is_undone(error):
+                counted.forget(moves)
+            raise
+        counted.forget(moves)
+
+
+def is_undone(error: BaseException) -> bool:
+    """Whether it is certain that a request which failed was not carried out."""
+    if isinstance(error, TransportError):
+        return not error.uncertain
+    return isinstance(error, (*REFUSED, DynamoDBError))

@@ -78,7 +78,7 @@ async def begin_confirmation(
 ) -> Response:
     """To the page that asks for a code; the code is sent when that is answered."""
     context = pages.context_of(request)
-    pages.count_code(request, email)
+    await pages.count_code(request, email)
     pending = await context.store.run(site.begin_check(email, then))
     return redirect_and_send(request, pending, ordering=ordering)
 
@@ -109,7 +109,7 @@ async def check(request: Request, check_id: str) -> Response:
     if form.value is None:
         return await code_page(request, pending, form, status=422)
     try:
-        context.count_try("try code", request)
+        await context.count_try("try code", request)
         tenant_id = await context.store.run(
             site.redeem_code(pages.codes_of(context), check_id, form.value.code)
         )
@@ -120,7 +120,9 @@ async def check(request: Request, check_id: str) -> Response:
         form.refuse(error, "code")
         status = 422 if isinstance(error, portal.CodeSpent) else http.status_in_form(error)
         return await code_page(request, pending, form, status=status)
-    return await continue_as_tenant(request, tenant_id, pending.next)
+    response = await continue_as_tenant(request, tenant_id, pending.next)
+    response.raw_headers.append(await pages.remember_place(context, request, pending.email))
+    return response
 
 
 @mailbox.post("/portal/confirm/{check_id}/again")
@@ -130,7 +132,7 @@ async def send_again(request: Request, check_id: str) -> Response:
     await pages.read_fields(request, context)
     pending = await context.store.run(site.fetch_check(check_id))
     try:
-        pages.count_code(request, pending.email)
+        await pages.count_code(request, pending.email)
     except http.TooManyTries as error:
         form = pages.empty_form()
         form.refuse(error)

@@ -169,7 +169,8 @@ async def place_order(request: Request) -> Response:
     if form.value is None or customer is None:
         return await checkout_page(request, form, status=422)
     try:
-        context.count_try("plan checkout", request)
+        await context.count_try("plan checkout", request)
+        await context.count_try_of("order", customer.tenant_id)
     except TooManyTries as error:
         form.refuse(error)
         return pages.with_retry_after(await checkout_page(request, form, status=429), error)

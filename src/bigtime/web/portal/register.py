@@ -76,7 +76,7 @@ async def register_customer(request: Request) -> Response:
     password = sent.password.get_secret_value()
     steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
     try:
-        context.count_try("sign up", request)
+        await context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
@@ -99,7 +99,7 @@ async def set_new_password(request: Request) -> Response:
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
-        context.count_try("sign up", request)
+        await context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)

@@ -14,7 +14,7 @@ from bigtime.site import Checkout, Visitor
 from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.web import pages
-from bigtime.web.http import see_other, status_of
+from bigtime.web.http import TooManyTries, see_other, status_of
 from bigtime.web.pages import SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
@@ -63,9 +63,21 @@ async def place_order(request: Request) -> Response:
         sent.refuse(site.OldCheckout())
     if sent.value is None or address is None:
         return await render_page(request, visitor, sent, status=422)
+    checkout = new_checkout(request, visitor, sent.value, address, name_for(typed))
     try:
-        checkout = new_checkout(request, visitor, sent.value, address, name_for(typed))
-        order_id = await context.store.run(site.check_out(checkout))
+        await context.count_order(request, visitor.login)
+        return await check_out(request, visitor, sent, checkout)
+    except TooManyTries as error:
+        sent.refuse(error)
+        return pages.with_retry_after(await render_page(request, visitor, sent, status=429), error)
+
+
+async def check_out(
+    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm], checkout: Checkout
+) -> Response:
+    """To the new order, or the form again with what is wrong with it."""
+    try:
+        order_id = await context_of(request).store.run(site.check_out(checkout))
     except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
         return await render_page(request, visitor, sent, status=422)

@@ -65,7 +65,7 @@ async def set_password(
     """The identity with its new password version; None if the form is wrong."""
     if form.value is None:
         return None
-    context.limits.take("log in as", visitor.login)
+    await context.count_try_of("change password", visitor.login)
     old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
     try:
         return await context.cpu_pool.run(accounts.change_password(visitor.login, old, new))

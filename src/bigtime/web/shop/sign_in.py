@@ -115,7 +115,7 @@ async def verify_credentials(
     request: Request, form: SubmittedForm[LogIn], value: LogIn
 ) -> accounts.Identity | None:
     context = context_of(request)
-    login = pages.count_log_in(context, request, value.email)
+    login = await pages.count_log_in(context, request, value.email)
     steps = accounts.verify_password(login, value.password.get_secret_value())
     try:
         return await context.cpu_pool.run(steps)
@@ -128,7 +128,7 @@ async def create_member(
     request: Request, form: SubmittedForm[SignUp], value: SignUp
 ) -> accounts.Identity | None:
     context = context_of(request)
-    context.count_try("sign up", request)
+    await context.count_try("sign up", request)
     password, name = value.password.get_secret_value(), form.typed["username"].strip()
     try:
         return await context.cpu_pool.run(
