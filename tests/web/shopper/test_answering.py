@@ -23,6 +23,7 @@ PERSONAL = (
     "/me/interests",
     "/log-in",
     "/sign-up",
+    "/forgot-password",
     "/nope",
 )
 
@@ -74,6 +75,9 @@ def test_a_wrong_method_tells_the_right_ones(visitor: Browser, path: str, allowe
         ("/cart/count", "/cart"),
         ("/cart/add", "/cart"),
         ("/me/password", "/me"),
+        ("/me/sessions/end", "/me"),
+        ("/me/sessions/end-others", "/me"),
+        ("/me/confirm-email", "/me"),
         ("/me/addresses/remove", "/me/addresses"),
         ("/inbox/read", "/inbox"),
         (f"/inbox/{'0' * 27}/read", f"/inbox/{'0' * 27}"),

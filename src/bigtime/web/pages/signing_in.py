@@ -6,7 +6,9 @@ was planted in a browser is not the one that its user signs in to. Only the toke
 
 from __future__ import annotations
 
+import re
 import secrets
+from typing import Final
 
 from fastapi import Request, Response
 
@@ -36,7 +38,7 @@ async def sign_in(
     context: AppContext, request: Request, identity: accounts.Identity, *, then: str
 ) -> Response:
     """Begins a session, ends the browser's former one, and redirects to the page `then`."""
-    token, _ = await begin_session(context, identity)
+    token, _ = await begin_session(context, identity, device=device_of(request))
     visit = context.cookies.read(VISIT, request.scope["headers"])
     if visit is not None:
         await context.store.run(move_to_session(visit, token, identity.login))
@@ -48,15 +50,50 @@ async def sign_in(
 
 
 async def begin_session(
-    context: AppContext, identity: accounts.Identity
+    context: AppContext, identity: accounts.Identity, *, device: str | None = None
 ) -> tuple[str, sessions.Session]:
     """Creates a session; returns its token and the session."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     version = identity.password_version
     steps = sessions.create_session(
-        sessions.hash_token(token), identity.login, password_version=version
+        sessions.hash_token(token), identity.login, password_version=version, device=device
     )
     return token, await context.store.run(steps)
+
+
+# What a User-Agent has to contain, in the order in which it is looked for: Edge also says Chrome,
+# and Chrome also says Safari.
+BROWSERS: Final = {
+    "Edg": "Edge",
+    "OPR/": "Opera",
+    "SamsungBrowser": "Samsung Internet",
+    "Firefox/": "Firefox",
+    "FxiOS": "Firefox",
+    "CriOS": "Chrome",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+}
+SYSTEMS: Final = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "Mac",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
+PROGRAM: Final = re.compile(r"[A-Za-z][\w.-]{0,39}(?=/|$)")
+
+
+def device_of(request: Request) -> str | None:
+    """The browser and the system of a request in plain words; a program's own name; or None."""
+    agent = request.headers.get("user-agent", "")
+    browser = next((name for mark, name in BROWSERS.items() if mark in agent), None)
+    system = next((name for mark, name in SYSTEMS.items() if mark in agent), None)
+    if browser is None and system is None:
+        program = PROGRAM.match(agent)
+        return None if program is None or program[0] == "Mozilla" else program[0]
+    return " on ".join(filter(None, (browser or "A browser", system)))
 
 
 async def sign_out(context: AppContext, request: Request, *, then: str = "/") -> Response:
