@@ -188,7 +188,9 @@ def connect_account(
 ) -> Steps[None]:
     """One transaction: the account's tenant, and the tenant's status."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
-    yield from register(tenant, details, (accounts.link_write(login, tenant.id),))
+    moment = (yield from bt.now()) if login == tenant.email else None
+    write = accounts.link_write(login, tenant.id, confirmed_at=moment)
+    yield from register(tenant, details, (write,))
 
 
 @bt.pattern("Regain Account by Mailbox", index="Main table", sample=SAMPLE)

@@ -13,6 +13,7 @@ more roles than a shopper's ends if it is not used for a while, `idle`.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +24,9 @@ from cachetools import TTLCache
 from bigtime import model as bt
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts, sessions
-from bigtime.wire import Steps
+from bigtime.wire import DynamoDBError, Steps
+
+log = logging.getLogger("bigtime.site")
 
 SECONDS_KEPT = 1.0
 MOST_KEPT = 20_000
@@ -96,7 +99,7 @@ def fetch_visitor(cookie: str, *, idle: timedelta = IDLE) -> Steps[Visitor | Non
         if is_over(found, identity, moment, idle=idle):
             return None
         if found.is_use_due(moment):
-            yield from sessions.note_use(found.session_token)
+            yield from note_use(found)
     except (sessions.UnknownSession, accounts.UnknownLogin):
         return None
     return visitor_of(cookie, identity)
@@ -108,6 +111,14 @@ def is_over(
     """Whether a stored session is over: the password has changed, or it was idle for too long."""
     is_idle = moment - session.last_seen >= idle and bool(identity.roles - {accounts.Role.SHOPPER})
     return is_idle or not session.began_with(identity.password_version)
+
+
+def note_use(session: sessions.Session) -> Steps[None]:
+    """Writes that a session is used; where nothing can be written, pages can still be read."""
+    try:
+        yield from sessions.note_use(session.session_token)
+    except DynamoDBError as error:
+        log.warning("the use of a session cannot be noted: %s", error)
 
 
 def visitor_of(cookie: str, identity: accounts.Identity) -> Visitor:

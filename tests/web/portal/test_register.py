@@ -270,6 +270,7 @@ def test_mailbox_and_account_in_one_hand_are_connected(
     made = tenant(web)
     assert (made.status, made.organization_name) == (Status.REGISTERED, "Corp")
     assert web.run(view_account(EMAIL)).tenant_id == made.id
+    assert web.run(view_account(EMAIL)).is_confirmed
     assert member.submit(page, ORDER).status_code == 303
     assert member.get("/portal/orders").text.count("/portal/orders/order_") == 2
 

@@ -121,7 +121,7 @@ def test_what_is_no_page_without_its_slash_is_none_with_it(visitor: Browser, pat
 
 @pytest.mark.parametrize("path", PERSONAL)
 def test_a_page_of_one_s_own_is_not_stored(alex: Browser, visitor: Browser, path: str) -> None:
-    browser = visitor if path in ("/log-in", "/sign-up") else alex
+    browser = visitor if path in ("/log-in", "/sign-up", "/forgot-password") else alex
     assert browser.get(path).headers["cache-control"] == "no-store"
 
 

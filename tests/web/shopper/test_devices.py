@@ -11,6 +11,7 @@ from bigtime.store import Exchange
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import get_session, view_sessions
+from bigtime.wire import DynamoDBError, Request
 from tests.web.browsing import PASSWORD, Browser, Web, words
 from tests.web.portal.scene import later
 
@@ -124,6 +125,22 @@ def test_the_last_use_is_written_every_five_minutes_and_not_more_often(
     assert len(written) == 2
     (session,) = web.run(view_sessions(EMAIL))
     assert timedelta(0) <= web.site.store.clock() - session.last_seen <= timedelta(minutes=6)
+
+
+def test_pages_can_be_read_where_the_last_use_cannot_be_written(
+    web: Web, alex: Browser, caplog: pytest.LogCaptureFixture
+) -> None:
+    send = web.site.store.send
+
+    async def refuse(request: Request) -> Any:
+        if request.operation == "UpdateItem":
+            raise DynamoDBError("the disk is full")
+        return await send(request)
+
+    web.site.store.send = refuse  # type: ignore[method-assign]
+    pass_time(web, minutes=10)
+    assert "alex" in words(alex.get("/").text)
+    assert "cannot be noted" in caplog.text
 
 
 # Idle

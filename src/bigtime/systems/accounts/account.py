@@ -111,12 +111,19 @@ def new_account(
     )
 
 
-def link_write(login: str, tenant_id: str) -> bt.Write[Account]:
-    """The write that gives an account to a tenant, for a transaction with other writes."""
+def link_write(
+    login: str, tenant_id: str, *, confirmed_at: datetime | None = None
+) -> bt.Write[Account]:
+    """The write that gives an account to a tenant, for a transaction with other writes.
+
+    With `confirmed_at` it also confirms the login: the tenant's mailbox was verified then.
+    """
+    confirmed: dict[str, Any] = {} if confirmed_at is None else {"confirmed_at": confirmed_at}
     free = bt.attr("tenant_id").missing() | (bt.attr("tenant_id") == tenant_id)
     return bt.update(
         Account.key(login),
         tenant_id=tenant_id,
+        **confirmed,
         if_exists=design.UnknownLogin,
         when=free,
         otherwise=design.OtherTenant,
