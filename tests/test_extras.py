@@ -18,7 +18,7 @@ TUTORIAL = Path(__file__).parent.parent / "docs" / "examples" / "tutorial.py"
 OF_EXTRAS = """
     aiohttp argon2 boto3 botocore click dateutil fastapi httptools jinja2 jmespath multipart
     prometheus_client pydantic_settings python_multipart rich s3transfer starlette typer urllib3
-    uvicorn uvloop yarl
+    uvicorn uvloop yarl zxcvbn
 """.split()
 
 WITHOUT = """
@@ -101,6 +101,11 @@ def test_no_import_of_engine_kit_and_store_brings_an_extra() -> None:
             "aws",
         ),
         ("import bigtime.systems.accounts.password", "argon2", "site"),
+        (
+            "from bigtime.systems.accounts.password import check_new; check_new('a' * 9)",
+            "zxcvbn",
+            "site",
+        ),
         ("import bigtime.web.app", "fastapi", "site"),
     ],
 )

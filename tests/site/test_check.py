@@ -71,6 +71,7 @@ def test_a_checkout_is_one_transaction_over_three_tables() -> None:
         ship_to=SAMPLE.ship_to,
         reviewed=digest_of_lines([line]),
         orders_url=SAMPLE.orders_url,
+        is_confirmed=True,
     )
     explanation = explain(check_out(form), tables=SITE.all_tables, holding=[line, customer])
     assert explanation.ended is None

@@ -208,13 +208,14 @@ def test_a_title_as_long_as_a_deal_s_may_be_is_ordered(scene: Scene) -> None:
     assert scene.run(view_order(made)).items[0].title == "x" * 200
 
 
-def test_the_letter_says_what_goes_where(scene: Scene) -> None:
+def test_the_letter_says_what_is_ordered_and_nothing_that_was_typed(scene: Scene) -> None:
     scene.fill("liz", 2)
     made = scene.run(check_out(checkout(scene.lines("liz"))))
     (mail,) = scene.run(view_outbox())
     assert mail.to == "liz@example.com"
-    for part in ("1 x Lamp 0, $19.99", "Total: $39.98", "1 Long Street", f"/orders/{made}"):
+    for part in ("1 x Lamp 0, $19.99", "Total: $39.98", f"order {made}.", f"/orders/{made}"):
         assert part in mail.text
+    assert "1 Long Street" not in mail.text and "Liz" not in mail.text
 
 
 # Crashes

@@ -37,15 +37,16 @@ from bigtime.site.mail import MailSender, mail_text, view_outbox
 from bigtime.site.mail_server import SHAPE, MailServer, check_sender
 from bigtime.site.mailbox_check import (
     Codes, begin_check, fetch_check, fetch_verified_tenant, forget_mailbox, move_to_session,
-    redeem_code, remember_mailbox, remind_tenants, restart_check, send_code, session_holder,
-    view_tenants_to_remind, visit_holder,
+    redeem_code, remember_mailbox, remind_tenants, restart_check, send_code, send_shopper_code,
+    session_holder, view_tenants_to_remind, visit_holder,
 )
 from bigtime.site.plan_orders import (PlanChoice, PlanShop, order_plan, order_plan_with_code)
 from bigtime.site.rate_limits import (
     count_try, forget_tries, is_network_known, remember_network,
 )
 from bigtime.site.registration import (
-    Details, connect_account, form_values, join, open_account, regain_account,
+    Details, begin_sign_up, confirm_email, connect_account, form_values, join, open_account,
+    regain_account, reset_password,
 )
 from bigtime.site.systems import SITE, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
@@ -58,21 +59,22 @@ __all__ = [
     "EngagementCounts", "FeaturedSlot", "FeaturingItem", "HotDealTask", "IdempotencyRecord", "Mail",
     "MailSender", "MailServer", "NoUndo", "NotAsReviewed", "OldCheckout", "PendingCheck",
     "PlanChoice", "PlanShop", "PricedCart", "TooManyProducts", "Visitor", "Visitors", "WholeCount",
-    "Worker", "all_lines", "answer_write", "answered_record", "begin_check", "brand_deals_tag",
-    "brand_tag", "campaign_tag", "cart_tag", "category_deals_tag", "category_slot", "category_tag",
-    "change_deal", "check_out", "check_sender", "check_writes", "claim_request", "connect_account",
-    "count_try", "create_brand", "day", "deal_path", "deal_tag", "deal_tags", "demo_logins",
-    "draw_checkout_key", "ensure_customer", "feature_deals", "fetch_check", "fetch_featuring",
-    "fetch_hot_deal_task", "fetch_latest_for_slot", "fetch_outdated_slots", "fetch_record",
-    "fetch_verified_tenant", "find_placed_order", "forget_mailbox", "forget_tries", "form_values",
-    "inbox_tag", "interests_tag", "is_network_known", "join", "load_demo", "mail_text", "moment",
-    "money", "move_to_new_rank", "move_to_new_ranks", "move_to_session", "new_change",
-    "open_account", "order_plan", "order_plan_with_code", "outdated_ids", "pattern_label",
-    "percent", "post_deal", "price_cart", "product_tag", "put_deal_in_cart", "record_answer",
-    "record_click", "record_click_activity", "record_views", "redeem_code", "regain_account",
-    "release_key", "remember_mailbox", "remember_network", "remind_tenants", "request_hot_deal",
-    "restart_check", "save_new_address", "send_code", "session_holder", "tags_of_item",
-    "tags_of_record", "take_new_price", "view_active_lines", "view_cart", "view_changes",
-    "view_outbox", "view_tenants_to_remind", "view_worker_report", "visit_holder", "wants_demo",
-    "write_worker_report",
+    "Worker", "all_lines", "answer_write", "answered_record", "begin_check", "begin_sign_up",
+    "brand_deals_tag", "brand_tag", "campaign_tag", "cart_tag", "category_deals_tag",
+    "category_slot", "category_tag", "change_deal", "check_out", "check_sender", "check_writes",
+    "claim_request", "confirm_email", "connect_account", "count_try", "create_brand", "day",
+    "deal_path", "deal_tag", "deal_tags", "demo_logins", "draw_checkout_key", "ensure_customer",
+    "feature_deals", "fetch_check", "fetch_featuring", "fetch_hot_deal_task",
+    "fetch_latest_for_slot", "fetch_outdated_slots", "fetch_record", "fetch_verified_tenant",
+    "find_placed_order", "forget_mailbox", "forget_tries", "form_values", "inbox_tag",
+    "interests_tag", "is_network_known", "join", "load_demo", "mail_text", "moment", "money",
+    "move_to_new_rank", "move_to_new_ranks", "move_to_session", "new_change", "open_account",
+    "order_plan", "order_plan_with_code", "outdated_ids", "pattern_label", "percent", "post_deal",
+    "price_cart", "product_tag", "put_deal_in_cart", "record_answer", "record_click",
+    "record_click_activity", "record_views", "redeem_code", "regain_account", "release_key",
+    "remember_mailbox", "remember_network", "remind_tenants", "request_hot_deal", "reset_password",
+    "restart_check", "save_new_address", "send_code", "send_shopper_code", "session_holder",
+    "tags_of_item", "tags_of_record", "take_new_price", "view_active_lines", "view_cart",
+    "view_changes", "view_outbox", "view_tenants_to_remind", "view_worker_report", "visit_holder",
+    "wants_demo", "write_worker_report",
 ]

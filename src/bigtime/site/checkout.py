@@ -3,11 +3,11 @@
 1. A checkout is named by a key, a KSUID that is drawn when its page is rendered and that comes back
    with the form. The order's id follows from the customer and the key. So a form that is sent
    again, or twice at once, makes one order, and gets that order every time.
-2. The order, its items, the mail that confirms it, the new address if it is to be saved and the
-   purchase are one transaction. A cart of up to 24 products moves with it. For a larger cart the
-   transaction has everything but the moves of its lines: it decides what is bought. The moves
-   follow in chunks, and the next to find them undone completes them: this checkout, the next
-   request for the cart, or the worker, by the cart's stream.
+2. The order, its items, the mail that confirms it (if the address is confirmed), the new address if
+   it is to be saved and the purchase are one transaction. A cart of up to 24 products moves with
+   it. For a larger cart the transaction has everything but the moves of its lines: it decides what
+   is bought. The moves follow in chunks, and the next to find them undone completes them: this
+   checkout, the next request for the cart, or the worker, by the cart's stream.
 3. What is ordered is what was shown. The form has a digest of the lines on its page; if the lines
    differ by now, nothing is ordered, and the shopper has to review the page again.
 
@@ -25,7 +25,7 @@ from typing import Final
 
 from bigtime import model as bt
 from bigtime.site.design import Mail, transact_once
-from bigtime.site.letters import money
+from bigtime.site.letters import Letter, letter, money
 from bigtime.site.mail import draft_mail
 from bigtime.site.priced_cart import digest_of_lines, digest_of_order, fetch_deals_of
 from bigtime.systems import accounts, cart, shop
@@ -64,7 +64,8 @@ class Checkout:
     """What a checkout form says: who orders, its key, the address, the digest of what was shown.
 
     `orders_url` is the URL of the page of orders, for the mail; `keep_as` is the name to save the
-    address under, if it is to be saved.
+    address under, if it is to be saved. `is_confirmed` is whether the e-mail address is known to be
+    theirs: only then a mail is sent there.
     """
 
     username: str
@@ -74,6 +75,7 @@ class Checkout:
     reviewed: str
     orders_url: str
     keep_as: str | None = None
+    is_confirmed: bool = False
 
     @property
     def order_id(self) -> bt.Ksuid:
@@ -89,6 +91,7 @@ SAMPLE: Final = Checkout(
     ),
     reviewed="0" * 32,
     orders_url="https://example.com/orders",
+    is_confirmed=True,
 )
 
 
@@ -132,7 +135,7 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
     is_small = len(prepared.lines) <= MOST_AT_ONCE
     yield from transact_once(
         *shop.save_writes(whole),
-        bt.create((yield from confirmation(checkout, whole)), unless_exists=shop.OrderExists),
+        *(yield from mail_writes(checkout, whole)),
         *address_writes,
         *(cart.purchase_writes(prepared) if is_small else (cart.open_write(prepared),)),
     )
@@ -245,23 +248,24 @@ def new_address_writes(checkout: Checkout) -> Steps[tuple[bt.Write[shop.Customer
 # Mail
 
 
-def confirmation(checkout: Checkout, whole: shop.WholeOrder) -> Steps[Mail]:
-    """The mail that confirms an order; its id makes it one for each order."""
-    return (
-        yield from draft_mail(
-            f"order-confirmation {whole.order.order_id}",
-            checkout.email,
-            "Your order with Big Time Deals",
-            "\n".join(confirmation_lines(checkout, whole)),
-        )
-    )
+def mail_writes(checkout: Checkout, whole: shop.WholeOrder) -> Steps[tuple[bt.Write[Mail], ...]]:
+    """The write of the mail that confirms an order; its id makes it one for each order.
+
+    There is none for an address that is not confirmed, which may be a stranger's.
+    """
+    if not checkout.is_confirmed:
+        return ()
+    mail_id = f"order-confirmation {whole.order.order_id}"
+    letter = confirmation_letter(whole, checkout.orders_url)
+    mail = yield from draft_mail(mail_id, checkout.email, *letter)
+    return (bt.create(mail, unless_exists=shop.OrderExists),)
 
 
-def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
-    to = checkout.ship_to
-    address = (to.recipient, to.street, to.city, to.region, to.postal_code, to.country)
-    return [
-        "Thank you for your order.",
+def confirmation_letter(whole: shop.WholeOrder, orders_url: str) -> Letter:
+    """Not where it is shipped to: what a user typed is in no mail."""
+    return letter(
+        "Your order with Big Time Deals",
+        f"Thank you for your order {whole.order.order_id}.",
         "",
         *(
             f"{item.count} x {item.title or item.item_id}, {money(item.price)}"
@@ -270,11 +274,8 @@ def confirmation_lines(checkout: Checkout, whole: shop.WholeOrder) -> list[str]:
         "",
         f"Total: {money(whole.order.total)}",
         "",
-        "It goes to:",
-        *(line for line in address if line),
-        "",
-        f"See how it is doing at {checkout.orders_url}/{whole.order.order_id}",
-    ]
+        f"See how it is doing at {orders_url}/{whole.order.order_id}",
+    )
 
 
 # After a crash

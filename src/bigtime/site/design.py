@@ -117,12 +117,21 @@ class IdempotencyRecord(bt.Entity, table=SITE_TABLE):
 
 
 class PendingCheck(bt.Entity, table=SITE_TABLE):
-    """A page that asks for the code sent to an address; `tenant_id` is None if none was sent."""
+    """A page that asks for the code sent to an address.
+
+    A code to a tenant is stored with the tenant, and `tenant_id` is None if none was sent. A code
+    to a shopper is derived from `seed`, which is None if none was sent; `username`, `name` and
+    `password_hash` are those of the member that it creates, if it is for a sign-up.
+    """
 
     keys = bt.Keys(main=("CHECK#{check_id}", "CHECK"))
     check_id: str = Field(max_length=64)
     email: str = Field(max_length=254, examples=["customer@example.com"])
     tenant_id: str | None = None
+    seed: Annotated[bytes, Field(max_length=32), bt.Secret] | None = None
+    username: str | None = Field(default=None, max_length=64)
+    name: str | None = Field(default=None, max_length=200)
+    password_hash: Annotated[str, Field(max_length=300), bt.Secret] | None = None
     next: str = Field(max_length=2_000, examples=["/portal"])
     sent_at: datetime
     tries: int = 0
@@ -154,6 +163,15 @@ class KnownNetwork(bt.Entity, table=SITE_TABLE):
 
     keys = bt.Keys(main=("NETWORK#{subject}", "NETWORK"))
     subject: Digest
+    expires_at: Expiry
+
+
+class Notice(bt.Entity, table=SITE_TABLE):
+    """On a day, the owner of an address was mailed that someone tried to sign up with it."""
+
+    keys = bt.Keys(main=("NOTICE#{email}", "{day}"))
+    email: str = Field(max_length=254, examples=["customer@example.com"])
+    day: date
     expires_at: Expiry
 
 

@@ -33,7 +33,7 @@ def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M} UTC"
 
 
-# Mails of the portal
+# Mails: nothing in them was typed by a user, or they could carry a stranger's words to anybody
 
 
 class Letter(NamedTuple):
@@ -57,6 +57,32 @@ def code_letter(code: str, link: str) -> Letter:
         link,
         "",
         "If you did not request it, you can ignore this e-mail.",
+    )
+
+
+def login_code_letter(code: str) -> Letter:
+    """Without a link: only the browser that asked for the code has the page to enter it."""
+    minutes = int(portal.VALID_FOR.total_seconds()) // 60
+    return letter(
+        "Your code for Big Time Deals",
+        f"Your code is {code}. It is valid for {minutes} minutes.",
+        "",
+        "Enter it on the page that asks for it, and give it to nobody.",
+        "",
+        "If you did not request it, you can ignore this e-mail.",
+    )
+
+
+def known_letter(base_url: str) -> Letter:
+    return letter(
+        "Someone tried to sign up with your address",
+        "Someone, perhaps you, tried to sign up at Big Time Deals with this e-mail address. There"
+        " is an account with it already, so no new one was created.",
+        "",
+        f"To sign in, go to {base_url}/log-in",
+        f"If you forgot your password, set a new one at {base_url}/forgot-password",
+        "",
+        "If this was not you, you can ignore this e-mail.",
     )
 
 
@@ -95,21 +121,21 @@ def discount_lines(order: portal.Order) -> Sequence[str]:
     return (f"With {order.campaign.code}: {percent:f} percent off.",)
 
 
-def password_letter(tenant: portal.Tenant) -> Letter:
+def password_letter() -> Letter:
     return letter(
         "Your Bigtime password was reset",
-        f"Someone with access to the mailbox {tenant.email} has set a new password for the"
-        " account with this address. All sessions with the old password were signed out.",
+        "Someone with access to this mailbox has set a new password for the account with this"
+        " address. All sessions with the old password were signed out.",
         "",
         "If this was not you, someone can read your mail: change the password of your mailbox,"
         " and contact us.",
     )
 
 
-def reminder_letter(tenant: portal.Tenant, url: str) -> Letter:
+def reminder_letter(url: str) -> Letter:
     return letter(
         "Please confirm your address",
-        f"You gave us the address {tenant.email} and have not confirmed it yet.",
+        "You gave us this e-mail address and have not confirmed it yet.",
         "",
         "Request a code on this page, and enter it there:",
         url,

@@ -6,8 +6,13 @@ Nobody learns from the answers who is a customer here:
    one was sent or not. The tries left and the age of the code come from the check's own item.
 2. The page is answered before the address is looked up; that, and the mail, come after. Where
    there is no code to compare with, the same amount of work is done.
-3. An address that orders becomes a tenant; an address that only asks to see its orders does not.
-4. Where no code can be sent because the account is closed, the mail says so instead.
+3. An address that orders a plan becomes a tenant; an address that only asks to see its orders does
+   not.
+4. Where no code can be sent because the account is closed, the mail says so instead. So it does
+   where a shopper signs up with an address that has an account.
+
+A tenant's code is the portal's. A shopper's is derived from a seed in the check itself; the check
+belongs to the browser that began it, so nobody else can use up its tries.
 
 A verified mailbox is remembered for an hour. It belongs to a session, and counts while the session
 lives; or to a visit, whose cookie is drawn anew at that moment, so that nobody can have planted it.
@@ -34,13 +39,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from hmac import compare_digest
 from typing import Any, Final
 
 from bigtime import model as bt
-from bigtime.site.design import PendingCheck, Reminder, VerifiedMailbox
-from bigtime.site.letters import closed_letter, code_letter, reminder_letter
+from bigtime.site import letters
+from bigtime.site.design import Notice, PendingCheck, Reminder, VerifiedMailbox
 from bigtime.site.mail import CODE, draft_mail, write_mail
-from bigtime.systems import accounts, portal
+from bigtime.systems import accounts, portal, shop
 from bigtime.wire import Steps
 
 LASTS: Final = timedelta(hours=1)
@@ -92,16 +98,23 @@ def begin_check(
 
     With a `check_id`, it replaces the check that has the id.
     """
+    check = yield from new_check(portal.checked_email(email), then)
+    if check_id is None:
+        return (yield from bt.create(check))
+    return (yield from bt.put(check.model_copy(update={"check_id": check_id})))
+
+
+def new_check(email: str, then: str, **member: Any) -> Steps[PendingCheck]:
+    """A check that is not stored yet; `member` are the fields of a member to create."""
     moment = yield from bt.now()
-    drawn = urlsafe_b64encode((yield from bt.random_bytes(24))).decode()
-    check = PendingCheck(
-        check_id=check_id or drawn,
-        email=portal.checked_email(email),
+    return PendingCheck(
+        check_id=urlsafe_b64encode((yield from bt.random_bytes(24))).decode(),
+        email=email,
         next=then,
         sent_at=moment,
         expires_at=moment + LASTS,
+        **member,
     )
-    return (yield from bt.put(check) if check_id else bt.create(check))
 
 
 @bt.pattern("Restart Mailbox Check", index="Main table")
@@ -150,9 +163,11 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
         yield from issue_code(codes, check, portal.orderly(tenant), seed)
     except CLOSED:
         mail_id = f"closed {tenant.id} {check.sent_at:%Y-%m-%d}"
-        yield from write_mail((yield from draft_mail(mail_id, tenant.email, *closed_letter())))
+        yield from write_mail(
+            (yield from draft_mail(mail_id, tenant.email, *letters.closed_letter()))
+        )
         return
-    letter = code_letter(CODE, codes.link(check, CODE))
+    letter = letters.code_letter(CODE, codes.link(check, CODE))
     mail = yield from draft_mail(
         mail_id, tenant.email, *letter, seed=seed, expires_after=portal.VALID_FOR
     )
@@ -256,6 +271,66 @@ def redeem(codes: Codes, check_id: str, tenant_id: str, code: str) -> Steps[None
     portal.orderly(tenant)
 
 
+# Codes of shoppers
+
+
+@bt.pattern("Send Code to Shopper", index="Main table", sample={"codes": SAMPLE_CODES})
+def send_shopper_code(codes: Codes, check: PendingCheck) -> Steps[None]:
+    """Mails a code to an address that signs up, or that has an account and does not.
+
+    An address that signs up and has an account gets a mail that says so, at most one a day; one
+    that should have an account, and has none, gets nothing.
+    """
+    account, customer = yield from bt.together(
+        bt.get(accounts.Account.key(check.email), consistent=True),
+        bt.get(shop.CustomerEmail.key(check.email), consistent=True),
+    )
+    is_signing_up = check.username is not None
+    is_known = account is not None or (is_signing_up and customer is not None)
+    if is_known != is_signing_up:
+        yield from mail_shopper_code(check)
+    elif is_signing_up:
+        yield from mail_notice(codes, check)
+
+
+def mail_shopper_code(check: PendingCheck) -> Steps[None]:
+    seed = yield from bt.random_bytes(portal.SEED_BYTES)
+    yield from bt.update(check.own_key(), seed=seed, if_exists=UnknownCheck)
+    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
+    letter = letters.login_code_letter(CODE)
+    mail = yield from draft_mail(
+        mail_id, check.email, *letter, seed=seed, expires_after=portal.VALID_FOR
+    )
+    yield from write_mail(mail)
+
+
+def mail_notice(codes: Codes, check: PendingCheck) -> Steps[None]:
+    """One transaction: the mail to the owner of a known address, and today's notice."""
+    moment = yield from bt.now()
+    notice = Notice(email=check.email, day=moment.date(), expires_at=moment + timedelta(days=2))
+    letter = letters.known_letter(codes.base_url)
+    mail = yield from draft_mail(f"known {check.email} {notice.day}", check.email, *letter)
+    with suppress(bt.ItemExists):
+        yield from bt.transact(bt.create(notice), bt.create(mail))
+
+
+def check_shopper_code(codes: Codes, check_id: str, code: str) -> Steps[PendingCheck]:
+    """Counts a try; returns the check if the code is right, and is in time.
+
+    The same work is done, and the same error raised, whether a code was sent or not. The caller
+    deletes the check together with what the code is for: a code is used once.
+    """
+    check = yield from fetch_check(check_id)
+    check = yield from bt.update(check.own_key(), tries=bt.Add(1), if_exists=UnknownCheck)
+    moment = yield from bt.now()
+    expected = portal.code_from(check.seed or b"", codes.pepper)
+    is_right = compare_digest(expected.encode(), "".join(code.split()).encode())
+    is_late = check.tries > portal.MOST_TRIES or check.sent_at + portal.VALID_FOR <= moment
+    if check.seed is None or is_late or not is_right:
+        raise refusal(check, moment)
+    return check
+
+
 # Verified mailboxes
 
 
@@ -353,7 +428,7 @@ def remind_tenant(tenant_id: portal.TenantId, *, by: str, base_url: str) -> Step
     reminder = Reminder(
         tenant_id=tenant.id, day=moment.date(), by=by, expires_at=moment + EXPIRES_AFTER
     )
-    letter = reminder_letter(tenant, f"{base_url}/portal/confirm")
+    letter = letters.reminder_letter(f"{base_url}/portal/confirm")
     mail = yield from draft_mail(f"reminder {tenant.id} {reminder.day}", tenant.email, *letter)
     yield from bt.transact(
         bt.create(reminder, unless_exists=RemindedAlready),

@@ -9,10 +9,12 @@ data: nobody else can sign up under that name or address, and so see what that c
 A tenant whose mailbox is verified opens an account, or connects one: the account and the tenant's
 new status are one transaction over the tables of both.
 
-Anybody can sign up with any address, and no mail is sent to confirm it. So where there is an
-account with the tenant's address, its password connects it; and without the password, a verified
-mailbox is enough to set a new one. That ends every session that began with the old password, and a
-mail says so. An account with more roles than a shopper's cannot be had in that way.
+A shopper who signs up is sent a code, and is a member once the code is typed in. Until then there
+is no account, no name is taken, and a sign-up with an address that has an account looks the same.
+
+A verified mailbox is enough to set a new password for the account with its address. That ends every
+session that began with the old password, and a mail says so. An account with more roles than a
+shopper's cannot be had in that way.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from bigtime import model as bt
-from bigtime.site.design import transact_once
+from bigtime.site import mailbox_check
+from bigtime.site.design import PendingCheck, transact_once
 from bigtime.site.letters import password_letter
 from bigtime.site.mail import draft_mail
+from bigtime.site.mailbox_check import SAMPLE_CODES, Codes, UnknownCheck
 from bigtime.systems import accounts, deals, portal, shop
 from bigtime.wire import Steps
 
@@ -46,36 +50,97 @@ def join(
 ) -> Steps[accounts.Identity]:
     """One transaction: an account, its user and its customer.
 
-    The login is an e-mail address; `name` is the name to show.
+    The login is an e-mail address that is known to be theirs; `name` is the name to show.
     """
-    identity, writes = yield from member_writes(
-        login, password, username, name=name, roles=roles, tenant_id=tenant_id
-    )
-    yield from transact_once(*writes, at=(yield from bt.now()))
-    return identity
-
-
-def member_writes(
-    login: str,
-    password: str,
-    username: str,
-    *,
-    name: str | None = None,
-    roles: AbstractSet[accounts.Role] = frozenset({accounts.Role.SHOPPER}),
-    tenant_id: str | None = None,
-) -> Steps[tuple[accounts.Identity, tuple[bt.Write[Any], ...]]]:
-    """The writes that create a member, for a transaction."""
+    moment = yield from bt.now()
     account = yield from accounts.new_account(
-        login, password, username, roles=roles, tenant_id=tenant_id
+        login, password, username, roles=roles, tenant_id=tenant_id, confirmed_at=moment
     )
-    user = deals.new_user(username, name=name, email=account.login)
-    customer = shop.Customer(username=username, email=account.login, name=user.name)
-    writes = (
+    yield from transact_once(*member_writes(account, name), at=moment)
+    return account.identity
+
+
+def member_writes(account: accounts.Account, name: str | None) -> tuple[bt.Write[Any], ...]:
+    """The writes that create a member, for a transaction."""
+    user = deals.new_user(account.username, name=name, email=account.login)
+    customer = shop.Customer(username=account.username, email=account.login, name=user.name)
+    return (
         bt.create(account, unless_exists=accounts.LoginTaken),
         bt.create(user, unless_exists=deals.UsernameTaken),
         bt.create(customer, unless_exists=deals.UsernameTaken),
     )
-    return account.identity, writes
+
+
+# Shoppers who sign up, confirm their address, or forgot their password
+
+
+@bt.pattern(
+    "Begin Sign-Up",
+    index="Main table",
+    sample={"login": "alex@example.com", "password": "a long enough password", "then": "/"},
+)
+def begin_sign_up(
+    login: accounts.Login,
+    password: str,
+    username: deals.Username,
+    *,
+    name: str | None = None,
+    then: str,
+) -> Steps[PendingCheck]:
+    """A page that asks for the code of a new member; the address is not looked up."""
+    account = yield from accounts.new_account(login, password, username)
+    user, customer = yield from bt.together(
+        bt.get(deals.User.key(account.username), consistent=True),
+        bt.get(shop.Customer.key(account.username), consistent=True),
+    )
+    if user is not None or customer is not None:
+        raise deals.UsernameTaken
+    check = yield from mailbox_check.new_check(
+        account.login,
+        then,
+        username=account.username,
+        name=name,
+        password_hash=account.password_hash,
+    )
+    return (yield from bt.create(check))
+
+
+@bt.pattern("Confirm E-Mail", index="Main table", sample={"codes": SAMPLE_CODES, "code": "123456"})
+def confirm_email(codes: Codes, check_id: str, code: str) -> Steps[accounts.Identity]:
+    """Uses the code up: creates the member who signs up, or confirms the login of an account."""
+    check = yield from mailbox_check.check_shopper_code(codes, check_id, code)
+    used = bt.delete(check.own_key(), if_exists=UnknownCheck)
+    if check.username is None or check.password_hash is None:
+        yield from used
+        return (yield from accounts.confirm_login(check.email))
+    moment = yield from bt.now()
+    account = accounts.Account(
+        login=check.email,
+        password_hash=check.password_hash,
+        username=check.username,
+        roles={accounts.Role.SHOPPER},
+        confirmed_at=moment,
+    )
+    yield from transact_once(*member_writes(account, check.name), used, at=moment)
+    return account.identity
+
+
+@bt.pattern(
+    "Reset Password",
+    index="Main table",
+    sample={"codes": SAMPLE_CODES, "code": "123456", "password": "a long enough password"},
+)
+def reset_password(
+    codes: Codes, check_id: str, code: str, password: str
+) -> Steps[accounts.Identity]:
+    """One transaction: uses the code up, sets a new password, and a mail about it."""
+    check = yield from mailbox_check.check_shopper_code(codes, check_id, code)
+    identity, write = yield from accounts.prepare_password_reset(check.email, password)
+    mail_id = f"password {identity.login} {identity.password_version}"
+    mail = yield from draft_mail(mail_id, identity.login, *password_letter())
+    used = bt.delete(check.own_key(), if_exists=UnknownCheck)
+    yield from transact_once(write, bt.create(mail), used, at=(yield from bt.now()))
+    return identity
 
 
 # Tenants
@@ -106,11 +171,15 @@ def open_account(
 ) -> Steps[accounts.Identity]:
     """One transaction: a new member with the tenant's address, and the tenant's status."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
-    identity, writes = yield from member_writes(
-        tenant.email, password, username, name=name, tenant_id=tenant.id
+    account = yield from accounts.new_account(
+        tenant.email,
+        password,
+        username,
+        tenant_id=tenant.id,
+        confirmed_at=(yield from bt.now()),
     )
-    yield from register(tenant, details, writes)
-    return identity
+    yield from register(tenant, details, member_writes(account, name))
+    return account.identity
 
 
 @bt.pattern("Connect Account to Tenant", index="Main table", sample={"details": SAMPLE["details"]})
@@ -119,7 +188,9 @@ def connect_account(
 ) -> Steps[None]:
     """One transaction: the account's tenant, and the tenant's status."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
-    yield from register(tenant, details, (accounts.link_write(login, tenant.id),))
+    moment = (yield from bt.now()) if login == tenant.email else None
+    write = accounts.link_write(login, tenant.id, confirmed_at=moment)
+    yield from register(tenant, details, (write,))
 
 
 @bt.pattern("Regain Account by Mailbox", index="Main table", sample=SAMPLE)
@@ -130,7 +201,7 @@ def regain_account(
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     identity, write = yield from accounts.prepare_password_reset(tenant.email, password, tenant.id)
     mail_id = f"password {identity.login} {identity.password_version}"
-    mail = yield from draft_mail(mail_id, tenant.email, *password_letter(tenant))
+    mail = yield from draft_mail(mail_id, tenant.email, *password_letter())
     yield from register(tenant, details, (write, bt.create(mail)))
     return identity
 

@@ -7,6 +7,7 @@ import hmac
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from math import inf
@@ -139,7 +140,7 @@ def make_context(
         cpu_pool=pages.CpuPool(store),
         cache=cache,
         deals=pages.DealLists(store, cache),
-        visitors=Visitors(store),
+        visitors=Visitors(store, idle=timedelta(minutes=settings.idle_minutes)),
         slots=pages.SlotRenderer(store, personal_slots(templates, form_tokens), cache),
         templates=templates,
         cookies=http.Cookies(secure=settings.is_secure),

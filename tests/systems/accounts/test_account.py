@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -17,8 +19,10 @@ from bigtime.store import open_store
 from bigtime.systems.accounts import OWN_ACCOUNTS, SYSTEM, design, password
 from bigtime.systems.accounts.account import (
     change_password,
+    confirm_login,
     grant_role,
     link_write,
+    prepare_password_reset,
     revoke_role,
     sign_up,
     verify_password,
@@ -199,6 +203,49 @@ def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str)
         alone.run(steps())
     assert str(refused.value).endswith(".")
     assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("weak", "says"),
+    [
+        ("password1", "This is a very common password."),
+        ("qwertyuiop", "Uncommon words are better."),
+        ("abcabcabc", "Repeats like"),
+        ("aaaaaaaaaaaa", "Avoid repeated words and characters."),
+        ("alexmoyo99", "Add another word or two."),
+        ("alex.moyo@example.com", "easy to guess"),
+        ("Moyo1985", "easy to guess"),
+        ("x" * 256, "easy to guess"),
+    ],
+)
+@pytest.mark.usefixtures("cheap")
+def test_a_password_that_is_easy_to_guess_is_refused_with_advice(
+    alone: Place, weak: str, says: str
+) -> None:
+    login, username = "alex.moyo@example.com", "alexmoyo99"
+    with pytest.raises(password.PasswordTooWeak) as refused:
+        alone.run(sign_up(login, weak, username))
+    assert says in str(refused.value) and str(refused.value).endswith(".")
+    alone.run(sign_up(login, SECRET, username))
+    with unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
+        alone.run(change_password(login, SECRET, weak))
+    with unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
+        alone.run(prepare_password_reset(login, weak))
+
+
+def test_the_word_lists_are_loaded_when_a_password_is_set_and_not_before() -> None:
+    program = "import sys, bigtime.systems.accounts; assert 'zxcvbn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_a_login_is_confirmed_once_its_owner_has_shown_it(place: Place) -> None:
+    assert not place.run(sign_up("alex", SECRET, "alex")).is_confirmed
+    for _ in range(2):
+        assert place.run(confirm_login("Alex")).is_confirmed
+    assert place.run(verify_password("alex", SECRET)).is_confirmed
+    with pytest.raises(UnknownLogin):
+        place.run(confirm_login("nobody"))
 
 
 def test_of_threads_that_want_one_login_one_gets_it(alone: Place) -> None:

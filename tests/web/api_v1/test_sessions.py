@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bigtime.model import scan_all
+from bigtime.systems.accounts.design import Role
 from bigtime.systems.sessions.design import Session, hash_token
 from bigtime.web.http.limits import Limit
-from tests.web.api_v1.calling import Caller, again, faulty, problem
+from tests.web.api_v1.calling import Caller, again, caller, faulty, problem
 from tests.web.browsing import PASSWORD, Web
+from tests.web.portal.scene import later
 
 
 @pytest.fixture
@@ -78,6 +80,27 @@ def test_sessions_are_listed_and_ended_one_by_one(web: Web, sam: Caller, bo: Cal
     assert sam.delete(f"/me/sessions/{there}").status_code == 204
     assert problem(other.get("/me/session")) == (401, "not-signed-in")
     assert problem(sam.delete(f"/me/sessions/{there}")) == (404, "unknown-session")
+
+
+def test_a_session_tells_its_device_and_when_it_was_last_seen(web: Web, sam: Caller) -> None:
+    program = web.browser(headers={"user-agent": "curl/8.5.0"})
+    credentials = {"email": "sam@example.com", "password": PASSWORD}
+    begun = program.post("/api/v1/sessions", json=credentials).json()
+    later(web, minutes=7)
+    web.site.visitors.forget_all()
+    sam.token = begun["token"]
+    sam.get("/me/cart")
+    session = sam.get("/me/session").json()
+    assert (session["device"], session["isThis"]) == ("curl", True)
+    assert session["createdAt"] == begun["createdAt"] < session["lastSeenAt"]
+
+
+def test_a_token_of_an_editor_who_is_idle_opens_nothing(web: Web) -> None:
+    erin = caller(web, "erin", Role.EDITOR)
+    assert erin.get("/me/session").status_code == 200
+    later(web, minutes=31)
+    web.site.visitors.forget_all()
+    assert problem(erin.get("/me/session")) == (401, "not-signed-in")
 
 
 def test_to_log_out_ends_this_session_at_once(web: Web, sam: Caller) -> None:

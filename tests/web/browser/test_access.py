@@ -20,7 +20,7 @@ PAGES = {
     None: [
         "/", "/categories", "/categories/HOME", "/brands", "/brands/VOLTAIC", "/editors-choice",
         "/trending", "/trending/HOME", "/log-in", "/sign-up", "/pricing", "/campaigns/SWITCH2US",
-        "/outbox", "/docs", "/no-such-page",
+        "/forgot-password", "/outbox", "/docs", "/no-such-page",
     ],
     "shopper": ["/", "/inbox", "/me", "/me/addresses", "/cart", "/checkout", "/orders"],
     "editor": [

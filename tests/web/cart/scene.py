@@ -91,7 +91,11 @@ class Scene:
             return Browser(self, None)
         login, token = f"{username}@example.com", sha256(username.encode()).hexdigest()
         account = Account(
-            login=login, password_hash=NOBODY, username=username, roles={Role.SHOPPER, *roles}
+            login=login,
+            password_hash=NOBODY,
+            username=username,
+            roles={Role.SHOPPER, *roles},
+            confirmed_at=START,
         )
         self.run(create(account))
         self.run(create_user(username, name=username.title(), email=login))

@@ -47,6 +47,7 @@ def checkout(lines: list[CartLine], *, number: int = 1, at: datetime = START) ->
         ship_to=HOME,
         reviewed=digest_of_lines(lines),
         orders_url="http://site.example/orders",
+        is_confirmed=True,
     )
 
 

@@ -121,7 +121,8 @@ def lines_of(username: str) -> Steps[Page[CartLine]]:
 
 def sign_in(store: Store, username: str) -> None:
     login = f"{username}@example.com"
-    store.run(create(Account(login=login, password_hash=NOBODY, username=username)))
+    account = Account(login=login, password_hash=NOBODY, username=username, confirmed_at=START)
+    store.run(create(account))
     store.run(create_session(hash_token(cookie_of(username)), login))
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from bigtime.model import update
 from bigtime.site.registration import join
 from bigtime.systems.accounts.account import verify_password, view_account
-from bigtime.systems.accounts.design import Role, UnknownLogin, WrongCredentials
+from bigtime.systems.accounts.design import Account, Role, UnknownLogin, WrongCredentials
 from bigtime.systems.deals.users import read_user
 from bigtime.systems.portal.design import Audited, Product
 from bigtime.systems.portal.orders import place_order
@@ -42,6 +43,14 @@ def buyer(web: Web, visitor: Browser, product: Product) -> Browser:
 def register(browser: Browser, **but: str) -> Any:
     told = {"username": "Cara", "password": PASSWORD}
     return browser.submit(HERE, HERE, **{**told, **but})
+
+
+def test_a_password_that_is_easy_to_guess_opens_no_account(web: Web, buyer: Browser) -> None:
+    refused = register(buyer, password="qwertyuiop")
+    assert refused.status_code == 422
+    assert 'id="password-fault">This password is easy to guess.' in refused.text
+    with pytest.raises(UnknownLogin):
+        web.run(view_account(EMAIL))
 
 
 def test_registering_makes_the_account_and_signs_in(web: Web, buyer: Browser) -> None:
@@ -156,10 +165,10 @@ def test_one_step_of_the_lifecycle_is_noted(web: Web, buyer: Browser) -> None:
 
 
 def sign_up_with(web: Web, email: str, username: str) -> Browser:
-    """Somebody with an account, whose address nobody has checked."""
-    browser = web.browser()
-    browser.submit("/sign-up", "/sign-up", username=username, email=email, password=PASSWORD)
-    return browser
+    """Somebody with an account, from the time before addresses were confirmed."""
+    web.run(join(email, PASSWORD, username))
+    web.run(update(Account.key(email), confirmed_at=None))
+    return web.session_of(email)
 
 
 NEW_PASSWORD = "another horse"
@@ -225,9 +234,10 @@ def test_an_account_of_another_tenant_stays_theirs(web: Web, buyer: Browser) -> 
 
 def test_a_password_that_will_not_do_is_told_beside_it(web: Web, buyer: Browser) -> None:
     sign_up_with(web, EMAIL, "squatter")
-    refused = set_password(buyer, password="short")
-    assert refused.status_code == 422
-    assert 'id="password-fault"' in refused.text
+    for password in ("short", "password1", "customerexample"):
+        refused = set_password(buyer, password=password)
+        assert refused.status_code == 422
+        assert 'id="password-fault"' in refused.text
     assert web.run(view_account(EMAIL)).tenant_id is None
 
 
@@ -260,6 +270,7 @@ def test_mailbox_and_account_in_one_hand_are_connected(
     made = tenant(web)
     assert (made.status, made.organization_name) == (Status.REGISTERED, "Corp")
     assert web.run(view_account(EMAIL)).tenant_id == made.id
+    assert web.run(view_account(EMAIL)).is_confirmed
     assert member.submit(page, ORDER).status_code == 303
     assert member.get("/portal/orders").text.count("/portal/orders/order_") == 2
 

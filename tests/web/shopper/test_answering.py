@@ -23,6 +23,7 @@ PERSONAL = (
     "/me/interests",
     "/log-in",
     "/sign-up",
+    "/forgot-password",
     "/nope",
 )
 
@@ -74,6 +75,9 @@ def test_a_wrong_method_tells_the_right_ones(visitor: Browser, path: str, allowe
         ("/cart/count", "/cart"),
         ("/cart/add", "/cart"),
         ("/me/password", "/me"),
+        ("/me/sessions/end", "/me"),
+        ("/me/sessions/end-others", "/me"),
+        ("/me/confirm-email", "/me"),
         ("/me/addresses/remove", "/me/addresses"),
         ("/inbox/read", "/inbox"),
         (f"/inbox/{'0' * 27}/read", f"/inbox/{'0' * 27}"),
@@ -117,7 +121,7 @@ def test_what_is_no_page_without_its_slash_is_none_with_it(visitor: Browser, pat
 
 @pytest.mark.parametrize("path", PERSONAL)
 def test_a_page_of_one_s_own_is_not_stored(alex: Browser, visitor: Browser, path: str) -> None:
-    browser = visitor if path in ("/log-in", "/sign-up") else alex
+    browser = visitor if path in ("/log-in", "/sign-up", "/forgot-password") else alex
     assert browser.get(path).headers["cache-control"] == "no-store"
 
 

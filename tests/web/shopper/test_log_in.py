@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
+from bigtime.site.registration import join
 from bigtime.systems.sessions.design import UnknownSession, hash_token
 from bigtime.systems.sessions.session import get_session, view_sessions
 from bigtime.web.app import LIMITS
@@ -46,15 +47,14 @@ def test_the_cookie_is_for_no_script_and_no_other_site(member: Browser) -> None:
 
 
 def test_over_tls_the_cookie_is_of_this_host_alone(engine: Engine, tmp_path: Path) -> None:
-    front, _ = make_web(engine, tmp_path, secure=True)
+    front, store = make_web(engine, tmp_path, secure=True)
+    store.run(join("bo@example.com", PASSWORD, "bo"))
     with TestClient(front, base_url="https://testserver") as served:
         browser = Browser(front, base_url="https://testserver", follow_redirects=False)
         browser.portal = served.portal
         cookie = browser.get("/log-in").headers["set-cookie"]
         assert cookie.startswith("__Host-visit=") and "; Secure" in cookie
-        done = browser.submit("/sign-up", "/sign-up", username="bo", email="bo@example.com",
-                              password=PASSWORD)  # fmt: skip
-        assert done.status_code == 303
+        assert log_in_as(browser, "bo@example.com").status_code == 303
         assert "__Host-session" in browser.cookies
         assert "Sign out" in words(browser.get("/").text)
 

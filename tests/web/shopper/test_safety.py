@@ -14,6 +14,7 @@ from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.interests import Interest, fetch_brand_interest, like_brand
 from bigtime.systems.deals.notifications import message_for
 from bigtime.systems.deals.users import count_unread_messages
+from bigtime.systems.sessions.design import hash_token
 from bigtime.systems.sessions.session import view_sessions
 from bigtime.web.http.limits import Limit
 from tests.web.browsing import PASSWORD, Browser, Web
@@ -26,6 +27,10 @@ FORMS = {
     "/log-in": {"email": "alex@example.com", "password": PASSWORD},
     "/log-out": {},
     "/log-out-everywhere": {},
+    "/me/sessions/end": {"session": hash_token("token-of-alex@example.com")},
+    "/me/sessions/end-others": {},
+    "/me/confirm-email": {},
+    "/forgot-password": {"email": "alex@example.com"},
     "/me/password": {"password": PASSWORD, "new_password": "battery staple"},
     "/brands/APPLE/like": {},
     "/brands/APPLE/watch": {},

@@ -8,7 +8,7 @@ from typing import Protocol
 from bigtime.model import Steps, System
 from bigtime.systems.accounts import account
 from bigtime.systems.accounts.account import (
-    DEMO, ROLES, change_password, drawn_passwords, link_write, login_of, new_account,
+    DEMO, ROLES, change_password, confirm_login, drawn_passwords, link_write, login_of, new_account,
     prepare_password_reset, verify_password, view_account,
 )
 from bigtime.systems.accounts.design import (
@@ -17,7 +17,7 @@ from bigtime.systems.accounts.design import (
     WrongCredentials,
 )
 from bigtime.systems.accounts.password import (
-    LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, a_new_password,
+    LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, PasswordTooWeak, a_new_password,
 )
 
 SYSTEM = System("accounts", (ACCOUNTS,), modules=(account,), demo=DEMO)
@@ -46,6 +46,8 @@ class Accounts(Protocol):
 
     def view_account(self, login: str) -> Steps[Identity]: ...
 
+    def confirm_login(self, login: str) -> Steps[Identity]: ...
+
     def grant_role(self, login: str, role: Role) -> Steps[Identity]: ...
 
     def revoke_role(self, login: str, role: Role) -> Steps[Identity]: ...
@@ -58,7 +60,7 @@ __all__ = [
     "LEAST_CHARACTERS", "LOGIN", "OWN_ACCOUNTS", "ROLES", "SYSTEM", "Account", "Accounts",
     "Identity", "InvalidLogin", "InvalidTenantId", "InvalidUsername", "Login", "LoginTaken",
     "MailboxNotEnough", "OtherTenant", "PasswordChanged", "PasswordTooLong", "PasswordTooShort",
-    "Role", "UnknownLogin", "WrongCredentials", "a_new_password", "change_password",
-    "drawn_passwords", "link_write", "login_of", "new_account", "prepare_password_reset",
-    "verify_password", "view_account",
+    "PasswordTooWeak", "Role", "UnknownLogin", "WrongCredentials", "a_new_password",
+    "change_password", "confirm_login", "drawn_passwords", "link_write", "login_of", "new_account",
+    "prepare_password_reset", "verify_password", "view_account",
 ]

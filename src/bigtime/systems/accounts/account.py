@@ -15,7 +15,7 @@ from bigtime.systems.accounts import password as passwords
 from bigtime.systems.accounts.design import Account, Identity, Role
 
 
-@bt.pattern("Sign Up", index="Main table")
+@bt.pattern("Sign Up", index="Main table", sample={"password": "a long enough password"})
 def sign_up(
     login: design.Login,
     password: str,
@@ -39,15 +39,17 @@ def verify_password(login: design.Login, password: str) -> bt.Steps[Identity]:
     return account.identity
 
 
-@bt.pattern("Change Password", index="Main table")
+@bt.pattern(
+    "Change Password", index="Main table", sample={"new_password": "a long enough password"}
+)
 def change_password(login: design.Login, password: str, new_password: str) -> bt.Steps[Identity]:
     """Only from the password that was shown.
 
     The version of the password changes in the same write, so a session that began with the old
     password can be told from one that began with the new one.
     """
-    passwords.check_new(new_password)
     account = yield from account_with_password(login, password)
+    passwords.check_new(new_password, account.login, account.username)
     later = account.identity.password_version + 1
     changed = yield from replace_hash(account, new_password, password_version=later)
     return changed.identity
@@ -78,6 +80,16 @@ def revoke_role(login: design.Login, role: Role) -> bt.Steps[Identity]:
     return account.identity
 
 
+@bt.pattern("Confirm Login", index="Main table")
+def confirm_login(login: design.Login) -> bt.Steps[Identity]:
+    """The owner has shown that the login is their e-mail address."""
+    moment = yield from bt.now()
+    account = yield from bt.update(
+        Account.key(login), confirmed_at=moment, if_exists=design.UnknownLogin
+    )
+    return account.identity
+
+
 def new_account(
     login: str,
     password: str,
@@ -85,24 +97,33 @@ def new_account(
     *,
     roles: AbstractSet[Role] = frozenset({Role.SHOPPER}),
     tenant_id: str | None = None,
+    confirmed_at: datetime | None = None,
 ) -> bt.Steps[Account]:
     """An account that is not stored yet, for a transaction with other writes."""
-    passwords.check_new(password)
+    passwords.check_new(password, login, username)
     return Account(
         login=login,
         password_hash=(yield from hash_with_new_salt(password)),
         username=username,
         roles=set(roles),
         tenant_id=tenant_id,
+        confirmed_at=confirmed_at,
     )
 
 
-def link_write(login: str, tenant_id: str) -> bt.Write[Account]:
-    """The write that gives an account to a tenant, for a transaction with other writes."""
+def link_write(
+    login: str, tenant_id: str, *, confirmed_at: datetime | None = None
+) -> bt.Write[Account]:
+    """The write that gives an account to a tenant, for a transaction with other writes.
+
+    With `confirmed_at` it also confirms the login: the tenant's mailbox was verified then.
+    """
+    confirmed: dict[str, Any] = {} if confirmed_at is None else {"confirmed_at": confirmed_at}
     free = bt.attr("tenant_id").missing() | (bt.attr("tenant_id") == tenant_id)
     return bt.update(
         Account.key(login),
         tenant_id=tenant_id,
+        **confirmed,
         if_exists=design.UnknownLogin,
         when=free,
         otherwise=design.OtherTenant,
@@ -110,24 +131,27 @@ def link_write(login: str, tenant_id: str) -> bt.Write[Account]:
 
 
 def prepare_password_reset(
-    login: str, password: str, tenant_id: str
+    login: str, password: str, tenant_id: str | None = None
 ) -> bt.Steps[tuple[Identity, bt.Write[Account]]]:
     """The write that sets a new password and links a tenant, after the mailbox was verified.
 
-    It is for a transaction with other writes. The version of the password changes, which ends the
-    sessions of a user who signed up with the address and never verified it. An account with more
-    roles than SHOPPER cannot be reset through its mailbox.
+    Without a tenant, the account keeps the one it has. It is for a transaction with other writes.
+    The version of the password changes, which ends the sessions of a user who signed up with the
+    address and never verified it. An account with more roles than SHOPPER cannot be reset through
+    its mailbox.
     """
-    passwords.check_new(password)
     account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
+    passwords.check_new(password, account.login, account.username)
     if account.roles - {Role.SHOPPER}:
         raise design.MailboxNotEnough
+    tenant_id = tenant_id or account.tenant_id
     if account.tenant_id not in (None, tenant_id):
         raise design.OtherTenant
     changed: dict[str, Any] = {
         "password_hash": (yield from hash_with_new_salt(password)),
         "password_version": account.identity.password_version + 1,
         "tenant_id": tenant_id,
+        "confirmed_at": (yield from bt.now()),
     }
     write = bt.update(
         account.own_key(),
@@ -214,6 +238,7 @@ def demo_accounts(
             password_hash=passwords.hash_password(given[username], salt),
             username=username,
             roles=set(roles),
+            confirmed_at=until,
             created_at=until,
             changed_at=until,
         )

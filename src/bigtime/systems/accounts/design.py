@@ -68,7 +68,10 @@ ACCOUNTS = bt.Table("Accounts", "Login", naming=bt.pascal_case)
 
 
 class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_at"):
-    """A login and the hash of its password; the hash leaves this system in no result."""
+    """A login and the hash of its password; the hash leaves this system in no result.
+
+    `confirmed_at` is when a code showed that the login is the owner's e-mail address.
+    """
 
     keys = bt.Keys(main="{login}")
     login: Login
@@ -77,6 +80,7 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
     tenant_id: TenantId | None = None
     roles: Annotated[set[Role], Field(max_length=len(Role))] = set()
     password_version: Annotated[int, Field(ge=1)] | None = None
+    confirmed_at: datetime | None = None
     created_at: datetime | None = None
     changed_at: datetime | None = None
 
@@ -88,6 +92,7 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
             self.tenant_id,
             frozenset(self.roles),
             self.password_version or 0,
+            self.confirmed_at is not None,
         )
 
 
@@ -96,7 +101,7 @@ class Identity:
     """The account of a user who has signed in.
 
     `password_version` is how often the password was changed: a session that began with an earlier
-    one has ended.
+    one has ended. `is_confirmed` is whether the login is known to be their e-mail address.
     """
 
     login: str
@@ -104,3 +109,4 @@ class Identity:
     tenant_id: str | None
     roles: frozenset[Role]
     password_version: int = 0
+    is_confirmed: bool = False

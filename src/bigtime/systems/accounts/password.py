@@ -9,12 +9,18 @@ an account is verified against `NOBODY`, which costs what any hash costs and mat
 that the time does not tell which logins exist.
 
 A password is compared as people type it, not as their keyboards compose it (NFKC).
+
+What may be one is judged by zxcvbn, which knows common passwords, names, dates and keyboard walks.
+It gives a score from 0 to 4; 3 takes an attacker with the hash 10^8 guesses or more.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import normalize
 
 from pydantic import SecretStr
@@ -29,6 +35,10 @@ with extra("site"):
 
 LEAST_CHARACTERS = 8
 MOST_CHARACTERS = 256
+MOST_JUDGED = 40
+"""Characters that zxcvbn judges: its time grows with their square, and 40 are plenty."""
+LEAST_SCORE = 3
+ADVICE = "Add another word or two."
 SALT_BYTES = 16
 HASH_BYTES = 32
 
@@ -39,6 +49,10 @@ class PasswordTooShort(bt.RuleBroken):
 
 class PasswordTooLong(bt.RuleBroken):
     """A password has at most 256 characters; make it shorter."""
+
+
+class PasswordTooWeak(bt.RuleBroken):
+    """This password is easy to guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +67,35 @@ class Cost:
 CURRENT = Cost()
 
 
-def check_new(password: str) -> None:
-    """Refuses what may not become a password."""
+def check_new(password: str, *about: str) -> None:
+    """Refuses what may not become a password of the account with these names."""
+    check_length(password)
+    # Imported here: its word lists take as long to load as the rest of a small program.
+    with extra("site"):
+        from zxcvbn import zxcvbn
+    judged = normalize_password(password)[:MOST_JUDGED]
+    found = zxcvbn(judged, user_inputs=[word for name in about for word in words_in(name)])
+    if found["score"] < LEAST_SCORE:
+        raise PasswordTooWeak(weakness(found["feedback"]))
+
+
+def check_length(password: str) -> None:
     if len(password) > MOST_CHARACTERS:
         raise PasswordTooLong
     if len(normalize_password(password)) < LEAST_CHARACTERS:
         raise PasswordTooShort
+
+
+def words_in(name: str) -> list[str]:
+    """A login or username, and its parts, as an attacker would try them."""
+    return [name, *re.findall(r"\w+", name)]
+
+
+def weakness(feedback: Mapping[str, Any]) -> str:
+    """What zxcvbn says of a password, as sentences."""
+    said = (feedback["warning"], *feedback["suggestions"])
+    sentences = [f"{text.rstrip('.')}." for text in said if text]
+    return " ".join(["This password is easy to guess.", *(sentences or [ADVICE])])
 
 
 def normalize_password(password: str) -> str:
@@ -109,5 +146,6 @@ NOBODY = (
 
 
 def a_new_password(password: SecretStr) -> SecretStr:
-    check_new(password.get_secret_value())
+    """A field of a form: its length alone is checked, the rest takes the account's names."""
+    check_length(password.get_secret_value())
     return password

@@ -9,13 +9,14 @@ from bigtime.systems.sessions.design import (
     UnknownSession, hash_token,
 )
 from bigtime.systems.sessions.session import (
-    DEMO, create_session, delete_session, delete_sessions, get_session, view_sessions,
+    DEMO, create_session, delete_session, delete_session_of, delete_sessions, get_session, note_use,
+    view_sessions,
 )
 
 SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO)
 
 __all__ = [
     "InvalidDuration", "InvalidUsername", "Session", "SessionExists", "UnhashedToken",
-    "UnknownSession", "create_session", "delete_session", "delete_sessions", "get_session",
-    "hash_token", "view_sessions",
+    "UnknownSession", "create_session", "delete_session", "delete_session_of", "delete_sessions",
+    "get_session", "hash_token", "note_use", "view_sessions",
 ]

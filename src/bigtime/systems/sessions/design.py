@@ -10,7 +10,7 @@ item some time after it, often days. Until then, reads filter by it.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Annotated
 
@@ -39,6 +39,8 @@ class InvalidDuration(bt.RuleBroken):
     """A session lasts at least one second and at most 400 days; ask for less, or for more."""
 
 
+SEEN_EVERY = timedelta(minutes=5)
+MOST_DEVICE = 100
 HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -75,6 +77,7 @@ SESSION_STORE = bt.Table(
 class Session(bt.Entity, table=SESSION_STORE):
     """A user who is signed in on a device, until it expires.
 
+    `seen_at` is when it was last used, and is written at most every `SEEN_EVERY`.
     `password_version` is that of the password it began with. The site compares it with the
     account's: a session that began with an earlier password is over, though it is still stored.
     """
@@ -88,6 +91,16 @@ class Session(bt.Entity, table=SESSION_STORE):
         default_factory=lambda fields: fields["expires_at"]
     )
     password_version: Annotated[int, Field(ge=1)] | None = None
+    device: str | None = Field(default=None, max_length=MOST_DEVICE)
+    seen_at: Annotated[datetime, bt.Seconds] | None = None
+
+    @property
+    def last_seen(self) -> datetime:
+        return self.seen_at or self.created_at
+
+    def is_use_due(self, moment: datetime) -> bool:
+        """Whether the last use that was noted is so long ago that the next one is."""
+        return moment - self.last_seen >= SEEN_EVERY
 
     def began_with(self, password_version: int) -> bool:
         """Whether that is the version of the password that it began with; the first is 0."""

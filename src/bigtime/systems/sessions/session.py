@@ -22,6 +22,7 @@ def create_session(
     *,
     lasts: timedelta = WEEK,
     password_version: int = 0,
+    device: str | None = None,
 ) -> bt.Steps[Session]:
     """Condition on the token."""
     if not SHORTEST <= lasts <= LONGEST:
@@ -33,6 +34,7 @@ def create_session(
         created_at=moment,
         expires_at=moment + lasts,
         password_version=password_version or None,
+        device=device,
     )
     return (yield from bt.create(session, unless_exists=design.SessionExists))
 
@@ -62,10 +64,31 @@ def view_sessions(
     return bt.Page(living, keys.position)
 
 
+@bt.pattern("Note Use of Session", index="Main table")
+def note_use(session_token: design.HashedToken) -> bt.Steps[None]:
+    """Now; for a session whose use is due to be noted, every five minutes."""
+    moment = yield from bt.now()
+    key = Session.key(session_token)
+    yield from bt.update(key, seen_at=second_of(moment), if_exists=design.UnknownSession)
+
+
 @bt.pattern("Delete Session", index="Main table")
 def delete_session(session_token: design.HashedToken) -> bt.Steps[None]:
     """Signs out here; once is as good as twice."""
     yield from bt.delete(Session.key(session_token))
+
+
+@bt.pattern("Delete Session of User", index="Main table")
+def delete_session_of(
+    session_token: design.HashedToken, username: design.Username
+) -> bt.Steps[None]:
+    """Signs out on another device; condition on the user: another user's is unknown."""
+    yield from bt.delete(
+        Session.key(session_token),
+        if_exists=design.UnknownSession,
+        when=bt.attr("username") == design.USERNAME(username),
+        otherwise=design.UnknownSession,
+    )
 
 
 @bt.pattern("Delete all Sessions of User", index="UserIndex, then Main table")
@@ -109,13 +132,14 @@ SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
 def demo_sessions(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[Session]:
     """Their tokens are not kept, so they open nothing. The first user is the site's demo user."""
     for user in range(USERS[scale]):
-        for _ in range(DEVICES):
+        for device in range(DEVICES):
             begun = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
             yield Session(
                 session_token=design.hash_token(random.randbytes(32).hex()),
                 username=f"user-{user}" if user else "shopper",
                 created_at=begun,
                 expires_at=begun + WEEK,
+                device=("Chrome on Android", "Firefox on Linux")[device],
             )
 
 

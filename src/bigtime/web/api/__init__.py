@@ -34,6 +34,7 @@ NOT_FOR_HTTP: Final = {
     "cart.purchase": "part of the transaction of `POST /me/orders`",
     "cart.count_products": "a badge of the site's pages; who reads `/me/cart` has the products",
     "cart.import_rows": "a file's worth of other accounts' carts; the command line loads it",
+    "sessions.note_use": "part of any request with a session, every five minutes",
 }
 """Patterns that have no route, and why."""
 

@@ -19,8 +19,7 @@ from bigtime.systems import accounts, sessions
 from bigtime.web.api.bodies import Items, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.dependencies import CurrentContext, CurrentStore, PagesOf25, SignedIn
 from bigtime.web.api.routing import OWN, V1Router, error_responses
-from bigtime.web.pages import begin_session, count_log_in, remember_place
-from bigtime.wire import Steps
+from bigtime.web.pages import begin_session, count_log_in, device_of, remember_place
 
 sessions_api = V1Router(sessions.SYSTEM, reads=OWN)
 
@@ -70,11 +69,18 @@ class SessionShown(ResponseBody):
     """That the caller is signed in somewhere."""
 
     model_config = example(
-        sessionId=SESSION_ID, createdAt=BEGUN, expiresAt="2026-11-22T10:30:00Z", isThis=True
+        sessionId=SESSION_ID,
+        device="Firefox on Windows",
+        createdAt=BEGUN,
+        lastSeenAt=BEGUN,
+        expiresAt="2026-11-22T10:30:00Z",
+        isThis=True,
     )
 
     session_id: str
+    device: str | None = Field(description="The browser and system, or the program's name.")
     created_at: datetime
+    last_seen_at: datetime = Field(description="To five minutes.")
     expires_at: datetime
     is_this: bool = Field(description="Whether it is the session of this very request.")
 
@@ -90,7 +96,9 @@ class EndedShown(ResponseBody):
 def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     return SessionShown(
         session_id=session.session_token,
+        device=session.device,
         created_at=session.created_at,
+        last_seen_at=session.last_seen,
         expires_at=session.expires_at,
         is_this=session.session_token == caller.session,
     )
@@ -119,7 +127,7 @@ async def create_session(
     except accounts.WrongCredentials:
         raise WrongLogin from None
     await remember_place(context, request, identity.login)
-    token, session = await begin_session(context, identity)
+    token, session = await begin_session(context, identity, device=device_of(request))
     return BegunShown(
         token=token,
         session_id=session.session_token,
@@ -171,7 +179,7 @@ async def delete_sessions(
 
 
 @sessions_api.delete(
-    "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session.title
+    "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session_of.title
 )
 async def delete_other_session(
     context: CurrentContext,
@@ -179,12 +187,5 @@ async def delete_other_session(
     session_id: Annotated[str, Path(alias="sessionId", min_length=1)],
 ) -> None:
     """Ends a session of yours; another's is as unknown as none."""
-
-    def end() -> Steps[None]:
-        session = yield from sessions.get_session(session_id)
-        if session.username != caller.login:
-            raise sessions.UnknownSession
-        yield from sessions.delete_session(session.session_token)
-
-    await context.store.run(end())
+    await context.store.run(sessions.delete_session_of(session_id, caller.login))
     context.visitors.forget_all()

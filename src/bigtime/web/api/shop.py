@@ -243,6 +243,7 @@ def order_cart(context: AppContext, caller: Visitor, wanted: OrderWanted) -> Ste
             ship_to=address_in(wanted, customer),
             reviewed=wanted.mark,
             orders_url=f"{context.settings.base_url}/orders",
+            is_confirmed=caller.is_confirmed,
         )
     )
     return (yield from shop.view_order_of(caller.username, order_id))

@@ -97,7 +97,14 @@ def redirect_to_canonical(folder: str, key: str) -> Response:
 # browsers read `//host`, `/\host` and a path with a tab or newline in it as another site's.
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 MOST_CHARACTERS = 2_000
-SIGN_IN_PATHS = ("/log-in", "/sign-up", "/log-out")
+SIGN_IN_PATHS = (
+    "/log-in",
+    "/sign-up",
+    "/log-out",
+    "/confirm-email",
+    "/forgot-password",
+    "/reset-password",
+)
 """Pages that are not returned to after signing in."""
 
 

@@ -50,6 +50,11 @@ class Settings(BaseSettings):
     mail_from: str = Field(default="Bigtime <hello@localhost>", description="Who mail comes from.")
     public_url: str = Field(default="", description="The address that links in mails begin with.")
     time_zone: str = Field(default="UTC", description="Whose days campaigns begin and end with.")
+    idle_minutes: int = Field(
+        default=30,
+        ge=10,
+        description="After how many minutes without a request an editor or admin is signed out.",
+    )
     proxies: int | None = Field(
         default=None, ge=0, description="How many proxies in front add X-Forwarded-For."
     )

@@ -14,7 +14,7 @@ from bigtime.web.pages.page import Page
 from bigtime.web.pages.page import (Slot, SlotRenderer, Words)
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
-    begin_session, count_code, count_log_in, place_of, remember_place, sign_in, sign_out,
+    begin_session, count_code, count_log_in, device_of, place_of, remember_place, sign_in, sign_out,
 )
 from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
@@ -22,7 +22,7 @@ from bigtime.web.pages.view_counter import Engagement
 __all__ = [
     "HEAD", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement", "HotPages", "Page",
     "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "begin_session",
-    "check_form", "codes_of", "context_of", "count_code", "count_log_in", "empty_form",
+    "check_form", "codes_of", "context_of", "count_code", "count_log_in", "device_of", "empty_form",
     "invalidate_writes", "line_in", "ordering_of", "place_of", "read_fields", "read_form",
     "read_visitor_form", "remember_place", "sign_in", "sign_out", "split_words", "typed_fields",
     "undo_text", "with_retry_after",

@@ -7,7 +7,9 @@ stored.
 
 from __future__ import annotations
 
+import re
 import secrets
+from typing import Final
 
 from fastapi import Request, Response
 
@@ -49,18 +51,18 @@ async def count_apart(
 
 def place_of(context: AppContext, request: Request, login: str) -> str:
     """The subject of tries for a login: with the known browser, or else with the network."""
-    device = device_of(context, request, login)
+    device = known_device(context, request, login)
     place = f"from {context.client(request)}" if device is None else f"on {device}"
     return f"{login} {place}"
 
 
-def device_of(context: AppContext, request: Request, login: str) -> str | None:
+def known_device(context: AppContext, request: Request, login: str) -> str | None:
     cookie = context.cookies.read(DEVICE, request.scope["headers"])
     return context.devices.id_for(cookie, login)
 
 
 async def is_known_here(context: AppContext, request: Request, login: str) -> bool:
-    if device_of(context, request, login) is not None:
+    if known_device(context, request, login) is not None:
         return True
     return await context.store.run(site.is_network_known(login, context.client(request)))
 
@@ -81,7 +83,7 @@ async def sign_in(
     context: AppContext, request: Request, identity: accounts.Identity, *, then: str
 ) -> Response:
     """Begins a session, ends the browser's former one, and redirects to the page `then`."""
-    token, _ = await begin_session(context, identity)
+    token, _ = await begin_session(context, identity, device=device_of(request))
     visit = context.cookies.read(VISIT, request.scope["headers"])
     if visit is not None:
         await context.store.run(move_to_session(visit, token, identity.login))
@@ -94,15 +96,50 @@ async def sign_in(
 
 
 async def begin_session(
-    context: AppContext, identity: accounts.Identity
+    context: AppContext, identity: accounts.Identity, *, device: str | None = None
 ) -> tuple[str, sessions.Session]:
     """Creates a session; returns its token and the session."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     version = identity.password_version
     steps = sessions.create_session(
-        sessions.hash_token(token), identity.login, password_version=version
+        sessions.hash_token(token), identity.login, password_version=version, device=device
     )
     return token, await context.store.run(steps)
+
+
+# What a User-Agent has to contain, in the order in which it is looked for: Edge also says Chrome,
+# and Chrome also says Safari.
+BROWSERS: Final = {
+    "Edg": "Edge",
+    "OPR/": "Opera",
+    "SamsungBrowser": "Samsung Internet",
+    "Firefox/": "Firefox",
+    "FxiOS": "Firefox",
+    "CriOS": "Chrome",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+}
+SYSTEMS: Final = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "Mac",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
+PROGRAM: Final = re.compile(r"[A-Za-z][\w.-]{0,39}(?=/|$)")
+
+
+def device_of(request: Request) -> str | None:
+    """The browser and the system of a request in plain words; a program's own name; or None."""
+    agent = request.headers.get("user-agent", "")
+    browser = next((name for mark, name in BROWSERS.items() if mark in agent), None)
+    system = next((name for mark, name in SYSTEMS.items() if mark in agent), None)
+    if browser is None and system is None:
+        program = PROGRAM.match(agent)
+        return None if program is None or program[0] == "Mozilla" else program[0]
+    return " on ".join(filter(None, (browser or "A browser", system)))
 
 
 async def sign_out(context: AppContext, request: Request, *, then: str = "/") -> Response:

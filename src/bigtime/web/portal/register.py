@@ -78,8 +78,8 @@ async def register_customer(request: Request) -> Response:
     try:
         await context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
-    except deals.UsernameTaken as error:
-        form.refuse(error, "username")
+    except (deals.UsernameTaken, accounts.PasswordTooWeak) as error:
+        form.refuse(error, "username" if isinstance(error, deals.UsernameTaken) else "password")
         return await register_page(request, customer, form, status=422)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
@@ -101,6 +101,9 @@ async def set_new_password(request: Request) -> Response:
     try:
         await context.count_try("sign up", request)
         identity = await context.cpu_pool.run(steps)
+    except accounts.PasswordTooWeak as error:
+        form.refuse(error, "password")
+        return await register_page(request, customer, form, status=422)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
     context.visitors.forget_all()

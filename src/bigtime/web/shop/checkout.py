@@ -137,6 +137,7 @@ def new_checkout(
         reviewed=sent.reviewed,
         orders_url=f"{context_of(request).settings.base_url}/orders",
         keep_as=keep_as,
+        is_confirmed=visitor.is_confirmed,
     )
 
 

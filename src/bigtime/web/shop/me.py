@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AfterValidator, BaseModel, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime.model import together
 from bigtime.site import Visitor
 from bigtime.systems import accounts, catalog, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries
+from bigtime.web.http import TooManyTries, see_other
 from bigtime.web.pages import AppContext, SubmittedForm, context_of
 
 ACTIVITY_LABELS = {
@@ -21,6 +22,8 @@ ACTIVITY_LABELS = {
     "deal_click": "Opened",
     "deal_notification": "Notified about",
 }
+
+MOST_SESSIONS = 100
 
 router = APIRouter(include_in_schema=False)
 
@@ -71,7 +74,40 @@ async def set_password(
         return await context.cpu_pool.run(accounts.change_password(visitor.login, old, new))
     except accounts.WrongCredentials:
         form.refuse(WrongPassword(), "password")
+    except accounts.PasswordTooWeak as error:
+        form.refuse(error, "new_password")
     return None
+
+
+# Where the visitor is signed in
+
+
+class EndSession(BaseModel):
+    """The form that ends a session; it is called by its token's hash, which opens nothing."""
+
+    session: str = Field(max_length=100)
+
+
+@router.post("/me/sessions/end")
+async def end_session(request: Request) -> Response:
+    """Ends a session of the visitor; one that has ended already is fine."""
+    context, visitor, form = await pages.read_visitor_form(request, EndSession)
+    sent = form.require("This form names no session; load the page again.")
+    with suppress(sessions.UnknownSession):
+        await context.store.run(sessions.delete_session_of(sent.session, visitor.login))
+    context.visitors.forget_all()
+    return see_other("/me")
+
+
+@router.post("/me/sessions/end-others")
+async def end_other_sessions(request: Request) -> Response:
+    """Ends every session of the visitor but this one."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await pages.read_fields(request, context)
+    await context.store.run(sessions.delete_sessions(visitor.login, but=visitor.session))
+    context.visitors.forget_all()
+    return see_other("/me")
 
 
 async def render_page(
@@ -85,15 +121,19 @@ async def render_page(
     context, version = context_of(request), visitor.password_version
     found, unread = await context.store.run(
         together(
-            sessions.view_sessions(visitor.login), deals.count_unread_messages(visitor.username)
+            sessions.view_sessions(visitor.login, limit=MOST_SESSIONS),
+            deals.count_unread_messages(visitor.username),
         )
     )
+    living = [session for session in found if session.began_with(version)]
+    living.sort(key=lambda session: session.last_seen, reverse=True)
+    living.sort(key=lambda session: session.session_token != visitor.session)
     return await context.form_page(
         request,
         "shopper/me.html",
         status=status,
         visitor=visitor,
-        sessions=[session for session in found if session.began_with(version)],
+        sessions=living,
         unread=unread,
         form=form,
         changed=changed,

@@ -71,6 +71,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         "orders/order.html",
         whole=found,
         placed=placed,
+        is_mailed=visitor.is_confirmed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=STATUS_LABELS,
     )

@@ -1,5 +1,8 @@
 """Signing up, in and out.
 
+A sign-up goes on to the page that asks for the code mailed to its address; see `confirm_email`. It
+looks the same whether the address has an account or not.
+
 A login that does not exist is answered in the same words, after the same work, as a wrong password.
 Tries are counted by address and by login, so that neither many logins from one address nor one
 login from many addresses get far.
@@ -7,19 +10,17 @@ login from many addresses get far.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime import site
-from bigtime.systems import accounts, deals, sessions, shop
+from bigtime.systems import accounts, deals, sessions
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, local_path, see_other
 from bigtime.web.pages import SubmittedForm, context_of
-
-F = TypeVar("F", bound=BaseModel)
+from bigtime.web.shop.confirm_email import CONFIRM, redirect_and_send
 
 LOG_IN = "shopper/log_in.html"
 SIGN_UP = "shopper/sign_up.html"
@@ -54,14 +55,30 @@ async def show_sign_up(request: Request, next: str | None = None) -> Response:
 
 @router.post("/log-in")
 async def log_in(request: Request) -> Response:
-    """Begins a session, if the password is right."""
-    return await submit(request, LOG_IN, LogIn, verify_credentials)
+    """Begins a session, if the password is right; a wrong field is no try."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, LogIn)
+    try:
+        identity = await verify_credentials(request, form, form.value) if form.value else None
+    except TooManyTries as error:
+        return await too_many(request, LOG_IN, form, error)
+    if identity is None:
+        return await context.form_page(request, LOG_IN, form=form, status=422)
+    return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
 @router.post("/sign-up")
 async def sign_up(request: Request) -> Response:
-    """Creates a member, and begins a session."""
-    return await submit(request, SIGN_UP, SignUp, create_member)
+    """Mails a code; the member is created when it is typed in."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, SignUp)
+    try:
+        pending = await begin_sign_up(request, form, form.value) if form.value else None
+    except TooManyTries as error:
+        return await too_many(request, SIGN_UP, form, error)
+    if pending is None:
+        return await context.form_page(request, SIGN_UP, form=form, status=422)
+    return redirect_and_send(request, pending, CONFIRM)
 
 
 @router.post("/log-out")
@@ -91,24 +108,12 @@ async def show_form(request: Request, template: str, next: str | None) -> Respon
     return await context.form_page(request, template, form=form)
 
 
-async def submit(
-    request: Request,
-    template: str,
-    kind: type[F],
-    identify: Callable[[Request, SubmittedForm[F], F], Awaitable[accounts.Identity | None]],
+async def too_many(
+    request: Request, template: str, form: SubmittedForm[Any], error: TooManyTries
 ) -> Response:
-    """Signs in the identity of a form, or shows the form again; a wrong field is no try."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, kind)
-    try:
-        identity = await identify(request, form, form.value) if form.value else None
-    except TooManyTries as error:
-        form.refuse(error)
-        response = await context.form_page(request, template, form=form, status=429)
-        return pages.with_retry_after(response, error)
-    if identity is None:
-        return await context.form_page(request, template, form=form, status=422)
-    return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
+    form.refuse(error)
+    response = await context_of(request).form_page(request, template, form=form, status=429)
+    return pages.with_retry_after(response, error)
 
 
 async def verify_credentials(
@@ -124,18 +129,22 @@ async def verify_credentials(
     return None
 
 
-async def create_member(
+async def begin_sign_up(
     request: Request, form: SubmittedForm[SignUp], value: SignUp
-) -> accounts.Identity | None:
+) -> site.PendingCheck | None:
+    """The page that asks for the code; None if the form is wrong."""
     context = context_of(request)
     await context.count_try("sign up", request)
     password, name = value.password.get_secret_value(), form.typed["username"].strip()
+    then = local_path(form.typed.get("next"))
+    steps = site.begin_sign_up(value.email, password, value.username, name=name, then=then)
     try:
-        return await context.cpu_pool.run(
-            site.join(value.email, password, value.username, name=name)
-        )
-    except (accounts.LoginTaken, shop.EmailTaken) as error:
-        form.refuse(error, "email")
+        pending = await context.cpu_pool.run(steps)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
-    return None
+        return None
+    except accounts.PasswordTooWeak as error:
+        form.refuse(error, "password")
+        return None
+    await pages.count_code(request, value.email)
+    return pending

@@ -1,0 +1,217 @@
+"""Confirming an e-mail address with the code that was mailed to it; and a forgotten password.
+
+A sign-up leads here, and creates its member when the code is right. An account whose address is not
+confirmed asks for a code on any page. With a forgotten password, the page asks for a new one too.
+The page is the same, and as quick, whether the address has an account or not; see `mailbox_check`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from starlette.background import BackgroundTask
+
+from bigtime import site
+from bigtime.model import DomainError
+from bigtime.systems import accounts, deals, portal, sessions, shop
+from bigtime.web import pages
+from bigtime.web.http import TooManyTries, see_other, status_in_form
+from bigtime.web.pages import SubmittedForm, context_of
+
+CONFIRM = "/confirm-email"
+RESET = "/reset-password"
+FORGOT = "shopper/forgot_password.html"
+TEMPLATES = {CONFIRM: "shopper/confirm_email.html", RESET: "shopper/reset_password.html"}
+WRONG_CODE = (portal.CodeWrong, portal.CodeSpent, portal.UnknownCode)
+TAKEN = (accounts.LoginTaken, shop.EmailTaken, deals.UsernameTaken)
+
+router = APIRouter(include_in_schema=False)
+
+
+class Code(BaseModel):
+    """The form that the code is typed into."""
+
+    code: Annotated[str, Field(max_length=20)]
+
+
+class CodeAndPassword(Code):
+    """The same for a forgotten password, with the new one."""
+
+    password: Annotated[SecretStr, AfterValidator(accounts.a_new_password)]
+
+
+class Forgot(BaseModel):
+    """The form of a user who forgot their password."""
+
+    email: Annotated[accounts.Login, AfterValidator(deals.checked_email)]
+
+
+# Asking for a code
+
+
+@router.post("/me/confirm-email")
+async def confirm_own_email(request: Request) -> Response:
+    """Mails a code to the address of the visitor."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await pages.read_fields(request, context)
+    if visitor.is_confirmed:
+        return see_other("/me")
+    await pages.count_code(request, visitor.login)
+    pending = await context.store.run(site.begin_check(visitor.login, "/me"))
+    return redirect_and_send(request, pending, CONFIRM)
+
+
+@router.get("/forgot-password")
+async def show_forgot(request: Request) -> Response:
+    context = context_of(request)
+    if await context.visitor(request):
+        return see_other("/me")
+    return await context.form_page(request, FORGOT, form=pages.empty_form())
+
+
+@router.post("/forgot-password")
+async def forgot(request: Request) -> Response:
+    """Mails a code, if there is an account; the answer is the same if there is none."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, Forgot)
+    if form.value is None:
+        return await context.form_page(request, FORGOT, form=form, status=422)
+    try:
+        await pages.count_code(request, form.value.email)
+    except TooManyTries as error:
+        form.refuse(error)
+        response = await context.form_page(request, FORGOT, form=form, status=429)
+        return pages.with_retry_after(response, error)
+    pending = await context.store.run(site.begin_check(form.value.email, "/me"))
+    return redirect_and_send(request, pending, RESET)
+
+
+def redirect_and_send(
+    request: Request, pending: site.PendingCheck, place: str, *, query: str = ""
+) -> Response:
+    """To the page that asks for the code; the address is looked up after the response."""
+    context = context_of(request)
+    response = see_other(f"{place}/{pending.check_id}{query}")
+    steps = site.send_shopper_code(pages.codes_of(context), pending)
+    response.background = BackgroundTask(context.store.run, steps)
+    return response
+
+
+# Typing it in
+
+
+@router.get("/confirm-email/{check_id}")
+async def show_confirm(request: Request, check_id: str) -> Response:
+    pending = await context_of(request).store.run(site.fetch_check(check_id))
+    return await code_page(request, pending, CONFIRM, pages.empty_form())
+
+
+@router.get("/reset-password/{check_id}")
+async def show_reset(request: Request, check_id: str) -> Response:
+    pending = await context_of(request).store.run(site.fetch_check(check_id))
+    return await code_page(request, pending, RESET, pages.empty_form())
+
+
+@router.post("/confirm-email/{check_id}")
+async def confirm(request: Request, check_id: str) -> Response:
+    """Creates the member who signs up, and signs them in; or confirms the visitor's address."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, Code)
+    pending = await context.store.run(site.fetch_check(check_id))
+    if form.value is None:
+        return await code_page(request, pending, CONFIRM, form, status=422)
+    steps = site.confirm_email(pages.codes_of(context), check_id, form.value.code)
+    try:
+        await context.count_try("try code", request)
+        identity = await context.store.run(steps)
+    except (TooManyTries, *WRONG_CODE, *TAKEN) as error:
+        return await refused_page(request, pending, CONFIRM, form, error)
+    context.visitors.forget_all()
+    if pending.username is None:
+        return see_other(pending.next)
+    return await pages.sign_in(context, request, identity, then=pending.next)
+
+
+@router.post("/reset-password/{check_id}")
+async def reset(request: Request, check_id: str) -> Response:
+    """Sets the new password, ends every session of the account, and signs in."""
+    context = context_of(request)
+    form = await pages.read_form(request, context, CodeAndPassword)
+    pending = await context.store.run(site.fetch_check(check_id))
+    if form.value is None:
+        return await code_page(request, pending, RESET, form, status=422)
+    code, password = form.value.code, form.value.password.get_secret_value()
+    steps = site.reset_password(pages.codes_of(context), check_id, code, password)
+    try:
+        await context.count_try("try code", request)
+        identity = await context.cpu_pool.run(steps)
+    except (
+        TooManyTries,
+        *WRONG_CODE,
+        accounts.MailboxNotEnough,
+        accounts.PasswordChanged,
+    ) as error:
+        return await refused_page(request, pending, RESET, form, error)
+    except accounts.PasswordTooWeak as error:
+        form.refuse(error, "password")
+        return await code_page(request, pending, RESET, form, status=422)
+    context.visitors.forget_all()
+    await context.store.run(sessions.delete_sessions(identity.login))
+    return await pages.sign_in(context, request, identity, then="/me?changed=true")
+
+
+@router.post("/confirm-email/{check_id}/again")
+async def send_again(request: Request, check_id: str) -> Response:
+    return await send_another(request, check_id, CONFIRM)
+
+
+@router.post("/reset-password/{check_id}/again")
+async def send_reset_again(request: Request, check_id: str) -> Response:
+    return await send_another(request, check_id, RESET)
+
+
+async def send_another(request: Request, check_id: str, place: str) -> Response:
+    """Mails another code."""
+    context = context_of(request)
+    await pages.read_fields(request, context)
+    pending = await context.store.run(site.fetch_check(check_id))
+    try:
+        await pages.count_code(request, pending.email)
+    except TooManyTries as error:
+        return await refused_page(request, pending, place, pages.empty_form(), error)
+    pending = await context.store.run(site.restart_check(check_id))
+    return redirect_and_send(request, pending, place, query="?sent=again")
+
+
+async def refused_page(
+    request: Request,
+    pending: site.PendingCheck,
+    place: str,
+    form: SubmittedForm[Any],
+    error: DomainError,
+) -> Response:
+    form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
+    status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
+    response = await code_page(request, pending, place, form, status=status)
+    return pages.with_retry_after(response, error) if isinstance(error, TooManyTries) else response
+
+
+async def code_page(
+    request: Request,
+    pending: site.PendingCheck,
+    place: str,
+    form: SubmittedForm[Any],
+    *,
+    status: int = 200,
+) -> Response:
+    return await context_of(request).form_page(
+        request,
+        TEMPLATES[place],
+        status=status,
+        pending=pending,
+        form=form,
+        again=request.query_params.get("sent") == "again",
+    )
