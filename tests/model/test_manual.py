@@ -19,15 +19,34 @@ CODE = re.compile(r"^```python\n.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def needed_elsewhere(package: ModuleType) -> Iterator[str]:
-    """What another package of Bigtime imports from this one: it is shown for their sake."""
+    """What another package of Bigtime takes from this one: it is shown for their sake."""
     for module in (ROOT / "src" / "bigtime").glob("*/**/*.py"):
-        text = module.read_text()
-        if f"from {package.__name__} import" in text and not module.is_relative_to(
-            Path(package.__path__[0])
-        ):
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.ImportFrom) and node.module == package.__name__:
-                    yield from (alias.name for alias in node.names)
+        if not module.is_relative_to(Path(package.__path__[0])):
+            nodes = list(ast.walk(ast.parse(module.read_text())))
+            yield from imported_names(nodes, package)
+            yield from qualified_names(nodes, package)
+
+
+def imported_names(nodes: list[ast.AST], package: ModuleType) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == package.__name__:
+            yield from (alias.name for alias in node.names)
+
+
+def qualified_names(nodes: list[ast.AST], package: ModuleType) -> Iterator[str]:
+    """As in `from bigtime import model as bt` and `bt.get`."""
+    parent, _, leaf = package.__name__.rpartition(".")
+    called = {
+        alias.asname or alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == parent
+        for alias in node.names
+        if alias.name == leaf
+    }
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in called:
+                yield node.attr
 
 
 @pytest.mark.parametrize("package", [bigtime.model, bigtime.store], ids=["model", "store"])

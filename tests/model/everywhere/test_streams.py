@@ -88,4 +88,4 @@ def test_what_a_handler_fails_at_is_met_again_and_nothing_is_skipped(
     titles = [one.after.title for one in (*failing.seen, *again.seen) if one.after]
     assert list(dict.fromkeys(titles)) == ["", *(f"{n}" for n in range(9))]
     after = [one.after.title for one in again.seen if one.after]
-    assert after == [*(f"{n}" for n in range(2, 9))]
+    assert after == [*(f"{n}" for n in range(4, 9))]  # what was handled is not handled again
