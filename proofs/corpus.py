@@ -240,6 +240,38 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
         ("TagResource", {"ResourceArn": arn, "Tags": [{"Key": "a", "Value": "b"}]}),
         ("UntagResource", {"ResourceArn": arn, "TagKeys": ["a"]}),
         ("ListTagsOfResource", {"ResourceArn": arn}),
+        *state_requests(arn),
+    ]
+
+
+def state_requests(arn: str) -> list[tuple[str, Params]]:
+    """What is only kept and described: insights, destinations, policies, auto scaling."""
+    table = {"TableName": TABLE}
+    stream = {**table, "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/fuzz"}
+    precision = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}
+    policy = (
+        '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*",'
+        f' "Action": "dynamodb:GetItem", "Resource": "{arn}"}}]}}'
+    )
+    return [
+        ("UpdateContributorInsights", {**table, "ContributorInsightsAction": "ENABLE"}),
+        ("DescribeContributorInsights", {**table, "IndexName": "by_gsi"}),
+        ("ListContributorInsights", {**table, "MaxResults": 5}),
+        (
+            "EnableKinesisStreamingDestination",
+            {**stream, "EnableKinesisStreamingConfiguration": precision},
+        ),
+        (
+            "UpdateKinesisStreamingDestination",
+            {**stream, "UpdateKinesisStreamingConfiguration": precision},
+        ),
+        ("DescribeKinesisStreamingDestination", table),
+        ("DisableKinesisStreamingDestination", stream),
+        ("PutResourcePolicy", {"ResourceArn": arn, "Policy": policy}),
+        ("GetResourcePolicy", {"ResourceArn": arn}),
+        ("DeleteResourcePolicy", {"ResourceArn": arn}),
+        ("DescribeTableReplicaAutoScaling", table),
+        ("UpdateTableReplicaAutoScaling", {**table, "ReplicaUpdates": [{"RegionName": "eu"}]}),
     ]
 
 

@@ -150,8 +150,8 @@ def test_every_type_of_the_page_on_data_types(engine: Engine) -> None:
         "NumberType": n(100),
         "MapType": {"M": {"entryname1": s("value"), "entryname2": n(4)}},
         "ListType": {"L": [n(1), n(4), {"SS": ["string1", "string2"]}]},
-        "NumberSetType": {"NS": ["1", "34", "32", "4.5", "48.4"]},
-        "StringSetType": {"SS": ["stringval", "stringval2", "stringsetvalue2"]},
+        "NumberSetType": {"NS": ["1", "4.5", "32", "34", "48.4"]},
+        "StringSetType": {"SS": ["stringsetvalue2", "stringval", "stringval2"]},
     }
 
 

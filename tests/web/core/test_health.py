@@ -175,7 +175,7 @@ def test_it_is_not_ready_while_writes_hang(scene: Scene, monkeypatch: pytest.Mon
     scene.hangs = False
     scene.forget_check()
     wait_for(lambda: scene.served.get("/readyz").status_code == 200)
-    assert scene.writes == 1
+    assert scene.writes <= 2  # the one that hung, and another
 
 
 def test_checks_are_few_however_often_they_are_asked_for(scene: Scene) -> None:

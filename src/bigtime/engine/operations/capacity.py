@@ -109,7 +109,7 @@ def metrics_by_table(
     for name, plan in plans:
         if plan.write.table.collections and plan.write.kind != "check":
             known = metrics.setdefault(name, [])
-            metrics = collection_metrics(transaction, plan)
-            if metrics not in known:
-                known.append(metrics)
+            collection = collection_metrics(transaction, plan)
+            if collection not in known:
+                known.append(collection)
     return metrics
