@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import apsw
 
+from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import EXPECTED, Complaints
-from bigtime.engine.operations import streams
 from bigtime.engine.storage import stream_log
 from bigtime.engine.storage.clock import SteadyClock
 from bigtime.engine.storage.log_guard import LogGuard
@@ -46,7 +46,7 @@ def walk_to_the_horizon() -> None:
         ).get
         return stream_log.last_sequence(connection, number) + 1 if first is None else first
 
-    stream_log.first_after = streams.first_after = first_after  # type: ignore[attr-defined]
+    stream_log.first_after = storage.first_after = first_after
 
 
 def end_with_a_chore() -> None:

@@ -212,6 +212,20 @@ DYNALITE = (
         excuses=excl.both_among(NO_SUCH_ATTRIBUTE, WRONG_TYPE, NO_SUCH_PATH, WRONG_INDEX_KEY),
     ),
     Difference(
+        "an empty batch",
+        "The requestItems parameter is required for BatchGetItem, as AWS says since 2026",
+        "Value '{}' at 'requestItems' failed to satisfy constraint, as AWS said before",
+        f"{API}/API_BatchGetItem.html (RequestItems)",
+        excuses=excl.each_says("parameter is required for Batch", "at 'requestItems'"),
+    ),
+    Difference(
+        "the place of a limit",
+        "Value at 'Limit' failed to satisfy constraint, as AWS says since 2026",
+        "Value '0' at 'limit' failed to satisfy constraint, as AWS said before",
+        f"{API}/API_Query.html (Limit)",
+        excuses=excl.both_say("Member must have value greater than or equal to"),
+    ),
+    Difference(
         "how a long value is quoted",
         "Value '{t=[WriteRequest(...)]}' at 'requestItems' failed to satisfy constraint",
         "Value '[object Object]' at 'requestItems' failed to satisfy constraint",

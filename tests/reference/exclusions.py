@@ -37,6 +37,13 @@ def no_words(_operation: o.Operation, _ours: Refusal, _theirs: Refusal) -> bool:
     return False
 
 
+def each_says(ours: str, theirs: str) -> Excuse:
+    """Two texts for one mistake."""
+    return lambda _, our_error, their_error: (
+        ours in (our_error.message or "") and theirs in (their_error.message or "")
+    )
+
+
 def any_test(
     matches: Callable[[t.Condition, list[Value | None]], bool],
 ) -> Exclusion:

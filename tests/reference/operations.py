@@ -242,11 +242,19 @@ class BatchGet(Call):
 
     def params(self) -> dict[str, Any]:
         tables: dict[str, Any] = {}
-        for get in self.gets:
+        for get in self.alike():
             first = get.params()
             del first["TableName"], first["Key"]
             tables.setdefault(get.design.name, {"Keys": [], **first})["Keys"].append(dict(get.key))
         return {"RequestItems": tables}
+
+    def alike(self) -> list[Get]:
+        """All with AttributesToGet, or all with expressions: AWS refuses both in one request."""
+        old = all(
+            get.style.legacy and legacy.attributes_to_get(get.projection) is not None
+            for get in self.gets
+        )
+        return [replace(get, style=replace(get.style, legacy=old)) for get in self.gets]
 
 
 @dataclass(frozen=True, kw_only=True)
