@@ -48,6 +48,7 @@ BUSY_MILLISECONDS = 5_000
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
 PAGE_BYTES = 4_096
+PAGES_BETWEEN_LOOKS = 64
 LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
 SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
@@ -82,6 +83,7 @@ class File:
         self._opening = threading.Lock()
         self._readers: list[apsw.Connection] = []
         self.log_is_long = threading.Event()
+        self._asked_at_pages = 0
         self.reserve = Reserve(path)
         if durability != "none" and not self.is_read_only:
             self.reserve.take()
@@ -139,10 +141,13 @@ class File:
     def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
         if pages >= min(LONG_LOG_PAGES, self.reserve.size // PAGE_BYTES):
             self.log_is_long.set()
-            if self.reserve.is_needed_for(pages * PAGE_BYTES):
-                # The disk may be full before the housekeeper comes: this writer moves the log.
-                with suppress(apsw.Error):
-                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            # To ask the disk for its room takes as long as a small write: now and then is enough.
+            if not 0 <= pages - self._asked_at_pages < PAGES_BETWEEN_LOOKS:
+                self._asked_at_pages = pages
+                if self.reserve.is_needed_for(pages * PAGE_BYTES):
+                    # It may be full before the housekeeper comes: this writer moves the log.
+                    with suppress(apsw.Error):
+                        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return apsw.SQLITE_OK
 
     def meet_full_disk(self) -> None:
