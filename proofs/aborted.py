@@ -164,7 +164,7 @@ class Attack:
 
 
 @contextmanager
-def attacked(target: Target, folder: Path, mutant: str | None, seed: int) -> Iterator[Attack]:
+def attack_on(target: Target, folder: Path, mutant: str | None, seed: int) -> Iterator[Attack]:
     server = target.serve(folder, mutant)
     try:
         attack = Attack(target, server, seed)
@@ -176,7 +176,7 @@ def attacked(target: Target, folder: Path, mutant: str | None, seed: int) -> Ite
 
 def run(rounds: int, *, target: Target = ENDPOINT, seed: int = 1) -> Result:
     with scratch() as folder:
-        with attacked(target, folder, None, seed) as attack:
+        with attack_on(target, folder, None, seed) as attack:
             for _ in range(rounds):
                 # What an allocator keeps of the first round it keeps for good; more is a leak.
                 attack.base = attack.server.memory_bytes() if attack.counts["slow"] else attack.base
@@ -190,7 +190,7 @@ def run(rounds: int, *, target: Target = ENDPOINT, seed: int = 1) -> Result:
 
 
 def is_caught(target: Target, folder: Path, mutant: str, seed: int) -> bool:
-    with attacked(target, folder, mutant, seed) as attack:
+    with attack_on(target, folder, mutant, seed) as attack:
         if mutant == "keep lost bytes":
             attack.abort_uploads()
         elif mutant == "no limit":

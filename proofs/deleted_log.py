@@ -23,7 +23,7 @@ from proofs.endure_mutants import mutate
 from proofs.processes import children
 from proofs.result import Result, result
 from proofs.scratch import scratch
-from proofs.stopped import create, drained, is_there, put
+from proofs.stopped import create, is_there, put, read_all
 
 SHORTEST, LONGEST = 0.010, 0.120
 TO_LIVE_SECONDS = 0.6
@@ -75,18 +75,18 @@ def harm_one(
     theirs.close()
     said = os.read(ours.fileno(), 1 << 16)
     time.sleep(chance.uniform(SHORTEST, LONGEST))
-    said += drained(ours)
+    said += read_all(ours)
     deed, suffixes = chance.choice(DEEDS), chance.choice([("-wal",), ("-shm",), ("-wal", "-shm")])
     for suffix in suffixes:
         deed(Path(f"{path}{suffix}"))
     done_at = time.monotonic()
     end = done_at + TO_LIVE_SECONDS
     while time.monotonic() < end:
-        said += drained(ours)
+        said += read_all(ours)
         time.sleep(0.01)
     child.kill()
     child.join()
-    said += drained(ours)
+    said += read_all(ours)
     ours.close()
     what = f"{deed.__name__} {' and '.join(suffixes)}"
     return judge(path, said, done_at, what, is_saved=len(suffixes) == 1 and deed is not replace)

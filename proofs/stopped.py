@@ -197,11 +197,11 @@ def stop_one(
     counts, faults, living = outcome or ({}, ["another process hung"], [])
     os.kill(child.pid, signal.SIGCONT)
     # It goes on, and is acknowledged.
-    said += drained(ours)
+    said += read_all(ours)
     said += os.read(ours.fileno(), 1 << 16)
     child.kill()
     child.join()
-    said += drained(ours)
+    said += read_all(ours)
     ours.close()
     numbers = [int(line) for line in said.split(b"\n") if line]
     with Engine.open(path, housekeeping=False) as engine:
@@ -212,7 +212,7 @@ def stop_one(
     return {**counts, "acknowledged writes": len(names)}, faults
 
 
-def drained(pipe: Connection) -> bytes:
+def read_all(pipe: Connection) -> bytes:
     """What is in the pipe by now."""
     chunks: list[bytes] = []
     while pipe.poll(0):

@@ -73,14 +73,14 @@ def list_contributor_insights(database: Database, params: Params) -> Response:
         tables = [find(database, database.table_name(params["TableName"])).definition]
     after = params.get("NextToken", "")
     limit = max(params.get("MaxResults", MOST_LISTED), 1)
-    entries = sorted(e for table in tables for e in enabled(table) if e[0] > after)
+    entries = sorted(e for table in tables for e in enabled_insights(table) if e[0] > after)
     response: Response = {"ContributorInsightsSummaries": [entry for _, entry in entries[:limit]]}
     if len(entries) > limit:
         response["NextToken"] = entries[limit - 1][0]
     return response
 
 
-def enabled(table: TableDefinition) -> Iterator[tuple[str, Response]]:
+def enabled_insights(table: TableDefinition) -> Iterator[tuple[str, Response]]:
     """What is enabled of a table, each with the text that it is sorted and continued by."""
     for index, state in insights_of(table).items():
         if state["ContributorInsightsStatus"] == "ENABLED":

@@ -181,11 +181,11 @@ def structure(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
         found = shape_named(references[member]["shape"], raw, known)
         if member == "TableName":
             found = table_name(takes_arn=found.name == "TableArn" and name != "CreateTableInput")
-        shape.members[member] = corrected(found, (name, member))
+        shape.members[member] = correct_shape(found, (name, member))
     return shape
 
 
-def corrected(shape: Shape, place: tuple[str, str]) -> Shape:
+def correct_shape(shape: Shape, place: tuple[str, str]) -> Shape:
     """The shape of a member as the service checks it."""
     if place not in MAXIMUM and place not in NO_MINIMUM and place not in TERSE:
         return shape
