@@ -8,8 +8,9 @@ Nobody learns from the answers who is a customer here:
    there is no code to compare with, the same amount of work is done.
 3. An address that orders a plan becomes a tenant; an address that only asks to see its orders does
    not.
-4. Where no code can be sent because the account is closed, the mail says so instead. So it does
-   where a shopper signs up with an address that has an account.
+4. Where no code can be sent because the account is closed, the mail says so instead, if the
+   address was ever confirmed. So it does where a shopper signs up with an address that has an
+   account.
 
 A tenant's code is the portal's. A shopper's is derived from a seed in the check itself; the check
 belongs to the browser that began it, so nobody else can use up its tries.
@@ -162,10 +163,10 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
     try:
         yield from issue_code(codes, check, portal.orderly(tenant), seed)
     except CLOSED:
-        mail_id = f"closed {tenant.id} {check.sent_at:%Y-%m-%d}"
-        yield from write_mail(
-            (yield from draft_mail(mail_id, tenant.email, *letters.closed_letter()))
-        )
+        if tenant.is_confirmed:
+            mail_id = f"closed {tenant.id} {check.sent_at:%Y-%m-%d}"
+            mail = yield from draft_mail(mail_id, tenant.email, *letters.closed_letter())
+            yield from write_mail(mail)
         return
     letter = letters.code_letter(CODE, codes.link(check, CODE))
     mail = yield from draft_mail(

@@ -240,6 +240,16 @@ def test_who_has_a_closed_account_is_written_so_and_others_see_no_difference(
     assert tenant(web).id == made.id
 
 
+def test_a_closed_account_that_never_confirmed_its_address_is_sent_nothing(
+    web: Web, visitor: Browser, product: Product
+) -> None:
+    made = new_tenant(web)
+    web.run(soft_delete_tenant(made.id, by=ADMIN))
+    page = give_address(visitor, checkout_page(product.id))
+    assert told(visitor, page, "123456") == WRONG
+    assert letters(web) == []
+
+
 def test_who_is_suspended_after_the_code_was_sent_does_not_come_in(
     web: Web, visitor: Browser, product: Product
 ) -> None:

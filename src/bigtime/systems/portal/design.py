@@ -106,6 +106,11 @@ class Tenant(Record, table=TENANTS):
     def is_business(self) -> bool:
         return self.organization_name is not None
 
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether a code that was mailed to its address came back, also if it is suspended."""
+        return values.Status.UNVALIDATED not in (self.status, self.previous_status)
+
 
 class EmailMarker(bt.Entity, table=TENANTS):
     """The marker of an e-mail address, with the tenant that has it."""
