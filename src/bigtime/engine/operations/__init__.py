@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    batch, insights, items, kinesis, policies, query, streams, tables, transact,
+    backups, batch, continuous_backups, insights, items, kinesis, policies, query, streams, tables,
+    transact,
 )
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.items import carry_out, get_item
@@ -39,6 +40,9 @@ READS: dict[str, Read] = {
     "DescribeTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
     "UpdateTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
     "GetResourcePolicy": policies.get_resource_policy,
+    "DescribeContinuousBackups": continuous_backups.describe_continuous_backups,
+    "DescribeBackup": backups.describe_backup,
+    "ListBackups": backups.list_backups,
     "ListStreams": streams.list_streams,
     "DescribeStream": streams.describe_stream,
     "GetShardIterator": streams.get_shard_iterator,
@@ -63,6 +67,11 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
     "PutResourcePolicy": policies.put_resource_policy,
     "DeleteResourcePolicy": policies.delete_resource_policy,
+    "UpdateContinuousBackups": continuous_backups.update_continuous_backups,
+    "RestoreTableToPointInTime": continuous_backups.restore_table_to_point_in_time,
+    "CreateBackup": backups.create_backup,
+    "DeleteBackup": backups.delete_backup,
+    "RestoreTableFromBackup": backups.restore_table_from_backup,
 }
 
 __all__ = [
