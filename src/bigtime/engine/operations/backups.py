@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from secrets import token_hex
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -24,7 +24,7 @@ from bigtime.engine import storage
 from bigtime.engine.operations.continuous_backups import find_source, pinned, source_name
 from bigtime.engine.operations.restore_table import restored_definition, start_restore
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
-from bigtime.wire import Params, Response
+from bigtime.wire import Item, Params, Response
 
 DEFAULT_LIST: Final = 100
 UPPER_BOUND: Final = "TimeRangeUpperBound"
@@ -56,6 +56,38 @@ def create_backups(database: Database, names: Mapping[str, str]) -> Work[list[Re
         return [details(database, backup) for backup in found]
 
     return work
+
+
+class TableChange(NamedTuple):
+    """A row of a table's change log: when it was, the item's key, and the item before."""
+
+    sequence: int
+    at: float
+    key: Item
+    before: Item | None
+
+
+def read_changes(database: Database, table_name: str, after: int, limit: int) -> list[TableChange]:
+    """The changes of a table after a sequence, in order, and fewer than `limit` if they are large.
+
+    There are none for a table that has no change log.
+    """
+    database.catalogue.refresh()
+    table = database.catalogue.table(database.table_name(table_name))
+    if table.log is None:
+        return []
+    with database.reading() as reader:
+        rows = storage.read_changes(reader, table.log, after, limit)
+    return [
+        TableChange(
+            row.sequence,
+            row.at,
+            table.codec.key(row.partition, row.sort),
+            None if row.item is None else orjson.loads(row.item),
+        )
+        for row in rows
+        if row.partition
+    ]
 
 
 def begin_backup(database: Database, transaction: Transaction, name: str, title: str) -> Backup:

@@ -10,7 +10,8 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-r
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import storage
@@ -97,35 +98,51 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
         )
 
     def work(transaction: Transaction) -> Response:
-        source, deleted_at = restorable(database, transaction, name)
-        window, log = storage.recovery_window(source), source.change_log
-        if window is None or log is None:
-            raise wire.PointInTimeRecoveryUnavailableException(
-                f"Point in time recovery is not enabled for table '{name}'"
-            )
-        latest = transaction.now if deleted_at is None else min(deleted_at, transaction.now)
-        moment = latest if takes_latest else float(params["RestoreDateTime"])
-        if not window.earliest(transaction.now) <= moment <= latest:
-            raise wire.InvalidRestoreTimeException(WRONG_TIME)
+        source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
         summary = {
             "SourceTableArn": storage.table_arn(name, database.region, database.account),
-            "RestoreDateTime": moment,
+            "RestoreDateTime": source.at,
             "RestoreInProgress": True,
         }
-        definition = restored_definition(source, params, summary, transaction.now)
-
-        def origin() -> dict[str, Any]:
-            connection, rows = transaction.connection, f"l{log}"
-            sequence = (
-                storage.last_sequence_of(connection, rows)
-                if takes_latest
-                else storage.sequence_at(connection, rows, moment)
-            )
-            return pinned(transaction, Moment(source.number, log, sequence))
-
+        definition = restored_definition(source.definition, params, summary, transaction.now)
+        origin = partial(pinned, transaction, source.moment)
         return {"TableDescription": start_restore(database, transaction, definition, origin)}
 
     return work
+
+
+class Source(NamedTuple):
+    """A table at a moment: its present definition, the time, and the last change until then."""
+
+    definition: TableDefinition
+    at: float
+    moment: Moment
+
+
+def find_moment(
+    database: Database, transaction: Transaction, name: str, at: float | None
+) -> Source:
+    """The table at that time, or at the latest there is; raises what AWS answers if it cannot be.
+
+    Whoever reads it later pins its moment in the same transaction.
+    """
+    definition, deleted_at = restorable(database, transaction, name)
+    window, log = storage.recovery_window(definition), definition.change_log
+    if window is None or log is None:
+        raise wire.PointInTimeRecoveryUnavailableException(
+            f"Point in time recovery is not enabled for table '{name}'"
+        )
+    latest = transaction.now if deleted_at is None else min(deleted_at, transaction.now)
+    if at is not None and not window.earliest(transaction.now) <= at <= latest:
+        raise wire.InvalidRestoreTimeException(WRONG_TIME)
+    connection, rows = transaction.connection, f"l{log}"
+    sequence = (
+        storage.last_sequence_of(connection, rows)
+        if at is None
+        else storage.sequence_at(connection, rows, at)
+    )
+    moment = Moment(definition.number, log, sequence)
+    return Source(definition, latest if at is None else float(at), moment)
 
 
 def pinned(transaction: Transaction, moment: Moment) -> dict[str, Any]:
