@@ -13,14 +13,19 @@ from dataclasses import replace
 
 from bigtime import wire
 from bigtime.engine import storage
+from bigtime.engine.operations import backups
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
-from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
+from bigtime.engine.operations.table_schema import (
+    MAX_TABLES,
+    tagged_resource,
+    with_tags,
+    without_tags,
+)
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
-MAX_TABLES = 2_500
 DEFAULT_LIST = 100
 # What DeleteTable no longer tells of a table that is going.
 GONE_FIRST = (
@@ -38,9 +43,10 @@ def create_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         catalogue = database.catalogue
         names = catalogue.tables_for_writing()
-        if declared.name in names:
+        restoring = {one.definition.name for one in storage.restores(transaction.connection)}
+        if declared.name in names or declared.name in restoring:
             raise wire.ResourceInUseException(f"Table already exists: {declared.name}")
-        if len(names) >= MAX_TABLES:
+        if len(names) + len(restoring) >= MAX_TABLES:
             raise wire.LimitExceededException(
                 f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
             )
@@ -66,7 +72,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        before = find_for_writing(database, name)
+        before = find_for_change(database, transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
         if before.stream and not (definition.stream and definition.stream.enabled):
             storage.close_stream(transaction, before.stream)
@@ -92,7 +98,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        table = find_for_writing(database, name)
+        table = find_for_change(database, transaction, name)
         if table.definition.deletion_protected:
             raise wire.ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
@@ -101,7 +107,8 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         counts = database.catalogue.counts(transaction.connection, table)
         if table.stream:
             storage.close_stream(transaction, table.stream)
-        database.catalogue.remove(transaction, table)
+        kept = backups.keep_deleted(database, transaction, table)
+        database.catalogue.remove(transaction, table, kept=kept)
         answer = description_response(database, table, "DELETING", counts)
         for gone in GONE_FIRST:
             answer.pop(gone, None)
@@ -113,8 +120,12 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
 def describe_table(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
     database.catalogue.refresh()
-    table = find(database, name)
+    table = database.catalogue.tables.get(name)
     with database.reading() as reader:
+        restoring = storage.restoring_table(reader, name) if table is None else None
+        if restoring is not None:
+            return {"Table": description_response(database, restoring, "CREATING", {})}
+        table = existing_table(table, name)
         counts = database.catalogue.counts(reader, table)
     return {"Table": description_response(database, table, "ACTIVE", counts)}
 
@@ -123,7 +134,9 @@ def list_tables(database: Database, params: Params) -> Response:
     database.catalogue.refresh()
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
-    names = sorted(name for name in database.catalogue.tables if name > start)
+    with database.reading() as reader:
+        restoring = {one.definition.name for one in storage.restores(reader)}
+    names = sorted(name for name in {*database.catalogue.tables, *restoring} if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:
         response["LastEvaluatedTableName"] = names[limit - 1]
@@ -239,6 +252,16 @@ def find(database: Database, name: str) -> Table:
 
 def find_for_writing(database: Database, name: str) -> Table:
     return existing_table(database.catalogue.tables_for_writing().get(name), name)
+
+
+def find_for_change(database: Database, transaction: Transaction, name: str) -> Table:
+    """The table to be changed or deleted; one that is still being restored is in use."""
+    table = database.catalogue.tables_for_writing().get(name)
+    if table is None and storage.restoring_table(transaction.connection, name):
+        raise wire.ResourceInUseException(
+            f"Attempt to change a resource which is still in use: Table is being created: {name}"
+        )
+    return existing_table(table, name)
 
 
 def existing_table(table: Table | None, name: str) -> Table:
