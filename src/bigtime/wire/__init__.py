@@ -6,12 +6,12 @@ from bigtime.wire.capacity import (
 )
 from bigtime.wire.errors import (
     AccessDeniedException, ConditionalCheckFailedException, DuplicateItemException, DynamoDBError,
-    ExpiredIteratorException, IdempotentParameterMismatchException, InternalServerError,
-    ItemCollectionSizeLimitExceededException, LimitExceededException, PolicyNotFoundException,
-    ProvisionedThroughputExceededException, ResourceInUseException, ResourceNotFoundException,
-    SerializationException, TransactionCanceledException, TransactionConflictException,
-    TransactionInProgressException, TrimmedDataAccessException, UnknownOperationException,
-    ValidationException,
+    ExpiredIteratorException, GlobalTableNotFoundException, IdempotentParameterMismatchException,
+    InternalServerError, ItemCollectionSizeLimitExceededException, LimitExceededException,
+    PolicyNotFoundException, ProvisionedThroughputExceededException, ResourceInUseException,
+    ResourceNotFoundException, SerializationException, TableNotFoundException,
+    TransactionCanceledException, TransactionConflictException, TransactionInProgressException,
+    TrimmedDataAccessException, UnknownOperationException, ValidationException,
 )
 from bigtime.wire.values import (Identity, item_identity)
 from bigtime.wire.lazy import lazy_names
@@ -31,12 +31,13 @@ __all__ = [
     "MANY_DATATYPES", "MAX_DIGITS", "MAX_ITEM_BYTES", "MAX_MAGNITUDE", "MIN_MAGNITUDE",
     "READ_BLOCK", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "Bytes",
     "ConditionalCheckFailedException", "DuplicateItemException", "DynamoDBError",
-    "ExpiredIteratorException", "IdempotentParameterMismatchException", "Identity",
-    "InternalServerError", "Item", "ItemCollectionSizeLimitExceededException",
-    "LimitExceededException", "Now", "Params", "PatternName", "Pause", "PolicyNotFoundException",
-    "ProvisionedThroughputExceededException", "Recall", "Remember", "Request",
-    "ResourceInUseException", "ResourceNotFoundException", "Response", "SerializationException",
-    "Step", "Steps", "Together", "TransactionCanceledException", "TransactionConflictException",
+    "ExpiredIteratorException", "GlobalTableNotFoundException",
+    "IdempotentParameterMismatchException", "Identity", "InternalServerError", "Item",
+    "ItemCollectionSizeLimitExceededException", "LimitExceededException", "Now", "Params",
+    "PatternName", "Pause", "PolicyNotFoundException", "ProvisionedThroughputExceededException",
+    "Recall", "Remember", "Request", "ResourceInUseException", "ResourceNotFoundException",
+    "Response", "SerializationException", "Step", "Steps", "TableNotFoundException", "Together",
+    "TransactionCanceledException", "TransactionConflictException",
     "TransactionInProgressException", "Transport", "TrimmedDataAccessException",
     "UnknownOperationException", "ValidationException", "canonical", "check_item", "check_value",
     "comparable", "decimal", "equal", "index_write_units", "item_identity", "item_size",

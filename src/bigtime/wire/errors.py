@@ -122,6 +122,14 @@ class PolicyNotFoundException(DynamoDBError):
     pass
 
 
+class TableNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
 class ProvisionedThroughputExceededException(DynamoDBError):
     default_message = (
         "The level of configured provisioned throughput for the table was exceeded. "

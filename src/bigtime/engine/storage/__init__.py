@@ -9,8 +9,8 @@ from bigtime.engine.storage.damage import (
 )
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
-    OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition, Throughput,
-    expiry_second,
+    GLOBAL_TABLE, OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition,
+    Throughput, expiry_second,
 )
 from bigtime.engine.storage.describe import (
     WARM_ON_DEMAND, stream_arn, table_description, table_name, warm,
@@ -18,13 +18,14 @@ from bigtime.engine.storage.describe import (
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import (
-    CLOSED, Transaction, all_rows, checkpoint,
+    CLOSED, Durability, Transaction, all_rows, checkpoint,
 )
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
 from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.regions import Regions, is_region
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stream_log import (
@@ -32,18 +33,24 @@ from bigtime.engine.storage.stream_log import (
     mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
 )
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
+from bigtime.engine.storage.versions import (
+    MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
+    stamp_write, trim_tombstones,
+)
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults",
+    "APPLICATION_ID", "CLOSED", "FORMAT", "GLOBAL_TABLE", "MICROSECONDS", "OLDEST",
+    "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS", "UNWRITTEN", "WARM_ON_DEMAND",
+    "Compacted", "DamagedFileException", "Database", "Done", "Durability", "Fault", "Faults",
     "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec",
-    "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
-    "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill",
-    "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill", "check_key_size",
-    "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "compact", "discard",
-    "discard_some", "expiry_second", "explain", "first_after", "has_late_stamps",
-    "has_pages_to_return", "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream",
-    "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "scrub", "scrub_file",
-    "segment_range", "stream_arn", "streams_to_trim", "table_description", "table_name",
-    "tables_to_discard", "trim_stream", "warm",
+    "LogLost", "Regions", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
+    "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Version", "Work",
+    "advance_backfill", "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill",
+    "check_key_size", "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "compact",
+    "discard", "discard_some", "expiry_second", "explain", "first_after", "has_late_stamps",
+    "has_pages_to_return", "has_tombstones", "index_type_mismatch", "is_region", "item_version",
+    "last_sequence", "mend_stamps", "open_stream", "pending_backfills", "quick_blob",
+    "return_pages", "rotate_shards", "scrub", "scrub_file", "segment_range", "set_version",
+    "stamp_write", "stream_arn", "streams_to_trim", "table_description", "table_name",
+    "tables_to_discard", "trim_stream", "trim_tombstones", "warm",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
@@ -16,6 +16,8 @@ from bigtime.engine.storage.format import FileFormatError
 from bigtime.wire import Item, decimal
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
+GLOBAL_TABLE: Final = "GlobalTable"  # of a definition's notes
+
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 
@@ -96,6 +98,12 @@ class TableDefinition:
     @property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         return (self.hash_key, self.range_key) if self.range_key else (self.hash_key,)
+
+    @property
+    def global_table(self) -> dict[str, Any] | None:
+        """The global table that this table is a replica of: see operations/replicas.py."""
+        group: dict[str, Any] | None = self.notes.get(GLOBAL_TABLE)
+        return group
 
     def index(self, name: str) -> IndexDefinition | None:
         return next((index for index in self.indexes if index.name == name), None)

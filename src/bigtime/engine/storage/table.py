@@ -9,6 +9,7 @@ How it lies in the file (numbers are never used twice, so a name never means ano
   that outlives their items, so that a page can start after an item deleted meanwhile.
 - `x<n>` lists the items that expire, by second, while the table has a time to live.
 - `c<n>` has the size of each item collection, if the table has local indexes.
+- `v<n>` has the version of each item, if the table has replicas.
 """
 
 from __future__ import annotations
@@ -112,10 +113,12 @@ class Table:
         "number",
         "queries",
         "range_key",
+        "region",
         "rows",
         "stream",
         "ttl_attribute",
         "update",
+        "versions",
     )
 
     def __init__(self, definition: TableDefinition) -> None:
@@ -136,6 +139,9 @@ class Table:
         self.expiring = f"x{definition.number}"
         has_local = any(not index.is_global for index in definition.indexes)
         self.collections = f"c{definition.number}" if has_local else None
+        group = definition.global_table
+        self.versions = f"v{definition.number}" if group else None
+        self.region: str = group["Region"] if group else ""
         self.fetch = f"SELECT size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.locate = f"SELECT id, size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
@@ -155,6 +161,7 @@ class Table:
             f"CREATE UNIQUE INDEX {rows}_key ON {rows} (pk, sk)",
             *(index.create() for index in self.indexes),
             *([collections] if self.collections else []),
+            *(self.create_versions() if self.versions else []),
         ]
 
     def physical(self) -> list[str]:
@@ -162,6 +169,8 @@ class Table:
         names = [self.rows, *(index.rows for index in self.indexes)]
         if self.collections:
             names.append(self.collections)
+        if self.versions:
+            names.append(self.versions)
         if self.ttl_attribute:
             names.append(self.expiring)
         return names
@@ -171,6 +180,14 @@ class Table:
             f"CREATE TABLE {self.expiring} (second INTEGER NOT NULL, base INTEGER NOT NULL,"
             " PRIMARY KEY (second, base)) WITHOUT ROWID"
         )
+
+    def create_versions(self) -> list[str]:
+        versions = self.versions
+        return [
+            f"CREATE TABLE {versions} (pk BLOB NOT NULL, sk BLOB NOT NULL, at INTEGER NOT NULL,"
+            " region TEXT NOT NULL, deleted INTEGER NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID",
+            f"CREATE INDEX {versions}_deleted ON {versions} (at) WHERE deleted",
+        ]
 
     def key_of(self, item: Item) -> Item:
         return {name: item[name] for name in self.key_names}
