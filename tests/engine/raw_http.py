@@ -27,7 +27,7 @@ class StandIn:
         self.may_commit.set()
         self.committing = threading.Event()
 
-    def submit(self, request: Request, done: Done) -> None:
+    def submit(self, request: Request, done: Done, region: str | None = None) -> None:
         if request.operation == "PutItem":
             self.thread = threading.Thread(target=self.commit, args=(request, done))
             self.thread.start()

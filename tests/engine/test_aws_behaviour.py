@@ -264,7 +264,7 @@ def test_a_table_that_is_going_shows_no_keys_and_no_indexes(engine: Engine) -> N
 @pytest.mark.parametrize(
     ("operation", "sentence"),
     [
-        ("CreateGlobalTable", "The operation CreateGlobalTable is not supported by this engine"),
+        ("SearchVectors", "The operation SearchVectors is not supported by this engine"),
         ("MakeTea", "There is no operation MakeTea"),
     ],
 )

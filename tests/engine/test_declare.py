@@ -414,13 +414,6 @@ def test_update_of_nothing_is_refused() -> None:
     )
 
 
-def test_replicas_are_refused() -> None:
-    replica = [{"Create": {"RegionName": "eu-west-1"}}]
-    assert words(lambda: updated(plain(), ReplicaUpdates=replica)) == (
-        INVALID + "ReplicaUpdates is not supported by this engine"
-    )
-
-
 def test_throughput_changes_are_dated() -> None:
     table = updated(plain(), ProvisionedThroughput=units(9, 2))
     assert table.throughput == Throughput(read=9, write=2)

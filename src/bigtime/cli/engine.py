@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypedDict
 
 import typer
 from rich.console import Console
@@ -29,6 +29,16 @@ engine = typer.Typer(
 class Durability(StrEnum):
     full = "full"
     relaxed = "relaxed"
+
+
+class Replication(StrEnum):
+    asynchronous = "async"
+    synchronous = "sync"
+
+
+class RegionSettings(TypedDict):
+    regions: list[str]
+    replication: Literal["async", "sync"]
 
 
 def refuse(sentence: str, *, code: int = 1) -> NoReturn:
@@ -78,6 +88,23 @@ def serve(
             help="How long a write waits for another process that is writing the file.",
         ),
     ] = 10.0,
+    regions: Annotated[
+        str,
+        typer.Option(
+            "--regions",
+            metavar="NAMES",
+            help="Regions beside us-east-1 that have a file of their own, with commas between. "
+            "A region also gets one by its first replica.",
+        ),
+    ] = "",
+    replication: Annotated[
+        Replication,
+        typer.Option(
+            "--replication",
+            help="async: replicas follow. sync: a write is acknowledged once it is committed in "
+            "every replica of its table.",
+        ),
+    ] = Replication.asynchronous,
 ) -> None:
     """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
     if memory and data is not None:
@@ -85,7 +112,12 @@ def serve(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # what is stored is for its owner alone
     path = None if memory else data or DEFAULT_DATA
-    serve_until_stopped(open_engine(path, durability, lock_seconds), path, host=host, port=port)
+    extra: RegionSettings = {
+        "regions": [name for name in regions.split(",") if name],
+        "replication": "sync" if replication is Replication.synchronous else "async",
+    }
+    engine = open_engine(path, durability, lock_seconds, extra)
+    serve_until_stopped(engine, path, host=host, port=port)
 
 
 FILE = typer.Argument(metavar="FILE", help="The file that holds the tables.", show_default=False)
@@ -161,16 +193,23 @@ def sentences(path: Path) -> Iterator[None]:
         refuse(str(error))
 
 
-def open_engine(path: Path | None, durability: Durability, lock_seconds: float) -> Engine:
+def open_engine(
+    path: Path | None, durability: Durability, lock_seconds: float, extra: RegionSettings
+) -> Engine:
     from bigtime.engine import Engine
 
-    if path is None:
-        return Engine.memory()
-    if path.is_dir():
+    if path is not None and path.is_dir():
         refuse(f"{path} is a directory; name a file in it.")
-    with sentences(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Engine.open(path, durability=durability.value, lock_seconds=lock_seconds)
+    try:
+        if path is None:
+            return Engine.memory(**extra)
+        with sentences(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return Engine.open(
+                path, durability=durability.value, lock_seconds=lock_seconds, **extra
+            )
+    except ValueError as error:  # of a region
+        refuse(f"{error}.", code=2)
 
 
 def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:

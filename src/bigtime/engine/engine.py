@@ -6,7 +6,9 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -16,12 +18,15 @@ import orjson
 
 from bigtime.engine import operations, partiql
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.operations import READS, Read, TableChange
+from bigtime.engine.operations import LOCAL_REGION, READS, Read, TableChange
+from bigtime.engine.replication import Replication, Replicator
 from bigtime.engine.storage import (
     CLOSED,
     Database,
     Done,
+    Durability,
     Faults,
+    Regions,
     Settings,
     UnreadableItem,
     Work,
@@ -47,19 +52,38 @@ WRITES = {**operations.WRITES, **partiql.WRITES}
 
 
 class Engine:
-    """DynamoDB in one file, in this process. Safe for threads; many processes may open a file."""
+    """DynamoDB in one file, in this process. Safe for threads; many processes may open a file.
+
+    Other regions have files of their own beside it: see `in_region`.
+    """
 
     def __init__(
-        self, database: Database, *, housekeeping: bool = True, folder: str | None = None
+        self,
+        database: Database,
+        *,
+        housekeeping: bool = True,
+        folder: str | None = None,
+        regions: Iterable[str] = (),
+        replication: Literal["async", "sync"] = "async",
+        settings: Settings | None = None,
     ) -> None:
-        """`folder` is a temporary one that goes with the engine."""
+        """`folder` is a temporary one that goes with the engine, `settings` are the database's."""
+        if replication not in ("async", "sync"):
+            raise ValueError(f"replication is 'async' or 'sync', not {replication!r}")
         self._database = database
-        self._housekeeper = Housekeeper(database)
+        files = RegionFiles(database, settings or {}, housekeeping=housekeeping)
+        self._regions = files.regions
+        self._replicator = files.replicator
+        self._housekeeper = files.housekeepers[0]
+        self._housekeepers = files.housekeepers
+        self._waiting = ThreadPoolExecutor(8, "bigtime-sync") if replication == "sync" else None
         self._closed: str | None = None
-        self._shut = weakref.finalize(self, shut, os.getpid(), self._housekeeper, database, folder)
+        self._shut = weakref.finalize(self, shut, os.getpid(), files, self._waiting, folder)
         if housekeeping and not database.file.is_read_only:
             self._housekeeper.start()
         OPEN.add(self)
+        for region in regions:
+            self._regions.open(region)
 
     @classmethod
     def open(
@@ -68,16 +92,35 @@ class Engine:
         *,
         durability: Literal["full", "relaxed"] = "full",
         housekeeping: bool = True,
+        regions: Iterable[str] = (),
+        replication: Literal["async", "sync"] = "async",
         **settings: Unpack[Settings],
     ) -> Self:
-        """Opens the file, or makes it. `relaxed` may lose the last commits in a power cut."""
+        """Opens the file, or makes it. `relaxed` may lose the last commits in a power cut.
+
+        Each of `regions` gets a file of its own. With `sync` replication a write is acknowledged
+        once it is committed in every replica of its table.
+        """
         if durability not in ("full", "relaxed"):
             raise ValueError(f"durability is 'full' or 'relaxed', not {durability!r}")
         database = Database(Path(path).resolve(), durability=durability, **settings)
-        return cls(database, housekeeping=housekeeping)
+        return cls(
+            database,
+            housekeeping=housekeeping,
+            regions=regions,
+            replication=replication,
+            settings=settings,
+        )
 
     @classmethod
-    def memory(cls, *, housekeeping: bool = True, **settings: Unpack[Settings]) -> Self:
+    def memory(
+        cls,
+        *,
+        housekeeping: bool = True,
+        regions: Iterable[str] = (),
+        replication: Literal["async", "sync"] = "async",
+        **settings: Unpack[Settings],
+    ) -> Self:
         """An engine for tests: a temporary file that is never synced and goes at the end."""
         folder = tempfile.mkdtemp(prefix="bigtime-")
         try:
@@ -85,10 +128,43 @@ class Engine:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return cls(database, housekeeping=housekeeping, folder=folder)
+        return cls(
+            database,
+            housekeeping=housekeeping,
+            folder=folder,
+            regions=regions,
+            replication=replication,
+            settings=settings,
+        )
 
     def __call__(self, request: Request) -> Response:
         """Answers one request; raises a `DynamoDBError` where DynamoDB would."""
+        return self._answer(self._database, request)
+
+    def submit(self, request: Request, done: Done, region: str | None = None) -> None:
+        """For event loops: starts a request, and calls `done(response, error)` when it is over.
+
+        A read is answered before this returns; a write is called back by the committing thread.
+        The `region` is the one that the request was signed for.
+        """
+        try:
+            database = self._database if region is None else self._find(region, request)
+            response = self._begin(database, request, done)
+        except Exception as error:
+            done(None, error)
+            return
+        if response is not None:
+            done(response, None)
+
+    def in_region(self, name: str) -> RegionalEngine:
+        """What answers a region's requests: its own file, or the home region while it has none."""
+        return RegionalEngine(self, name)
+
+    def replication(self) -> list[Replication]:
+        """How far each replica is behind each other one, as this process has measured it."""
+        return self._replicator.states()
+
+    def _answer(self, database: Database, request: Request) -> Response:
         if self._closed:
             raise RuntimeError(self._closed)
         operation = request.operation
@@ -96,32 +172,38 @@ class Engine:
             params = checked(operation, request.params)
             read = READS.get(operation) or partiql.find_read(operation, params)
             if read is not None:
-                return self._read(operation, read, params)
-            return self._database.committer.run(self._work(operation, params))
+                return self._read(database, operation, read, params)
+            response = database.committer.run(self._work(database, operation, params))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
             # Half of a surrogate pair, which only Python can hold: no JSON could have brought it.
             raise SerializationException("Unexpected token received from parser") from None
+        if self._waiting:
+            self._replicator.push(database)
+        return response
 
-    def submit(self, request: Request, done: Done) -> None:
-        """For event loops: starts a request, and calls `done(response, error)` when it is over.
+    def _begin(self, database: Database, request: Request, done: Done) -> Response | None:
+        """The answer to a read; a write is queued, and calls back."""
+        if self._closed:
+            raise RuntimeError(self._closed)
+        operation = request.operation
+        params = checked(operation, request.params)
+        read = READS.get(operation) or partiql.find_read(operation, params)
+        if read is not None:
+            return self._read(database, operation, read, params)
+        work = self._work(database, operation, params)
+        if self._waiting:
+            done = push_first(self._waiting, partial(self._replicator.push, database), done)
+        database.committer.submit(work, done)
+        return None
 
-        A read is answered before this returns; a write is called back by the committing thread.
-        """
-        try:
-            if self._closed:
-                raise RuntimeError(self._closed)
-            operation = request.operation
-            params = checked(operation, request.params)
-            read = READS.get(operation) or partiql.find_read(operation, params)
-            if read is None:
-                work = self._work(operation, params)
-                self._database.committer.submit(work, done)
-                return
-            response = self._read(operation, read, params)
-        except Exception as error:
-            done(None, error)
-            return
-        done(response, None)
+    def _find(self, region: str, request: Request) -> Database:
+        """The database that answers for a region."""
+        database = self._regions.find(region)
+        if database is not None:
+            return database
+        if request.operation == "UpdateTable":
+            refuse_local_replica(region, request)
+        return self._database
 
     @property
     def path(self) -> Path:
@@ -151,9 +233,13 @@ class Engine:
         return self._database.file.version()
 
     def tidy(self) -> None:
-        """Does now what the housekeeper would do in time: expiry, backfills, trimming."""
+        """Does now what would be done in time: expiry, backfills, trimming, replication."""
         if not self._database.file.is_read_only:
-            self._housekeeper.round()
+            while True:
+                for housekeeper in list(self._housekeepers):
+                    housekeeper.round()
+                if not self._replicator.round():
+                    return
 
     def create_backups(self, names: Mapping[str, str]) -> list[Response]:
         """Backs up several tables at one moment: `names` has the name of each backup by table.
@@ -202,8 +288,7 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _read(self, operation: str, read: Read, params: Params) -> Response:
-        database = self._database
+    def _read(self, database: Database, operation: str, read: Read, params: Params) -> Response:
         if database.faults.active and operation != "TransactGetItems":
             database.faults.meet(operation)
         for _ in range(READ_TRIES):
@@ -220,8 +305,7 @@ class Engine:
                 raise explain(error, "read") from error
         raise InternalServerError("The tables are changing too fast to be read: retry.")
 
-    def _work(self, operation: str, params: Params) -> Work[Response]:
-        database = self._database
+    def _work(self, database: Database, operation: str, params: Params) -> Work[Response]:
         database.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
@@ -234,13 +318,102 @@ def checked(operation: str, params: Params) -> Params:
     return shapes.check(operation, params)
 
 
-def shut(owner: int, housekeeper: Housekeeper, database: Database, folder: str | None) -> None:
+def refuse_local_replica(region: str, request: Request) -> None:
+    """Refuses a replica in the very region that a request was signed for."""
+    params = request.params if isinstance(request.params, dict) else {}
+    for update in params.get("ReplicaUpdates") or ():
+        if any(action.get("RegionName") == region for action in update.values()):
+            raise ValidationException(LOCAL_REGION)
+
+
+def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done) -> Done:
+    """A `done` for a write: it is called once the write is in every replica."""
+
+    def replicate(response: Response) -> None:
+        try:
+            push()
+        except Exception as error:
+            done(None, error)
+        else:
+            done(response, None)
+
+    def committed(response: Response | None, error: BaseException | None) -> None:
+        if response is None:
+            done(None, error)
+        else:
+            threads.submit(replicate, response)
+
+    return committed
+
+
+class RegionalEngine:
+    """The engine as one of its regions answers: a transport like the engine itself."""
+
+    def __init__(self, engine: Engine, region: str) -> None:
+        self._engine = engine
+        self.region = region
+
+    def __call__(self, request: Request) -> Response:
+        return self._engine._answer(self._engine._find(self.region, request), request)
+
+    def submit(self, request: Request, done: Done) -> None:
+        self._engine.submit(request, done, self.region)
+
+    def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
+        """A real boto3 client of this region that stops in this process."""
+        from bigtime.engine.http import boto3_client
+
+        return boto3_client(self, service, region=self.region)
+
+
+class RegionFiles:
+    """The files of an engine's regions, each with its housekeeper, and what replicates them."""
+
+    def __init__(self, home: Database, settings: Settings, *, housekeeping: bool) -> None:
+        self._settings: Settings = {**settings, "account": home.account, "clock": home.clock}
+        self._durability: Durability = home.file.durability
+        self._housekeeping = housekeeping
+        self.regions = Regions(home, self._open)
+        self.replicator = Replicator(self.regions)
+        self.housekeepers = [Housekeeper(home, self._watch_home)]
+
+    def _open(self, path: Path, region: str) -> Database:
+        settings: Settings = {**self._settings, "region": region}
+        database = Database(path, durability=self._durability, **settings)
+        housekeeper = Housekeeper(database, self._watch_other)
+        self.housekeepers.append(housekeeper)
+        if self._housekeeping and not database.file.is_read_only:
+            housekeeper.start()
+        return database
+
+    def _watch_home(self, is_held: bool) -> bool:
+        """The process that keeps house for the home region replicates all regions."""
+        return self.replicator.watch(is_ours=is_held)
+
+    def _watch_other(self, is_held: bool) -> bool:
+        return self.replicator.watch()
+
+    def close(self) -> None:
+        self.regions.refuse()
+        databases = self.regions.opened().values()
+        for database in databases:
+            database.file.refuse()
+        self.replicator.stop()
+        for housekeeper in self.housekeepers:
+            housekeeper.stop()
+        for database in databases:
+            database.close()
+
+
+def shut(
+    owner: int, files: RegionFiles, waiting: ThreadPoolExecutor | None, folder: str | None
+) -> None:
     """Ends an engine that was closed, or forgotten; in a forked child it is not ours to end."""
     if os.getpid() != owner:
         return
-    database.file.refuse()
-    housekeeper.stop()
-    database.close()
+    if waiting:
+        waiting.shutdown(wait=False, cancel_futures=True)
+    files.close()
     if folder:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -253,8 +426,10 @@ def refuse_in_child() -> None:
     for engine in OPEN:
         if not engine._closed:
             engine._closed = "This engine was opened before a fork: open the file in the child."
-            engine._database.file.leave_to_parent()
-            engine._housekeeper.leave_to_parent()
+            for database in engine._regions.opened().values():
+                database.file.leave_to_parent()
+            for housekeeper in engine._housekeepers:
+                housekeeper.leave_to_parent()
 
 
 os.register_at_fork(after_in_child=refuse_in_child)

@@ -7,16 +7,16 @@ from bigtime.wire.capacity import (
 from bigtime.wire.errors import (
     AccessDeniedException, BackupInUseException, BackupNotFoundException,
     ConditionalCheckFailedException, ContinuousBackupsUnavailableException, DuplicateItemException,
-    DynamoDBError, ExpiredIteratorException, IdempotentParameterMismatchException,
-    InternalServerError, InvalidRestoreTimeException, ItemCollectionSizeLimitExceededException,
-    LimitExceededException, PointInTimeRecoveryUnavailableException, PolicyNotFoundException,
+    DynamoDBError, ExpiredIteratorException, GlobalTableNotFoundException,
+    IdempotentParameterMismatchException, InternalServerError, InvalidRestoreTimeException,
+    ItemCollectionSizeLimitExceededException, LimitExceededException,
+    PointInTimeRecoveryUnavailableException, PolicyNotFoundException,
     ProvisionedThroughputExceededException, ResourceInUseException, ResourceNotFoundException,
     SerializationException, TableAlreadyExistsException, TableInUseException,
     TableNotFoundException, TransactionCanceledException, TransactionConflictException,
     TransactionInProgressException, TrimmedDataAccessException, UnknownOperationException,
     ValidationException,
 )
-from bigtime.wire.values import (Identity, item_identity)
 from bigtime.wire.lazy import lazy_names
 from bigtime.wire.number import (
     MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, canonical, decimal, sort_bytes,
@@ -26,8 +26,8 @@ from bigtime.wire.requests import (
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
-    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, check_item, check_value, comparable, equal, item_size,
-    same_maps,
+    MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, Identity, check_item, check_value, comparable, equal,
+    item_identity, item_size, same_maps,
 )
 
 __all__ = [
@@ -35,10 +35,11 @@ __all__ = [
     "READ_BLOCK", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "BackupInUseException",
     "BackupNotFoundException", "Bytes", "ConditionalCheckFailedException",
     "ContinuousBackupsUnavailableException", "DuplicateItemException", "DynamoDBError",
-    "ExpiredIteratorException", "IdempotentParameterMismatchException", "Identity",
-    "InternalServerError", "InvalidRestoreTimeException", "Item",
-    "ItemCollectionSizeLimitExceededException", "LimitExceededException", "Now", "Params",
-    "PatternName", "Pause", "PointInTimeRecoveryUnavailableException", "PolicyNotFoundException",
+    "ExpiredIteratorException", "GlobalTableNotFoundException",
+    "IdempotentParameterMismatchException", "Identity", "InternalServerError",
+    "InvalidRestoreTimeException", "Item", "ItemCollectionSizeLimitExceededException",
+    "LimitExceededException", "Now", "Params", "PatternName", "Pause",
+    "PointInTimeRecoveryUnavailableException", "PolicyNotFoundException",
     "ProvisionedThroughputExceededException", "Recall", "Remember", "Request",
     "ResourceInUseException", "ResourceNotFoundException", "Response", "SerializationException",
     "Step", "Steps", "TableAlreadyExistsException", "TableInUseException", "TableNotFoundException",

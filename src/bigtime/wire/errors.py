@@ -126,6 +126,10 @@ class TableNotFoundException(DynamoDBError):
     pass
 
 
+class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
 class TableAlreadyExistsException(DynamoDBError):
     pass
 

@@ -64,8 +64,12 @@ OLD_SHARDS = "SELECT 1 FROM shards WHERE last IS NULL AND opened_at <= ? LIMIT 1
 class Housekeeper:
     """The threads that do the rounds and keep the log short."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, watch: Callable[[bool], bool] = lambda is_held: False
+    ) -> None:
+        """`watch` hears now and then, and after changes, whether this process has the lease."""
         self._database = database
+        self._watch = watch
         path = database.file.path
         keeper = path.with_name(path.name + "-keeper")
         self.lease = Lease(Path(os.devnull) if database.file.is_read_only else keeper)
@@ -121,12 +125,13 @@ class Housekeeper:
     def _take_turns(self) -> bool:
         """Every chore for a while, if it may have something to do; True if one is not done."""
         if not self.lease.renew():
-            return False
+            return self._watch(False)
         version, now = self._database.file.version(), time.monotonic()
         is_slow = now >= self._next_slow
         is_changed = version != self._seen
         is_busy = self._turn(self.expire)
         if is_changed or is_slow:
+            self._complaints.attempt(partial(self._watch, True), "watch")
             turns = [self._turn(chore) for chore in (self.fill, self.copy, self.drop)]
             is_busy = any(turns) or is_busy
             # What is left undone is looked for again.

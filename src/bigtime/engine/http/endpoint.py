@@ -63,6 +63,7 @@ from bigtime.engine.http.protocol import (
     read,
     request_id,
     screen,
+    signing_region,
     success,
 )
 from bigtime.extras import extra
@@ -97,7 +98,7 @@ class NotLoopback(ValueError):
 class Submitting(Protocol):
     """What the endpoint asks of an engine."""
 
-    def submit(self, request: Request, done: Done) -> None: ...
+    def submit(self, request: Request, done: Done, region: str | None = None) -> None: ...
 
     def close(self) -> None: ...
 
@@ -293,7 +294,7 @@ class Connection(asyncio.Protocol):
 
         self.out = True
         try:
-            endpoint.engine.submit(request, done)
+            endpoint.engine.submit(request, done, signing_region(call))
         except Exception as error:
             done(None, error)
 

@@ -12,7 +12,7 @@ call that is not one, in which order it looks, and to the byte, is as dynalite r
 Before all that comes what AWS has no need of. This server stands on a developer's machine with
 a developer's data, so a web page must not get in: a Host header that does not name loopback (a
 DNS name rebound to it) is refused, and no answer carries a CORS header. Signatures are accepted
-unread.
+unread, but for the region that they are for.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ STREAMS_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetR
 LOOPBACK = re.compile(
     rb"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
 )
+SCOPE_REGION = 2  # its place between the slashes
 MOST_MEMBERS = 64  # each costs a copy of what follows it
 WINDOW_BITS = {b"gzip": 31, b"deflate": 15}
 GZIP = re.compile(rb"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?", re.IGNORECASE)
@@ -157,6 +158,12 @@ def read(call: Call) -> Request:
     if operation is None:
         raise UnknownOperationException
     return Request(operation, params)
+
+
+def signing_region(call: Call) -> str | None:
+    """The region in the credential scope of the signature: key/date/region/service/aws4_request."""
+    scope = call.headers.get(b"authorization", b"").split(b"/", 3)
+    return scope[2].decode("latin-1") if len(scope) > SCOPE_REGION else None
 
 
 def decompress(body: bytes, encoding: bytes) -> bytes:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    backups, batch, continuous_backups, insights, items, kinesis, policies, query, streams, tables,
-    transact,
+    backups, batch, continuous_backups, global_tables, insights, items, kinesis, policies, query,
+    streams, tables, transact,
 )
 from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
 from bigtime.engine.operations.capacity import mode_of
@@ -13,6 +13,7 @@ from bigtime.engine.operations.items import carry_out, get_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
+from bigtime.engine.operations.replicas import LOCAL_REGION
 from bigtime.engine.operations.query import (
     bounded_start, check_start, check_terms, find_index, read_walk,
 )
@@ -38,8 +39,14 @@ READS: dict[str, Read] = {
     "DescribeContributorInsights": insights.describe_contributor_insights,
     "ListContributorInsights": insights.list_contributor_insights,
     "DescribeKinesisStreamingDestination": kinesis.describe_kinesis_streaming_destination,
-    "DescribeTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
-    "UpdateTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
+    "DescribeTableReplicaAutoScaling": global_tables.describe_replica_auto_scaling,
+    "UpdateTableReplicaAutoScaling": global_tables.update_replica_auto_scaling,
+    "CreateGlobalTable": global_tables.create_global_table,
+    "ListGlobalTables": global_tables.list_global_tables,
+    "DescribeGlobalTable": global_tables.refuse_legacy,
+    "UpdateGlobalTable": global_tables.refuse_legacy,
+    "DescribeGlobalTableSettings": global_tables.refuse_legacy,
+    "UpdateGlobalTableSettings": global_tables.refuse_legacy,
     "GetResourcePolicy": policies.get_resource_policy,
     "DescribeContinuousBackups": continuous_backups.describe_continuous_backups,
     "DescribeBackup": backups.describe_backup,
@@ -76,9 +83,9 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 }
 
 __all__ = [
-    "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
-    "TableChange", "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start",
-    "check_terms", "check_update", "create_backups", "find_index", "get_all", "get_item", "mode_of",
-    "position", "read_changes", "read_page", "read_selection", "read_start_key", "read_walk",
-    "values_given_by", "write_all",
+    "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get",
+    "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
+    "check_key_paths", "check_start", "check_terms", "check_update", "create_backups", "find_index",
+    "get_all", "get_item", "mode_of", "position", "read_changes", "read_page", "read_selection",
+    "read_start_key", "read_walk", "values_given_by", "write_all",
 ]

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations import table_schema
+from bigtime.engine.operations import replicas, table_schema
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
 
@@ -22,12 +22,12 @@ ONE_AT_A_TIME: Final = (
     "Only 1 online index can be created or deleted simultaneously per table"
 )
 NOT_FOR_UPDATE: Final = tuple(
-    "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode GlobalTableWitnessUpdates"
-    " MultiRegionConsistency ReplicaUpdates VectorIndexUpdates".split()
+    "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode VectorIndexUpdates".split()
 )
 SOMETHING_TO_UPDATE: Final = tuple(
-    "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates OnDemandThroughput"
-    " ProvisionedThroughput SSESpecification StreamSpecification TableClass WarmThroughput".split()
+    "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates GlobalTableWitnessUpdates"
+    " MultiRegionConsistency OnDemandThroughput ProvisionedThroughput ReplicaUpdates"
+    " SSESpecification StreamSpecification TableClass WarmThroughput".split()
 )
 ALONE: Final = {
     "SSESpecification": "Server-Side Encryption modification",
@@ -123,6 +123,8 @@ def with_billing(table: TableDefinition, params: Params, now: float | None) -> T
         )
     if declared is None:
         return table
+    if table.global_table:
+        raise wire.ValidationException(replicas.NOT_SCALED)
     table_schema.check_bounds(declared)
     if table.billing_mode == table_schema.ON_DEMAND:
         return provisioned_table(table, params)
@@ -385,6 +387,8 @@ def with_stream(table: TableDefinition, specification: Params | None) -> TableDe
         )
     if table.stream is None or not table.stream.enabled:
         raise wire.ValidationException(f"Table has no stream to disable: TableName: {table.name}")
+    if table.global_table:
+        table_schema.invalid(replicas.STREAM_STAYS)
     return replace(table, stream=replace(table.stream, enabled=False))
 
 

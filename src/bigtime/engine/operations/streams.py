@@ -304,6 +304,7 @@ def stream_record(database: Database, stream: Stream, row: Row) -> Response:
         raise UnreadableRecord(stream.table_name, sequence) from None
     identity = record.pop("userIdentity", None)
     name = record.pop("eventName")
+    record.pop("version", None)
     body = {
         "ApproximateCreationDateTime": float(int(at)),
         **record,

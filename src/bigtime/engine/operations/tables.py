@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations import backups
+from bigtime.engine.operations import backups, replicas
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
@@ -74,19 +74,43 @@ def update_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
+        definition = replicas.with_replica_updates(database, definition, params, transaction.now)
+        definition = replicas.with_revision(before.definition, definition, transaction.now)
         if before.stream and not (definition.stream and definition.stream.enabled):
             storage.close_stream(transaction, before.stream)
         elif definition.stream and definition.stream.enabled and not definition.stream.number:
             definition = start_stream(database, transaction, definition)
-        table = database.catalogue.change(transaction, definition)
+        table = install_definition(database, transaction, before, definition)
         counts = database.catalogue.counts(transaction.connection, table)
         answer = description_response(database, table, "UPDATING", counts)
-        for index in new_indexes(before, table):
-            storage.begin_backfill(transaction, table, index)
-            storage.advance_backfill(database.catalogue, index, transaction)
+        fill_new(database, transaction, before, table)
         return {"TableDescription": answer}
 
     return work
+
+
+def install_definition(
+    database: Database, transaction: Transaction, before: Table, definition: TableDefinition
+) -> Table:
+    """Changes a table in the file; what is new in it is empty until `fill_new`."""
+    has_other_expiry = before.ttl_attribute != definition.ttl_attribute
+    if has_other_expiry and before.ttl_attribute:
+        transaction.execute("DELETE FROM backfills WHERE number = ?", (before.number,))
+        storage.discard(transaction, before.expiring)
+    table = database.catalogue.change(transaction, definition)
+    if has_other_expiry and table.ttl_attribute:
+        transaction.execute(table.create_expiring())
+    return table
+
+
+def fill_new(database: Database, transaction: Transaction, before: Table, table: Table) -> None:
+    """Takes the items that are there into new indexes, and into a new list of those that expire."""
+    numbers = new_indexes(before, table)
+    if table.ttl_attribute and table.ttl_attribute != before.ttl_attribute:
+        numbers.append(table.number)
+    for number in numbers:
+        storage.begin_backfill(transaction, table, number)
+        storage.advance_backfill(database.catalogue, number, transaction)
 
 
 def new_indexes(before: Table, after: Table) -> list[int]:
@@ -100,21 +124,23 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         table = find_for_change(database, transaction, name)
         if table.definition.deletion_protected:
-            raise wire.ValidationException(
-                "Resource cannot be deleted as it is currently protected against deletion. "
-                "Disable deletion protection first."
-            )
+            raise wire.ValidationException(replicas.PROTECTED)
+        replicas.check_is_no_source(table.definition, transaction.now)
         counts = database.catalogue.counts(transaction.connection, table)
-        if table.stream:
-            storage.close_stream(transaction, table.stream)
-        kept = backups.keep_deleted(database, transaction, table)
-        database.catalogue.remove(transaction, table, kept=kept)
+        remove_table(database, transaction, table)
         answer = description_response(database, table, "DELETING", counts)
         for gone in GONE_FIRST:
             answer.pop(gone, None)
         return {"TableDescription": answer}
 
     return work
+
+
+def remove_table(database: Database, transaction: Transaction, table: Table) -> None:
+    if table.stream:
+        storage.close_stream(transaction, table.stream)
+    kept = backups.keep_deleted(database, transaction, table)
+    database.catalogue.remove(transaction, table, kept=kept)
 
 
 def describe_table(database: Database, params: Params) -> Response:
@@ -127,7 +153,8 @@ def describe_table(database: Database, params: Params) -> Response:
             return {"Table": description_response(database, restoring, "CREATING", {})}
         table = existing_table(table, name)
         counts = database.catalogue.counts(reader, table)
-    return {"Table": description_response(database, table, "ACTIVE", counts)}
+    status = "UPDATING" if replicas.is_changing(table.definition) else "ACTIVE"
+    return {"Table": description_response(database, table, status, counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
@@ -193,14 +220,9 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         before = find_for_writing(database, name)
         definition = with_time_to_live(before.definition, wanted)
-        if before.ttl_attribute:
-            transaction.execute("DELETE FROM backfills WHERE number = ?", (before.number,))
-            storage.discard(transaction, before.expiring)
-        table = database.catalogue.change(transaction, definition)
-        if table.ttl_attribute:
-            transaction.execute(table.create_expiring())
-            storage.begin_backfill(transaction, table, table.number)
-            storage.advance_backfill(database.catalogue, table.number, transaction)
+        definition = replicas.with_revision(before.definition, definition, transaction.now)
+        table = install_definition(database, transaction, before, definition)
+        fill_new(database, transaction, before, table)
         return {"TimeToLiveSpecification": wanted}
 
     return work
@@ -226,12 +248,6 @@ def describe_limits(database: Database, params: Params) -> Response:
 def describe_endpoints(database: Database, params: Params) -> Response:
     address = f"dynamodb.{database.region}.amazonaws.com"
     return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
-
-
-def refuse_replica_auto_scaling(database: Database, params: Params) -> Response:
-    """To AWS a table without replicas is no global table, and only those have these settings."""
-    name = database.table_name(params["TableName"])
-    raise wire.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
 def description_response(

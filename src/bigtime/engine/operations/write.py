@@ -43,6 +43,7 @@ class Write:
     update: Update | None = None
     show_old_on_failure: bool = False
     by_service: bool = False
+    version: storage.Version | None = None  # of a write that another region made
 
     def plan(self, transaction: Transaction) -> Plan:
         row = transaction.execute(self.table.locate, (self.partition, self.sort)).get
@@ -135,7 +136,15 @@ class Plan:
                 self.new,
                 (self.old_size, self.new_size),
                 by_service=write.by_service,
+                version=self.version(transaction) if table.versions else None,
             )
+
+    def version(self, transaction: Transaction) -> storage.Version:
+        """The version of an item of a replicated table; one written here gets it now."""
+        write = self.write
+        return write.version or storage.stamp_write(
+            transaction, write.table, write.partition, write.sort, deleted=self.new is None
+        )
 
     def apply_base(self, transaction: Transaction, blob: bytes | None) -> None:
         write, table = self.write, self.write.table

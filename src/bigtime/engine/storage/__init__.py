@@ -1,9 +1,7 @@
 """Tables in a SQLite file: definitions, keys, rows, streams, and the group commit."""
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
-from bigtime.engine.storage.backup_file import (
-    BackupFileError, backup_path, read_backup,
-)
+from bigtime.engine.storage.backup_file import BackupFileError, backup_path, read_backup
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
 )
@@ -15,38 +13,33 @@ from bigtime.engine.storage.damage import (
 )
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
-    OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition, Throughput,
-    expiry_second,
+    GLOBAL_TABLE, OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition,
+    Throughput, expiry_second,
 )
 from bigtime.engine.storage.describe import (
     WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
 )
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
-from bigtime.engine.storage.file import (
-    CLOSED, Transaction, all_rows, checkpoint,
-)
+from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows, checkpoint
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
 from bigtime.engine.storage.log_guard import LogLost
-from bigtime.engine.storage.point_in_time import (
-    ItemRow, Moment, rows_at,
-)
+from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
     DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, ensure_log, forget_table, keep_table, kept_tables,
     logs_to_trim, recovery_window, tables_to_forget, with_window, without_needless_log,
 )
+from bigtime.engine.storage.regions import Regions, is_region
 from bigtime.engine.storage.restore import (
     SUMMARY, Backup, Restore, add_backup, begin_restore, fill_restored, find_backup, list_backups,
-    unfinished_backups, remove_backup, restores, restoring_table, write_backup,
+    remove_backup, restores, restoring_table, unfinished_backups, write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
-from bigtime.engine.storage.stamps import (
-    has_late_stamps, mend_stamps,
-)
+from bigtime.engine.storage.stamps import has_late_stamps, mend_stamps
 from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
     rotate_shards, streams_to_trim, trim_stream,
@@ -54,25 +47,31 @@ from bigtime.engine.storage.stream_log import (
 from bigtime.engine.storage.table import (
     QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
 )
+from bigtime.engine.storage.versions import (
+    MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
+    stamp_write, trim_tombstones,
+)
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "KEPT_SECONDS", "OLDEST_SECONDS",
-    "QUICK_LENGTH", "RETENTION_SECONDS", "SUMMARY", "WARM_ON_DEMAND", "Backup", "BackupFileError",
-    "Change", "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults",
-    "FileFormatError", "Findings", "Index", "IndexDefinition", "ItemRow", "KeptTable",
-    "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Restore", "Settings", "SortRange",
-    "StreamDefinition", "Table", "TableDefinition", "Throughput", "Transaction", "UnreadableItem",
-    "UnreadableRecord", "Window", "Work", "add_backup", "advance_backfill", "all_rows",
-    "append_record", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
-    "check_key_size", "check_key_value", "checkpoint", "checksum_vfs", "close_stream",
-    "collection_bytes", "compact", "discard", "discard_some", "ensure_log", "expiry_second",
-    "explain", "fill_restored", "find_backup", "first_after", "forget_table", "has_late_stamps",
-    "has_pages_to_return", "index_size", "index_type_mismatch", "keep_table", "kept_tables",
-    "last_sequence", "last_sequence_of", "list_backups", "logs_to_trim", "mend_stamps",
-    "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup", "read_changes",
-    "recovery_window", "remove_backup", "restores", "restoring_table", "return_pages",
-    "rotate_shards", "rows_at", "scrub", "scrub_file", "segment_range", "sequence_at", "stream_arn",
-    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
-    "tables_to_forget", "trim_stream", "unfinished_backups", "unpin", "warm", "with_window",
+    "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "KEPT_SECONDS",
+    "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS", "SUMMARY",
+    "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError", "Change", "Compacted",
+    "DamagedFileException", "Database", "Done", "Durability", "Fault", "Faults", "FileFormatError",
+    "Findings", "Index", "IndexDefinition", "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec",
+    "LogLost", "Moment", "Regions", "Restore", "Settings", "SortRange", "StreamDefinition", "Table",
+    "TableDefinition", "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Version",
+    "Window", "Work", "add_backup", "advance_backfill", "all_rows", "append_record", "backup_path",
+    "base_blobs", "base_key", "begin_backfill", "begin_restore", "check_key_size",
+    "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact",
+    "discard", "discard_some", "ensure_log", "expiry_second", "explain", "fill_restored",
+    "find_backup", "first_after", "forget_table", "has_late_stamps", "has_pages_to_return",
+    "has_tombstones", "index_size", "index_type_mismatch", "is_region", "item_version",
+    "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
+    "logs_to_trim", "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob",
+    "read_backup", "read_changes", "recovery_window", "remove_backup", "restores",
+    "restoring_table", "return_pages", "rotate_shards", "rows_at", "scrub", "scrub_file",
+    "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn", "streams_to_trim",
+    "table_arn", "table_description", "table_name", "tables_to_discard", "tables_to_forget",
+    "trim_stream", "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window",
     "without_needless_log", "write_backup",
 ]

@@ -117,6 +117,11 @@ class Catalogue:
             if index.number not in known:
                 transaction.execute(index.create())
                 transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (index.number,))
+        if table.versions and not before.versions:
+            for statement in table.create_versions():
+                transaction.execute(statement)
+        elif before.versions and not table.versions:
+            discard(transaction, before.versions)
         self.store(transaction, table)
         return table
 

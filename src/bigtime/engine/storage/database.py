@@ -18,6 +18,7 @@ from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.regions import Regions
 from bigtime.engine.storage.reserve import FULL
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
@@ -76,6 +77,7 @@ class Database:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
         self.region = region
+        self.regions: Regions | None = None
         self.account = account
         self.clock: Clock = clock or SteadyClock(last_write=last_write(path))
         self.settled_clock = settled_clock(self.clock)

@@ -18,6 +18,8 @@ from bigtime.wire import Item, decimal
 CHANGE_LOG: Final = "ChangeLog"  # of a definition's notes
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
+GLOBAL_TABLE: Final = "GlobalTable"  # of a definition's notes
+
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 
@@ -98,6 +100,12 @@ class TableDefinition:
     @property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         return (self.hash_key, self.range_key) if self.range_key else (self.hash_key,)
+
+    @property
+    def global_table(self) -> dict[str, Any] | None:
+        """The global table that this table is a replica of: see operations/replicas.py."""
+        group: dict[str, Any] | None = self.notes.get(GLOBAL_TABLE)
+        return group
 
     def index(self, name: str) -> IndexDefinition | None:
         return next((index for index in self.indexes if index.name == name), None)

@@ -71,6 +71,7 @@ def table_description(
         **table_class(table),
         **restore_summary(table.notes),
         "DeletionProtectionEnabled": table.deletion_protected,
+        **global_table(table, region, account),
         **on_demand(table.notes),
         "WarmThroughput": {
             **warm(table, table.throughput, table.notes),
@@ -157,6 +158,44 @@ def warm(table: TableDefinition, units: Throughput, notes: Mapping[str, Any]) ->
     provisioned = {"ReadUnitsPerSecond": units.read, "WriteUnitsPerSecond": units.write}
     usual = WARM_ON_DEMAND if table.billing_mode == "PAY_PER_REQUEST" else provisioned
     return {**usual, **notes.get("WarmThroughput", {})}
+
+
+# --- Replicas -----------------------------------------------------------------------------
+
+SETTINGS_MODE: Final = {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"}
+OVERRIDES: Final = ("KMSMasterKeyId", "OnDemandThroughputOverride", "GlobalSecondaryIndexes")
+
+
+def global_table(table: TableDefinition, region: str, account: str) -> Response:
+    """The other replicas of a replica; this one is the table itself."""
+    group = table.global_table
+    if group is None:
+        return {}
+    replicas = [
+        replica_description(table, name, member, account)
+        for name, member in sorted(group["Members"].items())
+        if name != region and member["ReplicaStatus"] != "GONE"
+    ]
+    return {
+        "GlobalTableVersion": "2019.11.21",
+        "Replicas": replicas,
+        "MultiRegionConsistency": "EVENTUAL",
+        **SETTINGS_MODE,
+    }
+
+
+def replica_description(
+    table: TableDefinition, region: str, member: Mapping[str, Any], account: str
+) -> Response:
+    table_class = member.get("TableClassOverride", table.table_class)
+    return {
+        "RegionName": region,
+        "ReplicaStatus": member["ReplicaStatus"],
+        "ReplicaArn": table_arn(table.name, region, account),
+        **{name: member[name] for name in OVERRIDES if name in member},
+        **({"ReplicaTableClassSummary": {"TableClass": table_class}} if table_class else {}),
+        **SETTINGS_MODE,
+    }
 
 
 # --- Indexes ------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ ROW_KEYS = {
     "i": ("pk, sk, base_key", 1_000),
     "x": ("second, base", 1_000),
     "c": ("pk", 1_000),
+    "v": ("pk, sk", 1_000),
 }
 
 

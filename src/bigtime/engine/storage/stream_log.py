@@ -118,8 +118,12 @@ def append_record(
     sizes: tuple[int, int],
     *,
     by_service: bool,
+    version: tuple[int, str] | None = None,
 ) -> None:
-    """Writes the change of one item, which was and is so large, into its table's stream."""
+    """Writes the change of one item, which was and is so large, into its table's stream.
+
+    With the `version` of an item of a replicated table, the change can be replicated.
+    """
     stream = table.stream
     item = new if new is not None else old
     assert stream is not None and item is not None
@@ -138,6 +142,8 @@ def append_record(
     record["SizeBytes"] = size
     if by_service:
         record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
+    if version:
+        record["version"] = version
     slot = int.from_bytes(partition[:4], "big") * stream.slots // HASH_SPACE
     rows = f"s{stream.number}"
     transaction.execute(

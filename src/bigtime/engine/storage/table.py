@@ -10,6 +10,7 @@ How it lies in the file (numbers are never used twice, so a name never means ano
 - `x<n>` lists the items that expire, by second, while the table has a time to live.
 - `c<n>` has the size of each item collection, if the table has local indexes.
 - `l<n>` is the log of its changes, while something needs one: see `change_log`.
+- `v<n>` has the version of each item, if the table has replicas.
 """
 
 from __future__ import annotations
@@ -116,10 +117,12 @@ class Table:
         "number",
         "queries",
         "range_key",
+        "region",
         "rows",
         "stream",
         "ttl_attribute",
         "update",
+        "versions",
     )
 
     def __init__(self, definition: TableDefinition) -> None:
@@ -143,6 +146,9 @@ class Table:
         log = definition.change_log
         self.log = None if log is None else f"l{log}"
         self.log_change = append_statement(self.log) if self.log else ""
+        group = definition.global_table
+        self.versions = f"v{definition.number}" if group else None
+        self.region: str = group["Region"] if group else ""
         self.fetch = f"SELECT size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.locate = f"SELECT id, size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
@@ -162,6 +168,7 @@ class Table:
             f"CREATE UNIQUE INDEX {rows}_key ON {rows} (pk, sk)",
             *(index.create() for index in self.indexes),
             *([collections] if self.collections else []),
+            *(self.create_versions() if self.versions else []),
         ]
 
     def physical(self) -> list[str]:
@@ -169,6 +176,8 @@ class Table:
         names = [self.rows, *(index.rows for index in self.indexes)]
         if self.collections:
             names.append(self.collections)
+        if self.versions:
+            names.append(self.versions)
         if self.ttl_attribute:
             names.append(self.expiring)
         if self.log:
@@ -180,6 +189,14 @@ class Table:
             f"CREATE TABLE {self.expiring} (second INTEGER NOT NULL, base INTEGER NOT NULL,"
             " PRIMARY KEY (second, base)) WITHOUT ROWID"
         )
+
+    def create_versions(self) -> list[str]:
+        versions = self.versions
+        return [
+            f"CREATE TABLE {versions} (pk BLOB NOT NULL, sk BLOB NOT NULL, at INTEGER NOT NULL,"
+            " region TEXT NOT NULL, deleted INTEGER NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID",
+            f"CREATE INDEX {versions}_deleted ON {versions} (at) WHERE deleted",
+        ]
 
     def key_of(self, item: Item) -> Item:
         return {name: item[name] for name in self.key_names}

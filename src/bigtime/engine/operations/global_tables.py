@@ -1,0 +1,73 @@
+"""The calls of global tables version 2017.11.29, and the auto scaling of replicas.
+
+What this engine replicates is version 2019.11.21, of which the older calls know nothing: to them
+such a table is no global table, in AWS as here. The older version itself is not here. Replicas
+are on demand, so none has settings for auto scaling.
+"""
+
+from __future__ import annotations
+
+from bigtime import wire
+from bigtime.engine.operations import replicas, table_schema
+from bigtime.engine.operations.tables import find
+from bigtime.engine.storage import Database, TableDefinition
+from bigtime.wire import Params, Response
+
+
+def create_global_table(database: Database, params: Params) -> Response:
+    name = params["GlobalTableName"]
+    database.catalogue.refresh()
+    if name not in database.catalogue.tables:
+        raise wire.TableNotFoundException(f"Table not found: {name}")
+    raise wire.ValidationException(
+        "Global tables version 2017.11.29 (Legacy) are not supported by this engine: "
+        "add a replica by UpdateTable with ReplicaUpdates"
+    )
+
+
+def list_global_tables(database: Database, params: Params) -> Response:
+    return {"GlobalTables": []}
+
+
+def refuse_legacy(database: Database, params: Params) -> Response:
+    name = params["GlobalTableName"]
+    raise wire.GlobalTableNotFoundException(f"Global table not found: {name}")
+
+
+def describe_replica_auto_scaling(database: Database, params: Params) -> Response:
+    table = find_global_table(database, params)
+    group = table.global_table or {"Members": {}}
+    indexes = [
+        {"IndexName": index.name, "IndexStatus": "CREATING" if index.building else "ACTIVE"}
+        for index in table.indexes
+        if index.is_global
+    ]
+    described = [
+        {
+            "RegionName": region,
+            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+            "ReplicaStatus": member["ReplicaStatus"],
+        }
+        for region, member in sorted(group["Members"].items())
+        if member["ReplicaStatus"] != replicas.GONE
+    ]
+    status = "UPDATING" if replicas.is_changing(table) else "ACTIVE"
+    description = {"TableName": table.name, "TableStatus": status, "Replicas": described}
+    return {"TableAutoScalingDescription": description}
+
+
+def update_replica_auto_scaling(database: Database, params: Params) -> Response:
+    find_global_table(database, params)
+    table_schema.invalid(
+        "Auto scaling cannot be set for a table whose BillingMode is PAY_PER_REQUEST"
+    )
+
+
+def find_global_table(database: Database, params: Params) -> TableDefinition:
+    """To AWS a table without replicas is no global table, and only those have these settings."""
+    name = database.table_name(params["TableName"])
+    database.catalogue.refresh()
+    table = database.catalogue.tables.get(name)
+    if table is None or not table.definition.global_table:
+        raise wire.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
+    return find(database, name).definition

@@ -1,0 +1,390 @@
+"""Global tables, version 2019.11.21: which regions have a replica, and what the replicas share.
+
+Every replica's definition has the whole group in its notes, so that each region's file can be read
+by itself: an identity, the region of this replica, and each member with its status and its own
+settings. A change is made in one region and spreads to the others, as items do:
+
+1. Each member, and the settings that all replicas share, carry a revision; the higher one wins.
+2. A member that is CREATING is made by its own region, from a copy of the member that asked for
+   it, and says itself when it is ACTIVE. One that is DELETING is deleted by its own region.
+3. A member whose table is gone from its file is GONE for the others. The last one left is no
+   global table any more.
+
+What replicas share, may override, or keep for themselves is as in AWS: "Settings synchronization"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations import table_schema
+from bigtime.engine.storage import Database, IndexDefinition, TableDefinition
+from bigtime.wire import Params
+
+Member: TypeAlias = Mapping[str, Any]
+Group: TypeAlias = Mapping[str, Any]
+
+CREATING, ACTIVE, DELETING, GONE = "CREATING", "ACTIVE", "DELETING", "GONE"
+IMAGES: Final = "NEW_AND_OLD_IMAGES"
+DEFAULT_KEY: Final = "alias/aws/dynamodb"
+SOURCE_SECONDS: Final = 24 * 3600.0
+OWN_SETTINGS: Final = (
+    "KMSMasterKeyId",
+    "OnDemandThroughputOverride",
+    "GlobalSecondaryIndexes",
+    "TableClassOverride",
+)
+CAPACITY_NOTES: Final[tuple[str, ...]] = ("OnDemandThroughput", "WarmThroughput", "indexes")
+
+# The texts are AWS's, as they were reported:
+# https://github.com/aws/aws-cli/issues/4906
+# https://github.com/hashicorp/terraform-provider-aws/issues/13097
+# https://github.com/terraform-aws-modules/terraform-aws-dynamodb-table/pull/30
+# https://github.com/hashicorp/terraform-provider-aws/pull/29102
+# https://github.com/go-to-k/cdkd/issues/1442
+LOCAL_REGION: Final = (
+    "Cannot add, delete, or update the local region through ReplicaUpdates. "
+    "Use CreateTable, DeleteTable, or UpdateTable as required."
+)
+NOT_SCALED: Final = "Table write capacity should either be Pay-Per-Request or AutoScaled."
+STREAM_STAYS: Final = "Disabling Stream is not allowed for a Global Table replica."
+KEY_FOR_EACH: Final = "KMSMasterKeyId must be specified for each replica."
+WAS_SOURCE: Final = (
+    "Replica cannot be deleted because it has acted as a source region for new replica(s) "
+    "being added to the table in the last 24 hours."
+)
+PROTECTED: Final = (
+    "Resource cannot be deleted as it is currently protected against deletion. "
+    "Disable deletion protection first."
+)
+
+
+def other_members(table: TableDefinition) -> dict[str, Member]:
+    """The other replicas of a table, by region."""
+    group = table.global_table
+    if group is None:
+        return {}
+    return {
+        region: member
+        for region, member in group["Members"].items()
+        if region != group["Region"] and member["ReplicaStatus"] != GONE
+    }
+
+
+def is_changing(table: TableDefinition) -> bool:
+    """Whether a replica is being made or deleted."""
+    members = other_members(table).values()
+    return any(member["ReplicaStatus"] != ACTIVE for member in members)
+
+
+def next_revision(now: float, known: Iterable[Member]) -> int:
+    revisions: list[int] = [each["Revision"] + 1 for each in known]
+    return max([int(now * storage.MICROSECONDS), *revisions])
+
+
+# --- UpdateTable ----------------------------------------------------------------------------
+
+
+def with_replica_updates(
+    database: Database, table: TableDefinition, params: Params, now: float
+) -> TableDefinition:
+    """The table after the replica updates of an UpdateTable request."""
+    if params.get("MultiRegionConsistency") == "STRONG" or "GlobalTableWitnessUpdates" in params:
+        table_schema.invalid(
+            "This engine replicates with MultiRegionConsistency EVENTUAL only: "
+            "it has neither STRONG consistency nor witnesses"
+        )
+    updates = params.get("ReplicaUpdates", ())
+    if not updates:
+        if "MultiRegionConsistency" in params:
+            table_schema.invalid(
+                "MultiRegionConsistency can only be specified when a replica is created"
+            )
+        return table
+    check_actions(updates)
+    for update in updates:
+        ((kind, action),) = update.items()
+        table = changed_group(database, table, kind, action, now)
+    return table
+
+
+def check_actions(updates: Sequence[Params]) -> None:
+    for update in updates:
+        if len(update) != 1:
+            table_schema.invalid(
+                "Exactly one action must be specified in each ReplicaUpdate object"
+            )
+        if "Disassociate" in update:
+            table_schema.invalid("Disassociate is not supported by this engine")
+    if len(updates) > 1:
+        # AWS's provider for Terraform sends them one by one for this reason:
+        # https://github.com/hashicorp/terraform-provider-aws/pull/13523
+        table_schema.invalid("Only one ReplicaUpdate is allowed in an UpdateTable request")
+
+
+def changed_group(
+    database: Database, table: TableDefinition, kind: str, action: Params, now: float
+) -> TableDefinition:
+    region = action["RegionName"]
+    if region == database.region:
+        raise wire.ValidationException(LOCAL_REGION)
+    if is_changing(table):
+        raise wire.ResourceInUseException(
+            "Attempt to change a resource which is still in use: Table is being updated: "
+            f"{table.name}"
+        )
+    member = other_members(table).get(region)
+    if kind == "Create":
+        return with_replica(database, table, action, now)
+    if member is None:
+        table_schema.invalid(f"Table {table.name} has no replica in region {region}")
+    if kind == "Delete":
+        check_deletable(database, table.name, region)
+        return with_member(table, region, {**member, "ReplicaStatus": DELETING}, now)
+    settings = own_settings(table, action)
+    key = member.get("KMSMasterKeyId")
+    if not settings or settings.get("KMSMasterKeyId", key) != key:
+        # A key cannot be changed, nor nothing at all; AWS has one text for both.
+        table_schema.invalid(KEY_FOR_EACH)
+    return with_member(table, region, {**member, **settings}, now)
+
+
+def with_replica(
+    database: Database, table: TableDefinition, action: Params, now: float
+) -> TableDefinition:
+    region = action["RegionName"]
+    if not storage.is_region(region):
+        table_schema.invalid(f"{region} is not the name of a region")
+    check_can_replicate(table)
+    settings = own_settings(table, action)
+    key = (table.sse or {}).get("KMSMasterKeyId", DEFAULT_KEY)
+    if key != DEFAULT_KEY and "KMSMasterKeyId" not in settings:
+        table_schema.invalid(KEY_FOR_EACH)
+    assert database.regions is not None
+    peer = database.regions.open(region)
+    peer.catalogue.refresh()
+    if region in other_members(table) or table.name in peer.catalogue.tables:
+        # The words are AWS's.
+        raise wire.ValidationException(
+            f"Failed to create a the new replica of table with name: '{table.name}' because one or "
+            "more replicas already existed as tables."
+        )
+    member = {"ReplicaStatus": CREATING, "Source": database.region, **settings}
+    table = with_member(with_group(table, database.region, now), region, member, now)
+    has_stream = table.stream is not None and table.stream.enabled
+    return table if has_stream else replace(table, stream=table_schema.new_stream(IMAGES))
+
+
+def check_can_replicate(table: TableDefinition) -> None:
+    if table.billing_mode != table_schema.ON_DEMAND:
+        raise wire.ValidationException(NOT_SCALED)
+    if table.stream and table.stream.enabled and table.stream.view_type != IMAGES:
+        table_schema.invalid(
+            "The stream of a table with replicas must have the view type NEW_AND_OLD_IMAGES"
+        )
+    if any(index.building for index in table.indexes):
+        raise wire.ResourceInUseException(
+            "Attempt to change a resource which is still in use: Table is being updated: "
+            f"{table.name}"
+        )
+
+
+def own_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
+    """What a replica has for itself."""
+    indexes = action.get("GlobalSecondaryIndexes", ())
+    if "ProvisionedThroughputOverride" in action or any(
+        "ProvisionedThroughputOverride" in index for index in indexes
+    ):
+        table_schema.invalid(
+            "ProvisionedThroughputOverride cannot be specified when BillingMode is PAY_PER_REQUEST"
+        )
+    for index in indexes:
+        found = table.index(index["IndexName"])
+        if found is None or not found.is_global:
+            raise wire.ResourceNotFoundException(
+                f"Requested resource not found: Index: {index['IndexName']} not found for table: "
+                f"{table.name}"
+            )
+    return {name: action[name] for name in OWN_SETTINGS if name in action}
+
+
+def check_deletable(database: Database, name: str, region: str) -> None:
+    peer = database.regions.find(region) if database.regions else None
+    if peer is None:
+        return
+    peer.catalogue.refresh()
+    table = peer.catalogue.tables.get(name)
+    if table and table.definition.deletion_protected:
+        raise wire.ValidationException(PROTECTED)
+
+
+def check_is_no_source(table: TableDefinition, now: float) -> None:
+    """A table that replicas were made from stays for a day, as long as it has any."""
+    sourced_at = (table.global_table or {}).get("SourcedAt")
+    if sourced_at is not None and other_members(table) and now - sourced_at < SOURCE_SECONDS:
+        raise wire.ValidationException(WAS_SOURCE)
+
+
+def with_group(table: TableDefinition, region: str, now: float) -> TableDefinition:
+    """The table as a member of a global table, of a new one if it was of none."""
+    group = table.global_table or {
+        "Id": str(uuid.uuid4()),
+        "Region": region,
+        "Revision": next_revision(now, ()),
+        "Members": {region: {"ReplicaStatus": ACTIVE, "Revision": next_revision(now, ())}},
+    }
+    notes = {**table.notes, storage.GLOBAL_TABLE: {**group, "SourcedAt": now}}
+    return replace(table, notes=notes)
+
+
+def with_member(table: TableDefinition, region: str, member: Member, now: float) -> TableDefinition:
+    group = table.global_table
+    assert group is not None
+    revision = next_revision(now, group["Members"].values())
+    members = {**group["Members"], region: {**member, "Revision": revision}}
+    notes = {**table.notes, storage.GLOBAL_TABLE: {**group, "Members": members}}
+    return replace(table, notes=notes)
+
+
+def with_revision(before: TableDefinition, after: TableDefinition, now: float) -> TableDefinition:
+    """Marks a change of what replicas share, so that they take it over."""
+    group = after.global_table
+    if group is None or shared_settings(before) == shared_settings(after):
+        return after
+    revision = next_revision(now, [group])
+    notes = {**after.notes, storage.GLOBAL_TABLE: {**group, "Revision": revision}}
+    return replace(after, notes=notes)
+
+
+def shared_settings(table: TableDefinition) -> object:
+    indexes = [replace(index, number=0, building=False) for index in table.indexes]
+    notes = {name: table.notes.get(name) for name in CAPACITY_NOTES}
+    return (
+        *(table.attributes, indexes, table.billing_mode, table.throughput, table.ttl_attribute),
+        *(table.sse, table.table_class, notes),
+    )
+
+
+# --- A replica among the others ---------------------------------------------------------------
+
+
+def new_replica(source: TableDefinition, region: str, now: float) -> TableDefinition:
+    """The table that a region makes because a member of the group asked for it."""
+    group = source.global_table
+    assert group is not None
+    own = {key: value for key, value in group.items() if key != "SourcedAt"}
+    notes = {name: source.notes[name] for name in CAPACITY_NOTES if name in source.notes}
+    table = replace(
+        source,
+        id=str(uuid.uuid4()),
+        created_at=round(now, 3),
+        number=0,
+        indexes=tuple(replace(index, number=0, building=False) for index in source.indexes),
+        deletion_protected=False,
+        tags={},
+        stream=table_schema.new_stream(IMAGES),
+        notes={**notes, storage.GLOBAL_TABLE: {**own, "Region": region}},
+    )
+    return with_own_settings(table)
+
+
+def merged_table(
+    own: TableDefinition, others: Sequence[TableDefinition], absent: Iterable[str], now: float
+) -> TableDefinition | None:
+    """A replica with what the others know better; None if it is to be deleted.
+
+    `absent` are the regions whose file was looked at and has no such replica.
+    """
+    group = own.global_table
+    assert group is not None
+    region, members = group["Region"], dict(group["Members"])
+    for other in others:
+        for name, member in (other.global_table or {})["Members"].items():
+            if name not in members or member["Revision"] > members[name]["Revision"]:
+                members[name] = member
+    for name in absent:
+        if members[name]["ReplicaStatus"] in (ACTIVE, DELETING):
+            revision = next_revision(now, members.values())
+            members[name] = {"ReplicaStatus": GONE, "Revision": revision}
+    if members[region]["ReplicaStatus"] in (DELETING, GONE):
+        return None
+    newest = max([own, *others], key=revision_of)
+    merged = own if revision_of(newest) == revision_of(own) else with_shared(own, newest)
+    is_alone = all(
+        member["ReplicaStatus"] == GONE for name, member in members.items() if name != region
+    )
+    notes = {key: value for key, value in merged.notes.items() if key != storage.GLOBAL_TABLE}
+    if is_alone:
+        return replace(merged, notes=notes)
+    revision = revision_of(newest)
+    notes[storage.GLOBAL_TABLE] = {**group, "Members": members, "Revision": revision}
+    return with_own_settings(replace(merged, notes=notes))
+
+
+def revision_of(table: TableDefinition) -> int:
+    revision: int = (table.global_table or {"Revision": 0})["Revision"]
+    return revision
+
+
+def with_shared(own: TableDefinition, other: TableDefinition) -> TableDefinition:
+    """`own` with the settings that all replicas share as `other` has them."""
+    notes = {key: value for key, value in own.notes.items() if key not in CAPACITY_NOTES}
+    notes.update((name, other.notes[name]) for name in CAPACITY_NOTES if name in other.notes)
+    keys = {(table.sse or {}).get("KMSMasterKeyId", DEFAULT_KEY) for table in (own, other)}
+    has_own_class = any("TableClassOverride" in own_member(table) for table in (own, other))
+    return replace(
+        own,
+        attributes=other.attributes,
+        indexes=tuple(shared_index(own.index(index.name), index) for index in other.indexes),
+        billing_mode=other.billing_mode,
+        throughput=other.throughput,
+        ttl_attribute=other.ttl_attribute,
+        sse=other.sse if keys == {DEFAULT_KEY} else own.sse,
+        table_class=own.table_class if has_own_class else other.table_class,
+        notes=notes,
+    )
+
+
+def shared_index(own: IndexDefinition | None, other: IndexDefinition) -> IndexDefinition:
+    if own is not None:
+        mine = replace(other, number=own.number, building=own.building)
+        if replace(own, throughput=mine.throughput) == mine:
+            return mine
+    return replace(other, number=0, building=True)
+
+
+def own_member(table: TableDefinition) -> Member:
+    group = table.global_table
+    assert group is not None
+    member: Member = group["Members"][group["Region"]]
+    return member
+
+
+def with_own_settings(table: TableDefinition) -> TableDefinition:
+    """The replica with the settings that were given to it alone."""
+    member, notes = own_member(table), dict(table.notes)
+    key, table_class = member.get("KMSMasterKeyId"), member.get("TableClassOverride")
+    if "OnDemandThroughputOverride" in member:
+        ceilings = {**notes.get("OnDemandThroughput", {}), **member["OnDemandThroughputOverride"]}
+        notes["OnDemandThroughput"] = ceilings
+    for index in member.get("GlobalSecondaryIndexes", ()):
+        if "OnDemandThroughputOverride" in index:
+            name, indexes = index["IndexName"], notes.get("indexes", {})
+            known = indexes.get(name, {})
+            ceilings = {
+                **known.get("OnDemandThroughput", {}),
+                **index["OnDemandThroughputOverride"],
+            }
+            notes["indexes"] = {**indexes, name: {**known, "OnDemandThroughput": ceilings}}
+    return replace(
+        table,
+        sse={"SSEType": "KMS", "KMSMasterKeyId": key} if key else table.sse,
+        table_class=table_class or table.table_class,
+        notes=notes,
+    )

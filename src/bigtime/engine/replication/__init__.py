@@ -1,0 +1,5 @@
+"""Replication between the regions of an engine: tables, their settings and their items."""
+
+from bigtime.engine.replication.replicator import Replication, Replicator
+
+__all__ = ["Replication", "Replicator"]

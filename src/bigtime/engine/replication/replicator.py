@@ -1,0 +1,213 @@
+"""The threads that replicate, one for each region, in the process that keeps house.
+
+No thread is started before a table has a replica. Each looks at the files of all regions fifty
+times a second, which takes microseconds where nothing was committed, so that a write of any process
+is taken over without being announced.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from bigtime.engine.replication.applier import Applier
+from bigtime.engine.replication.changes import oldest_pending
+from bigtime.engine.storage import Database, Regions, Table, last_sequence
+from bigtime.wire import InternalServerError
+
+PAUSE_SECONDS = 0.02
+TROUBLE_SECONDS = 0.5
+MOST_ROUNDS = 10_000
+PUSH_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """How far a replica is behind another one.
+
+    `lag_seconds` is the age of the oldest write that it has not taken over; `latencies` are the
+    seconds that the last ones took from their commit there to their commit here.
+    """
+
+    table: str
+    source: str
+    target: str
+    pending: int
+    lag_seconds: float
+    applied: int
+    latencies: tuple[float, ...]
+
+    @property
+    def latency_milliseconds(self) -> float:
+        """The mean, as CloudWatch shows it for ReplicationLatency; 0 if nothing was replicated."""
+        count = len(self.latencies)
+        return 1000.0 * sum(self.latencies) / count if count else 0.0
+
+
+class Replicator:
+    """Replicates between the regions of an engine."""
+
+    def __init__(self, regions: Regions) -> None:
+        self._regions = regions
+        self._appliers: dict[str, Applier] = {}
+        self._threads: dict[str, threading.Thread] = {}
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._is_ours = False
+
+    # --- In the background ---
+
+    def watch(self, *, is_ours: bool | None = None) -> bool:
+        """Called now and then: starts a thread for each region once there is a replica.
+
+        `is_ours` tells whether it is this process that replicates, if that is known anew.
+        """
+        if is_ours is not None:
+            self._is_ours = is_ours
+        if self._is_ours and self.has_replicas():
+            for region in list(self._regions.databases()):
+                self._start(region)
+        return False
+
+    def has_replicas(self) -> bool:
+        databases = self._regions.databases().values()
+        for database in databases:
+            database.catalogue.refresh()
+        return any(
+            table.versions for database in databases for table in database.catalogue.tables.values()
+        )
+
+    def _start(self, region: str) -> None:
+        with self._lock:
+            if region not in self._threads and not self._stopping.is_set():
+                thread = threading.Thread(
+                    target=self._run,
+                    args=(region,),
+                    name=f"bigtime-replicate-{region}",
+                    daemon=True,
+                )
+                self._threads[region] = thread
+                thread.start()
+
+    def _run(self, region: str) -> None:
+        applier = self.applier(region)
+        pause = 0.0
+        while not self._stopping.wait(pause):
+            pause = PAUSE_SECONDS
+            if not self._is_ours:
+                pause = TROUBLE_SECONDS
+                continue
+            try:
+                if applier.advance():
+                    pause = 0.0
+            except Exception as error:
+                # A file that was closed under us, or cannot be opened: it may be there again soon.
+                if not self._stopping.is_set():
+                    applier.complaints.complain("replicate", error)
+                pause = TROUBLE_SECONDS
+
+    def stop(self) -> None:
+        self._stopping.set()
+        with self._lock:
+            threads = list(self._threads.values())
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join()
+
+    # --- At once ---
+
+    def applier(self, region: str) -> Applier:
+        with self._lock:
+            applier = self._appliers.get(region)
+            if applier is None:
+                applier = Applier(self._regions.open(region), self._oldest_catch_up)
+                self._appliers[region] = applier
+            return applier
+
+    def round(self) -> bool:
+        """Replicates until all regions have everything; whether there was anything to do."""
+        has_worked = False
+        regions = list(self._regions.databases())
+        if len(regions) == 1:
+            return False
+        for _ in range(MOST_ROUNDS):
+            busy = [self.applier(region).advance() for region in regions]
+            if not any(busy):
+                break
+            has_worked = True
+        return has_worked
+
+    def push(self, source: Database, seconds: float = PUSH_SECONDS) -> None:
+        """Returns once every replica has what the tables of a region have now."""
+        end = time.monotonic() + seconds
+        for table in list(source.catalogue.tables.values()):
+            if table.versions and table.stream:
+                with source.reading() as reader:
+                    last = last_sequence(reader, table.stream.number)
+                for target in self._targets(source, table):
+                    self._push_to(target, source, table.name, last, end)
+
+    def _targets(self, source: Database, table: Table) -> list[str]:
+        group = table.definition.global_table or {"Members": {}}
+        members = group["Members"].items()
+        return [
+            region
+            for region, member in members
+            if region != source.region and member["ReplicaStatus"] == "ACTIVE"
+        ]
+
+    def _push_to(self, target: str, source: Database, name: str, last: int, end: float) -> None:
+        applier = self.applier(target)
+        while not applier.has(name, source.region, last):
+            left = end - time.monotonic()
+            if left <= 0:
+                raise InternalServerError(
+                    f"The write is committed in {source.region}, and is not yet in {target}."
+                )
+            if not applier.advance(patience_seconds=left):
+                time.sleep(0.001)
+
+    def _oldest_catch_up(self, table: str, members: list[str]) -> float:
+        """Since when every direction between the replicas of a table has had everything."""
+        catch_ups = [
+            self.applier(region).caught_up_at(table, source)
+            for region in members
+            for source in members
+            if region != source
+        ]
+        return min(catch_ups, default=0.0)
+
+    # --- What is measured ---
+
+    def states(self) -> list[Replication]:
+        found = []
+        for target in list(self._regions.databases()):
+            applier = self.applier(target)
+            for (_, region), direction in list(applier.directions.items()):
+                name = direction.table
+                source = self._regions.find(region)
+                table = source.catalogue.tables.get(name) if source else None
+                if source and table and table.stream:
+                    pending, lag = self._lag(applier, source, table)
+                    found.append(
+                        Replication(
+                            table=name,
+                            source=region,
+                            target=target,
+                            pending=pending,
+                            lag_seconds=lag,
+                            applied=direction.applied,
+                            latencies=tuple(direction.latencies),
+                        )
+                    )
+        return found
+
+    def _lag(self, applier: Applier, source: Database, table: Table) -> tuple[int, float]:
+        checkpoint = applier.checkpoint(table.name, source.region)
+        if checkpoint is None or table.stream is None:
+            return 0, 0.0
+        with source.file.snapshot() as reader:
+            pending = last_sequence(reader, table.stream.number) - checkpoint.sequence
+            at = oldest_pending(reader, checkpoint) if pending > 0 else None
+        return max(pending, 0), 0.0 if at is None else max(0.0, source.clock() - at)

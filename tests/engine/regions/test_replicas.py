@@ -1,0 +1,282 @@
+"""UpdateTable's replica updates, and what each replica shares or has for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.wire import Request
+from tests.engine.regions import world
+from tests.engine.regions.world import AWAY, HOME, THIRD
+
+INVALID = "ValidationException: One or more parameter values were invalid: "
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.memory(housekeeping=False) as engine:
+        yield engine
+
+
+def test_a_new_replica_has_the_items_and_tells_when_it_is_active(engine: Engine) -> None:
+    world.create(engine)
+    for number in range(700):
+        world.put(engine, str(number), body="x" * 100)
+    answer = world.add_replica(engine)
+    assert answer["TableStatus"] == "UPDATING"
+    assert answer["GlobalTableVersion"] == "2019.11.21"
+    assert answer["Replicas"][0]["ReplicaStatus"] == "CREATING"
+    assert answer["StreamSpecification"] == {
+        "StreamEnabled": True,
+        "StreamViewType": "NEW_AND_OLD_IMAGES",
+    }
+    engine.tidy()
+    away = engine.in_region(AWAY)
+    assert world.statuses(engine) == {AWAY: "ACTIVE"}
+    assert world.statuses(away) == {HOME: "ACTIVE"}
+    assert world.describe(engine)["TableStatus"] == "ACTIVE"
+    assert world.everything(away) == world.everything(engine)
+    assert world.describe(away)["ItemCount"] == 700
+    # What a replica begins with is no change of it.
+    assert world.records(away) == []
+
+
+def test_arns_carry_their_region(engine: Engine) -> None:
+    away = world.replicated(engine)
+    assert f":{AWAY}:" in world.describe(away)["TableArn"]
+    assert f":{AWAY}:" in world.describe(away)["LatestStreamArn"]
+    assert f":{HOME}:" in world.describe(engine)["TableArn"]
+    world.put(away, "a")
+    assert {record["awsRegion"] for record in world.records(away)} == {AWAY}
+
+
+def test_a_region_without_a_file_answers_as_the_home_region(engine: Engine) -> None:
+    world.create(engine)
+    elsewhere = engine.in_region("sa-east-1")
+    assert world.describe(elsewhere) == world.describe(engine)
+    assert world.LOCAL_REGION in world.refusal(lambda: world.add_replica(elsewhere, "sa-east-1"))
+    assert not list(engine.path.parent.glob("*sa-east-1*"))
+
+
+def test_a_declared_region_is_empty_and_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with Engine.open(path, regions=[AWAY]) as engine:
+        world.create(engine)
+        assert engine.in_region(AWAY)(Request("ListTables", {}))["TableNames"] == []
+        assert (tmp_path / f"shop.{AWAY}.db").is_file()
+    with Engine.open(path) as engine:
+        assert engine.in_region(AWAY)(Request("ListTables", {}))["TableNames"] == []
+    with pytest.raises(ValueError, match="not the name of a region"):
+        Engine.open(path, regions=["../../etc/passwd"])
+
+
+def test_what_may_not_be_replicated_is_refused_in_awss_words(engine: Engine) -> None:
+    world.create(engine)
+    assert world.refusal(lambda: world.add_replica(engine, HOME)) == (
+        "ValidationException: Cannot add, delete, or update the local region through "
+        "ReplicaUpdates. Use CreateTable, DeleteTable, or UpdateTable as required."
+    )
+    world.add_replica(engine)
+    assert world.refusal(lambda: world.add_replica(engine, THIRD)).startswith(
+        "ResourceInUseException"
+    )
+    engine.tidy()
+    assert world.refusal(lambda: world.add_replica(engine)).startswith(
+        "ValidationException: Failed to create a the new replica of table with name: 'orders'"
+    )
+    disable = {"StreamEnabled": False}
+    assert world.refusal(
+        lambda: world.call(engine, "UpdateTable", StreamSpecification=disable)
+    ) == (INVALID + "Disabling Stream is not allowed for a Global Table replica.")
+    units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
+    provisioned = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
+    assert world.refusal(lambda: world.call(engine, "UpdateTable", **provisioned)) == (
+        "ValidationException: Table write capacity should either be Pay-Per-Request or AutoScaled."
+    )
+
+
+def test_a_provisioned_table_and_another_view_type_are_refused(engine: Engine) -> None:
+    units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
+    key = [{"AttributeName": "id", "KeyType": "HASH"}]
+    defined = [{"AttributeName": "id", "AttributeType": "S"}]
+    world.call(
+        engine,
+        "CreateTable",
+        KeySchema=key,
+        AttributeDefinitions=defined,
+        ProvisionedThroughput=units,
+    )
+    assert "Pay-Per-Request or AutoScaled" in world.refusal(lambda: world.add_replica(engine))
+    world.call(engine, "DeleteTable")
+    world.create(engine, StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
+    assert "NEW_AND_OLD_IMAGES" in world.refusal(lambda: world.add_replica(engine))
+
+
+def test_a_table_of_that_name_in_the_region_is_in_the_way(engine: Engine) -> None:
+    world.create(engine)
+    with Engine.memory(housekeeping=False, regions=[AWAY]) as other:
+        world.create(other)
+        world.create(other.in_region(AWAY))
+        assert "already existed as tables" in world.refusal(lambda: world.add_replica(other))
+
+
+def test_strong_consistency_and_witnesses_are_refused_with_a_sentence(engine: Engine) -> None:
+    world.create(engine)
+    action = {"ReplicaUpdates": [{"Create": {"RegionName": AWAY}}]}
+    strong = {**action, "MultiRegionConsistency": "STRONG"}
+    witness = {**action, "GlobalTableWitnessUpdates": [{"Create": {"RegionName": THIRD}}]}
+    for params in (strong, witness):
+        refusal = world.refusal(lambda params=params: world.call(engine, "UpdateTable", **params))
+        assert "EVENTUAL only" in refusal
+    eventual = {**action, "MultiRegionConsistency": "EVENTUAL"}
+    assert world.call(engine, "UpdateTable", **eventual)
+    engine.tidy()
+    assert world.describe(engine)["MultiRegionConsistency"] == "EVENTUAL"
+
+
+def test_the_source_stays_for_a_day_and_then_may_go() -> None:
+    clock = world.HandClock()
+    with Engine.memory(housekeeping=False, clock=clock) as engine:
+        away = world.replicated(engine)
+        refusal = world.refusal(lambda: world.call(engine, "DeleteTable"))
+        assert "acted as a source region for new replica(s)" in refusal
+        clock.now += 24 * 3600 + 1
+        world.put(away, "kept")
+        world.call(engine, "DeleteTable")
+        engine.tidy()
+        # The replica goes on as a table of its own.
+        assert "Replicas" not in world.describe(away)
+        assert world.get(away, "kept")
+        world.call(away, "UpdateTable", StreamSpecification={"StreamEnabled": False})
+
+
+def test_a_deleted_replica_leaves_a_table_without_replicas(engine: Engine) -> None:
+    away = world.replicated(engine)
+    world.call(away, "UpdateTable", DeletionProtectionEnabled=True)
+    assert "protected against deletion" in world.refusal(lambda: world.delete_replica(engine))
+    world.call(away, "UpdateTable", DeletionProtectionEnabled=False)
+    answer = world.delete_replica(engine)["TableDescription"]
+    assert answer["Replicas"][0]["ReplicaStatus"] == "DELETING"
+    engine.tidy()
+    assert away(Request("ListTables", {}))["TableNames"] == []
+    assert "GlobalTableVersion" not in world.describe(engine)
+    assert "has no replica" in world.refusal(lambda: world.delete_replica(engine))
+    world.put(engine, "later")
+    world.add_replica(engine)
+    engine.tidy()
+    assert world.everything(away) == world.everything(engine)
+    world.delete_replica(engine)
+    engine.tidy()
+    world.call(engine, "DeleteTable")
+
+
+def test_a_replica_deleted_in_its_own_region_leaves_the_group(engine: Engine) -> None:
+    away = world.replicated(engine, THIRD)
+    world.call(away, "DeleteTable")
+    engine.tidy()
+    assert world.statuses(engine) == {THIRD: "ACTIVE"}
+    assert world.statuses(engine.in_region(THIRD)) == {HOME: "ACTIVE"}
+
+
+def test_indexes_time_to_live_and_encryption_are_shared(engine: Engine) -> None:
+    away = world.replicated(engine)
+    world.put(engine, "a", status="new")
+    new = {
+        "IndexName": "by-status",
+        "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    world.call(
+        engine,
+        "UpdateTable",
+        AttributeDefinitions=[{"AttributeName": "status", "AttributeType": "S"}],
+        GlobalSecondaryIndexUpdates=[{"Create": new}],
+    )
+    engine.tidy()
+    world.call(
+        away,
+        "UpdateTimeToLive",
+        TimeToLiveSpecification={"Enabled": True, "AttributeName": "until"},
+    )
+    engine.tidy()
+    world.call(engine, "UpdateTable", SSESpecification={"Enabled": True, "SSEType": "KMS"})
+    engine.tidy()
+    for region in (engine, away):
+        status = world.call(region, "DescribeTimeToLive")["TimeToLiveDescription"]
+        assert status == {"TimeToLiveStatus": "ENABLED", "AttributeName": "until"}
+        (index,) = world.describe(region)["GlobalSecondaryIndexes"]
+        assert (index["IndexName"], index["IndexStatus"]) == ("by-status", "ACTIVE")
+        assert world.describe(region)["SSEDescription"]["SSEType"] == "KMS"
+        found = world.call(
+            region,
+            "Query",
+            IndexName="by-status",
+            KeyConditionExpression="#s = :new",
+            ExpressionAttributeNames={"#s": "status"},
+            ExpressionAttributeValues={":new": {"S": "new"}},
+        )
+        assert found["Count"] == 1
+    world.call(
+        away, "UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-status"}}]
+    )
+    engine.tidy()
+    assert "GlobalSecondaryIndexes" not in world.describe(engine)
+
+
+def test_tags_protection_and_table_class_are_each_replicas_own(engine: Engine) -> None:
+    world.create(engine, Tags=[{"Key": "team", "Value": "shop"}])
+    world.add_replica(engine, TableClassOverride="STANDARD_INFREQUENT_ACCESS")
+    engine.tidy()
+    away = engine.in_region(AWAY)
+    arn = world.describe(away)["TableArn"]
+    assert away(Request("ListTagsOfResource", {"ResourceArn": arn}))["Tags"] == []
+    world.call(engine, "UpdateTable", DeletionProtectionEnabled=True)
+    engine.tidy()
+    assert world.describe(away)["DeletionProtectionEnabled"] is False
+    summary = {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
+    assert world.describe(away)["TableClassSummary"] == summary
+    assert world.describe(engine)["Replicas"][0]["ReplicaTableClassSummary"] == summary
+    assert "TableClassSummary" not in world.describe(engine)
+
+
+def test_settings_of_a_replica_are_changed_from_any_region(engine: Engine) -> None:
+    away = world.replicated(engine)
+    override = {"RegionName": AWAY, "OnDemandThroughputOverride": {"MaxReadRequestUnits": 50}}
+    world.call(engine, "UpdateTable", ReplicaUpdates=[{"Update": override}])
+    engine.tidy()
+    assert world.describe(away)["OnDemandThroughput"] == {"MaxReadRequestUnits": 50}
+    assert "OnDemandThroughput" not in world.describe(engine)
+    assert "KMSMasterKeyId must be specified for each replica" in world.refusal(
+        lambda: world.call(engine, "UpdateTable", ReplicaUpdates=[{"Update": {"RegionName": AWAY}}])
+    )
+
+
+def test_the_older_calls_know_no_such_table(engine: Engine) -> None:
+    world.replicated(engine)
+
+    def ask(operation: str, **params: object) -> object:
+        return engine(Request(operation, params))
+
+    assert ask("ListGlobalTables") == {"GlobalTables": []}
+    for operation in ("DescribeGlobalTable", "DescribeGlobalTableSettings"):
+        refusal = world.refusal(lambda op=operation: ask(op, GlobalTableName="orders"))
+        assert refusal.startswith("GlobalTableNotFoundException")
+    group = [{"RegionName": AWAY}]
+    create = world.refusal(
+        lambda: ask("CreateGlobalTable", GlobalTableName="orders", ReplicationGroup=group)
+    )
+    assert "2017.11.29" in create
+    scaling = ask("DescribeTableReplicaAutoScaling", TableName="orders")
+    assert scaling == {
+        "TableAutoScalingDescription": {
+            "TableName": "orders",
+            "TableStatus": "ACTIVE",
+            "Replicas": [
+                {"RegionName": AWAY, "ReplicaStatus": "ACTIVE"},
+                {"RegionName": HOME, "ReplicaStatus": "ACTIVE"},
+            ],
+        }
+    }
