@@ -61,8 +61,8 @@ def test_a_round_between_two_regions(connect: Connect) -> None:
     assert until(is_active)
     away.get_waiter("table_exists").wait(TableName="orders")
     away.put_item(TableName="orders", Item={"id": {"S": "after"}})
-    for client in (home, away):
-        assert until(lambda client=client: client.scan(TableName="orders")["Count"] == 2)
+    assert until(lambda: home.scan(TableName="orders")["Count"] == 2)
+    assert until(lambda: away.scan(TableName="orders")["Count"] == 2)
     for region in (HOME, AWAY):
         (stream,) = connect(region, "dynamodbstreams").list_streams()["Streams"]
         assert f":{region}:" in stream["StreamArn"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,7 @@ def test_strong_consistency_and_witnesses_are_refused_with_a_sentence(engine: En
     strong = {**action, "MultiRegionConsistency": "STRONG"}
     witness = {**action, "GlobalTableWitnessUpdates": [{"Create": {"RegionName": THIRD}}]}
     for params in (strong, witness):
-        refusal = world.refusal(lambda params=params: world.call(engine, "UpdateTable", **params))
-        assert "EVENTUAL only" in refusal
+        assert "EVENTUAL only" in world.refused(engine, "UpdateTable", **params)
     eventual = {**action, "MultiRegionConsistency": "EVENTUAL"}
     assert world.call(engine, "UpdateTable", **eventual)
     engine.tidy()
@@ -262,7 +262,7 @@ def test_the_older_calls_know_no_such_table(engine: Engine) -> None:
 
     assert ask("ListGlobalTables") == {"GlobalTables": []}
     for operation in ("DescribeGlobalTable", "DescribeGlobalTableSettings"):
-        refusal = world.refusal(lambda op=operation: ask(op, GlobalTableName="orders"))
+        refusal = world.refusal(partial(ask, operation, GlobalTableName="orders"))
         assert refusal.startswith("GlobalTableNotFoundException")
     group = [{"RegionName": AWAY}]
     create = world.refusal(

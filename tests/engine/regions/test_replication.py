@@ -148,8 +148,8 @@ def model_write(
 
 
 def take_over(model: dict[str, Replica], target: str) -> None:
-    for source in model:
-        for id, entry in model[source].items():
+    for source in list(model.values()):
+        for id, entry in list(source.items()):
             if id not in model[target] or entry[0] > model[target][id][0]:
                 model[target][id] = entry
 

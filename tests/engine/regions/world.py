@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bigtime.engine import Engine
@@ -40,7 +41,8 @@ def create(region: Transport, **more: Any) -> None:
 
 def add_replica(region: Transport, name: str = AWAY, **settings: Any) -> Response:
     action = {"Create": {"RegionName": name, **settings}}
-    return call(region, "UpdateTable", ReplicaUpdates=[action])["TableDescription"]
+    answer: Response = call(region, "UpdateTable", ReplicaUpdates=[action])["TableDescription"]
+    return answer
 
 
 def delete_replica(region: Transport, name: str = AWAY) -> Response:
@@ -105,6 +107,10 @@ def events(region: Transport) -> list[tuple[str, str]]:
     return sorted(
         (record["dynamodb"]["Keys"]["id"]["S"], record["eventName"]) for record in records(region)
     )
+
+
+def refused(region: Transport, operation: str, **params: Any) -> str:
+    return refusal(partial(call, region, operation, **params))
 
 
 def refusal(attempt: Callable[[], object]) -> str:
