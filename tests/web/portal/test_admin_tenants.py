@@ -21,6 +21,7 @@ from bigtime.systems.portal.tenants import (
 from bigtime.systems.portal.values import Status
 from tests.systems.portal.scenes import ADMIN, NOBODY, new_tenant, registered, validated
 from tests.web.browsing import Browser, Reader, Web, words
+from tests.web.portal.waiting import eventually
 
 HERE = "/admin/tenants"
 ADA = "ada@example.com"
@@ -55,6 +56,8 @@ def test_tenants_are_listed_by_status_and_whether_they_are_archived(web: Web, ad
     assert listed(ada, "?which=SUSPENDED") == []
     told = words(ada.get(HERE).text)
     assert "1 unvalidated, 1 validated, 0 registered, 0 suspended" in told
+    new_tenant(web, "another@example.com")
+    eventually(lambda: "2 unvalidated, 1 validated" in words(ada.get(HERE).text))
 
 
 @pytest.mark.parametrize("which", ["", "UNVALIDATED", "deleted"])

@@ -58,8 +58,8 @@ SYSTEM = System(
 )
 
 __all__ = [
-    "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching", "Brand",
-    "BrandExists", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
+    "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching",
+    "Brand", "BrandExists", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
     "DiscountOutOfRange", "Email", "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter",
     "GivenCount", "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link",
     "Name", "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",

@@ -7,20 +7,20 @@ from datetime import tzinfo
 from operator import attrgetter
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
+from bigtime.site import PRICING
 from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin import records
 from bigtime.web.admin.products import Lines
-from bigtime.web.http import see_other, status_in_form, status_of
+from bigtime.web.http import page_router, see_other, status_in_form, status_of
 from bigtime.wire import Steps
 
-campaigns = APIRouter(include_in_schema=False)
+campaigns = page_router()
 
 HERE: Final = "/admin/campaigns"
 PAGE: Final = 25
@@ -141,8 +141,10 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
 
 async def product_choices(request: Request) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
-    found = await pages.context_of(request).store.run(
-        portal.list_product_names(limit=MOST_PRODUCTS)
+    found = await pages.context_of(request).remember(
+        "product names",
+        lambda names: (PRICING,),
+        lambda: portal.list_product_names(limit=MOST_PRODUCTS),
     )
     return [(row.id, row.name if row.active else f"{row.name} (archived)") for row in found]
 

@@ -10,7 +10,6 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,11 +18,11 @@ from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin, add_archiving, answer_list, entry_rows
-from bigtime.web.http import TypedPrice, see_other, status_of
+from bigtime.web.http import TypedPrice, page_router, see_other, status_of
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, ordering_of, read_form
 from bigtime.wire import Steps
 
-products = APIRouter(include_in_schema=False)
+products = page_router()
 
 HERE: Final = "/admin/products"
 PAGE: Final = 25

@@ -13,17 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Pattern
-from bigtime.site import Visitor
+from bigtime.site import TENANTS, Visitor
 from bigtime.systems import accounts, portal
-from bigtime.web.http import NoSuchPage, see_other
-from bigtime.web.pages import SubmittedForm, context_of, read_fields
+from bigtime.web.http import NoSuchPage, page_router, see_other
+from bigtime.web.pages import AppContext, SubmittedForm, context_of, read_fields
 
 T = TypeVar("T")
 
 HISTORY_PAGE: Final = 25
 STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "id"})
 
-history = APIRouter(include_in_schema=False)
+history = page_router()
 
 
 async def admin_of(request: Request) -> Visitor:
@@ -44,6 +44,13 @@ async def answer_list(
     after = context.cursors.write(found.position)
     page = context.templates.page(template, status=status, after=after, **values)
     return await context.answer(request, page)
+
+
+async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
+    """Active tenants, counted again when a tenant has changed."""
+    return await context.remember(
+        "tenants by status", lambda counts: (TENANTS,), portal.count_tenants_by_status
+    )
 
 
 def check_choice(form: SubmittedForm[Any], name: str, choices: Iterable[tuple[str, str]]) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time
 from operator import attrgetter
 from typing import Any, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,12 +13,19 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.site import form_values
 from bigtime.systems import portal
-from bigtime.web.admin.records import Admin, add_archiving, answer_list, check_choice, entry_rows
-from bigtime.web.http import see_other, status_of
+from bigtime.web.admin.records import (
+    Admin,
+    add_archiving,
+    answer_list,
+    check_choice,
+    count_by_status,
+    entry_rows,
+)
+from bigtime.web.http import page_router, see_other, status_of
 from bigtime.web.pages import SubmittedForm, check_form, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-tenants = APIRouter(include_in_schema=False)
+tenants = page_router()
 
 HERE: Final = "/admin/tenants"
 DELETED: Final = "deleted"
@@ -88,7 +94,7 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
             found = await context.store.run(form.value.steps(context.cursors.read(after)))
         except portal.RangeReversed as error:
             form.refuse(error, "until")
-    counts = await context.store.run(portal.count_tenants_by_status())
+    counts = await count_by_status(context)
     return await answer_list(
         request,
         "admin/tenants.html",

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel
 
 from bigtime.model import DomainError
 from bigtime.site import create_brand
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import Editor, valid_text
-from bigtime.web.http import key_of, see_other
+from bigtime.web.http import key_of, page_router, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 def check_brand_name(name: str) -> str:

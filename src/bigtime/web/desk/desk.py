@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import Editor, desk_path
-from bigtime.web.http import see_other
+from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form
 
 CHANGES_SHOWN: Final = 5
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/editor")

@@ -10,14 +10,13 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from bigtime import site
 from bigtime.systems import portal
-from bigtime.web.http import VISIT, see_other, status_of
+from bigtime.web.http import VISIT, page_router, see_other, status_of
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
@@ -25,7 +24,7 @@ HOME: Final = "/portal"
 NEWEST: Final = 3
 PAGE: Final = 25
 
-customer_pages = APIRouter(include_in_schema=False)
+customer_pages = page_router()
 
 
 @dataclass(frozen=True, slots=True)

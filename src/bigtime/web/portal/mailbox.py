@@ -7,7 +7,6 @@ import secrets
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -19,7 +18,7 @@ from bigtime.systems import portal
 from bigtime.web import http, pages
 from bigtime.web.portal.customer import HOME, customer_of
 
-mailbox = APIRouter(include_in_schema=False)
+mailbox = http.page_router()
 
 LINK: Final = re.compile(r"(https?://\S+)")
 

@@ -15,7 +15,6 @@ from decimal import Decimal
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,12 +23,12 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import portal
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, redirect_to_canonical, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
 from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
 
-plans = APIRouter(include_in_schema=False)
+plans = page_router()
 
 CHECKOUT: Final = "/portal/checkout"
 OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +12,7 @@ from bigtime.model import DomainError
 from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, see_other, status_of
 from bigtime.web.portal.customer import (
     HOME,
     ConnectForm,
@@ -24,7 +23,7 @@ from bigtime.web.portal.customer import (
 )
 from bigtime.wire import Steps
 
-register = APIRouter(include_in_schema=False)
+register = page_router()
 
 REFUSED: tuple[type[DomainError], ...] = (
     TooManyTries,

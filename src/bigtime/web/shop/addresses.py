@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel
 
 from bigtime.model import get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
-from bigtime.web.http import see_other
+from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_visitor_form
 
 LIST = "/me/addresses"
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class NamedAddress(shop.Address):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from bigtime import site
@@ -14,7 +14,7 @@ from bigtime.site import Checkout, Visitor
 from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, see_other, status_of
 from bigtime.web.pages import SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
@@ -22,7 +22,7 @@ NEW = "new"
 SAVED = "saved "
 """The choice of a saved address begins with this."""
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class CheckoutKey(BaseModel):

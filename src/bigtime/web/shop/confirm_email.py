@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from starlette.background import BackgroundTask
 
@@ -17,7 +17,7 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_in_form
+from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
 from bigtime.web.pages import SubmittedForm, context_of
 
 CONFIRM = "/confirm-email"
@@ -27,7 +27,7 @@ TEMPLATES = {CONFIRM: "shopper/confirm_email.html", RESET: "shopper/reset_passwo
 WRONG_CODE = (portal.CodeWrong, portal.CodeSpent, portal.UnknownCode)
 TAKEN = (accounts.LoginTaken, shop.EmailTaken, deals.UsernameTaken)
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class Code(BaseModel):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from http import HTTPStatus
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from bigtime import site
 from bigtime.systems import deals
+from bigtime.web.http import page_router
 from bigtime.web.pages import HEAD, Page, context_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, BeforeValidator
 
 from bigtime.systems import deals
-from bigtime.web.http import local_path, see_other
+from bigtime.web.http import local_path, page_router, see_other
 from bigtime.web.pages import SubmittedForm, context_of, read_visitor_form, split_words
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class Back(BaseModel):

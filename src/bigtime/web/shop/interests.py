@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel
 
 from bigtime import model as bt
@@ -30,7 +30,7 @@ batch, of which a request takes fifty."""
 NO_LETTER = "0-9"
 """The heading of brands whose names begin with no letter."""
 
-router = APIRouter(include_in_schema=False)
+router = http.page_router()
 
 
 @dataclass(frozen=True, slots=True)

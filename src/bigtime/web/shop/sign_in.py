@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime import site
 from bigtime.systems import accounts, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, local_path, see_other
+from bigtime.web.http import TooManyTries, local_path, page_router, see_other
 from bigtime.web.pages import SubmittedForm, context_of
 from bigtime.web.shop.confirm_email import CONFIRM, redirect_and_send
 
 LOG_IN = "shopper/log_in.html"
 SIGN_UP = "shopper/sign_up.html"
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class LogIn(BaseModel):
