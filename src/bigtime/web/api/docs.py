@@ -43,7 +43,7 @@ async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> 
     async def make() -> tuple[Page, Collection[str]]:
         return choose(await documentation.documents()), ()
 
-    return await context_of(request).cached(request, make)
+    return await context_of(request).cached_page(request, make)
 
 
 @dataclass(frozen=True, slots=True)

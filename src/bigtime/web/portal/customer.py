@@ -129,7 +129,7 @@ async def leave(request: Request) -> Response:
     holder = await proof_holder(request)
     if holder is not None:
         await context.store.run(site.forget_mailbox(holder))
-        response.raw_headers.append(context.cookies.clearing(VISIT))
+        response.raw_headers.append(context.cookies.clear_header(VISIT))
     return response
 
 

@@ -151,8 +151,8 @@ async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Res
         )
         return response
     visit = secrets.token_urlsafe(32)
-    response.raw_headers.append(context.cookies.setting(http.VISIT, visit))
-    response.raw_headers.append(context.cookies.clearing(http.SESSION))
+    response.raw_headers.append(context.cookies.set_header(http.VISIT, visit))
+    response.raw_headers.append(context.cookies.clear_header(http.SESSION))
     await context.store.run(site.remember_mailbox(site.visit_holder(visit), tenant_id))
     return response
 

@@ -55,7 +55,7 @@ async def show_pricing(request: Request, after: str | None = None) -> Response:
         )
         return page, (site.PRICING,)
 
-    return await context.cached(request, make, after=after)
+    return await context.cached_page(request, make, after=after)
 
 
 @plans.get("/campaigns/{code}")
@@ -77,7 +77,7 @@ async def show_campaign(request: Request, code: str) -> Response:
         key = portal.campaign_code_of(code)
         if key != code:
             return redirect_to_canonical("/campaigns/", key)
-        return await context.cached(request, make, seconds=seconds_of_today(context, zone))
+        return await context.cached_page(request, make, seconds=seconds_of_today(context, zone))
     except portal.UnknownCampaign:
         page = context.templates.page("portal/campaign.html", status=404, offer=None)
         return await context.answer(request, page)

@@ -66,7 +66,7 @@ async def show_trending(request: Request) -> Response:
         page = context.templates.page("shopper/trending.html", trends=trends)
         return page, [*KEYS, *map(deal_tag, ids)]
 
-    return await context.cached(request, make)
+    return await context.cached_page(request, make)
 
 
 async def first_ranks(store: AsyncStore, tags: list[str]) -> list[FirstRanks]:
@@ -105,7 +105,7 @@ async def show_trend(
     if least:
         page, _ = await make()
         return await context.answer(request, page)
-    return await context.cached(request, make, after=after)
+    return await context.cached_page(request, make, after=after)
 
 
 @lru_cache(maxsize=1_024)
