@@ -172,9 +172,7 @@ async def create(request: Request, admin: records.Admin) -> Response:
     return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
-async def new_page(
-    request: Request, form: pages.SubmittedForm[Any], *, status: int = 200
-) -> Response:
+async def new_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
     return await pages.context_of(request).form_page(
         request,
         "admin/new_campaign.html",
@@ -224,29 +222,32 @@ async def change(request: Request, admin: records.Admin, code: str) -> Response:
     return see_other(f"{HERE}/{changed.code}?done=changed")
 
 
-def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
+def whole_campaign(code: str, zone: tzinfo) -> Steps[tuple[portal.Offer, list[records.EntryRow]]]:
     """A campaign with its prices, and its newest history."""
     offer = yield from portal.get_campaign(code, include_inactive=True, zone=zone)
     log = yield from portal.audit_log(portal.Audited.CAMPAIGNS, offer.campaign.id, limit=NEWEST)
-    return {"offer": offer, "campaign": offer.campaign, "entries": records.entry_rows(log)}
+    return offer, records.entry_rows(log)
 
 
 async def campaign_page(
     request: Request,
     code: str,
     *,
-    form: pages.SubmittedForm[Any] | None = None,
+    form: pages.AnyForm | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
     context = pages.context_of(request)
-    whole = await context.store.run(whole_campaign(code, pages.ordering_of(context).zone))
-    campaign: portal.Campaign = whole["campaign"]
+    steps = whole_campaign(code, pages.ordering_of(context).zone)
+    offer, entries = await context.store.run(steps)
+    campaign = offer.campaign
     return await context.form_page(
         request,
         "admin/campaign.html",
         status=status,
-        **whole,
+        offer=offer,
+        campaign=campaign,
+        entries=entries,
         form=form or pages.empty_form(**as_typed(campaign)),
         seen=portal.mark_of(campaign),
         hint=portal.code_hint(campaign.code),

@@ -16,7 +16,7 @@ from bigtime.model import Page, Pattern
 from bigtime.site import TENANTS, Visitor
 from bigtime.systems import accounts, portal
 from bigtime.web.http import NoSuchPage, page_router, see_other
-from bigtime.web.pages import AppContext, SubmittedForm, context_of, read_fields
+from bigtime.web.pages import AnyForm, AppContext, context_of, read_fields
 
 T = TypeVar("T")
 
@@ -53,13 +53,13 @@ async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
     )
 
 
-def check_choice(form: SubmittedForm[Any], name: str, choices: Iterable[tuple[str, str]]) -> None:
+def check_choice(form: AnyForm, name: str, choices: Iterable[tuple[str, str]]) -> None:
     """Refuses what is none of the choices; nothing chosen is the first of them."""
     if form.typed.get(name, "") not in dict(choices):
         refuse_choice(form, name, "Choose one of these.")
 
 
-def refuse_choice(form: SubmittedForm[Any], name: str, why: str) -> None:
+def refuse_choice(form: AnyForm, name: str, why: str) -> None:
     form.value = None
     form.wrong[name] = why
 

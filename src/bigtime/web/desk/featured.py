@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import Query, Request, Response
 from pydantic import BaseModel
@@ -21,7 +21,7 @@ from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, Featuring
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
 from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 router = page_router()
@@ -259,7 +259,7 @@ async def render_page(
     slot: FeaturedSlot,
     ids: Sequence[str],
     stored: FeaturingItem,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     step: Step,
     status: int = 200,

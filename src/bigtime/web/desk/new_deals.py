@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Request, Response
 
@@ -20,7 +20,7 @@ from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor, NewDeal, desk_path
 from bigtime.web.http import BadForm, page_router, see_other
-from bigtime.web.pages import AppContext, SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 MOST_LISTED: Final = 1_000
@@ -143,7 +143,7 @@ def form_key(key: str) -> str:
 
 async def render_page(
     request: Request,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     deal: deals.Deal | None = None,
     *,
     status: int = 200,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from pydantic import BaseModel
@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from bigtime import site
 from bigtime.systems import portal
 from bigtime.web.http import VISIT, page_router, see_other, status_of
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
 HOME: Final = "/portal"
@@ -148,7 +148,7 @@ def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]
 async def home_page(
     request: Request,
     customer: Customer,
-    form: SubmittedForm[Any] | None,
+    form: AnyForm | None,
     *,
     status: int = 200,
     notice: str = "",

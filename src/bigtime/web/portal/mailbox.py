@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
@@ -157,9 +157,7 @@ async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Res
     return response
 
 
-async def address_page(
-    request: Request, form: pages.SubmittedForm[Any], *, status: int = 200
-) -> Response:
+async def address_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
     return await pages.context_of(request).form_page(
         request, "portal/address.html", status=status, form=form
     )
@@ -168,7 +166,7 @@ async def address_page(
 async def code_page(
     request: Request,
     pending: site.PendingCheck,
-    form: pages.SubmittedForm[Any],
+    form: pages.AnyForm,
     *,
     status: int = 200,
 ) -> Response:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -219,7 +219,7 @@ def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]
 
 async def checkout_page(
     request: Request,
-    form: pages.SubmittedForm[Any],
+    form: pages.AnyForm,
     *,
     status: int = 200,
     refused: DomainError | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
@@ -132,7 +132,7 @@ async def connect(request: Request) -> Response:
 
 
 async def refused_page(
-    request: Request, customer: Customer, form: pages.SubmittedForm[Any], error: DomainError
+    request: Request, customer: Customer, form: pages.AnyForm, error: DomainError
 ) -> Response:
     form.refuse(error)
     response = await register_page(request, customer, form, status=status_of(error))
@@ -157,7 +157,7 @@ def is_login(address: str) -> Steps[bool]:
 async def register_page(
     request: Request,
     customer: Customer,
-    form: pages.SubmittedForm[Any] | None,
+    form: pages.AnyForm | None,
     *,
     status: int = 200,
 ) -> Response:

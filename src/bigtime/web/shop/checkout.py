@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Request, Response
 from pydantic import BaseModel, Field
@@ -15,7 +15,7 @@ from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, see_other, status_of
-from bigtime.web.pages import SubmittedForm, check_form, context_of
+from bigtime.web.pages import AnyForm, SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
 NEW = "new"
@@ -151,7 +151,7 @@ def fetch_checkout(
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
+    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
 ) -> Response:
     """The page of a checkout, with a new key each time."""
     context = context_of(request)

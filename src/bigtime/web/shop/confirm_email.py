@@ -7,7 +7,7 @@ The page is the same, and as quick, whether the address has an account or not; s
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
@@ -18,7 +18,7 @@ from bigtime.model import DomainError
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
-from bigtime.web.pages import SubmittedForm, context_of
+from bigtime.web.pages import AnyForm, context_of
 
 CONFIRM = "/confirm-email"
 RESET = "/reset-password"
@@ -190,7 +190,7 @@ async def refused_page(
     request: Request,
     pending: site.PendingCheck,
     place: str,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     error: DomainError,
 ) -> Response:
     form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
@@ -203,7 +203,7 @@ async def code_page(
     request: Request,
     pending: site.PendingCheck,
     place: str,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     status: int = 200,
 ) -> Response:

@@ -15,7 +15,7 @@ from bigtime.site import Visitor
 from bigtime.systems import accounts, catalog, deals, sessions
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, see_other
-from bigtime.web.pages import AppContext, SubmittedForm, context_of
+from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of
 
 ACTIVITY_LABELS = {
     "deal_view": "Viewed",
@@ -113,7 +113,7 @@ async def end_other_sessions(request: Request) -> Response:
 async def render_page(
     request: Request,
     visitor: Visitor,
-    form: SubmittedForm[NewPassword],
+    form: AnyForm,
     *,
     status: int = 200,
     changed: bool = False,
