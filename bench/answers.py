@@ -31,7 +31,7 @@ class Answers:
         self.sent = request.params
         return self.responses[request.operation]
 
-    def signed(self, endpoint: Endpoint) -> SignedTransport:
+    def sign_requests(self, endpoint: Endpoint) -> SignedTransport:
         return SignedTransport(endpoint, self)
 
     def before_send(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:

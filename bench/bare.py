@@ -40,7 +40,7 @@ class BareFile:
 
     def fill(self, items: Iterable[Item]) -> None:
         with self.connection:
-            self.connection.executemany(INSERT, ((*blobs(item), packed(item)) for item in items))
+            self.connection.executemany(INSERT, ((*blobs(item), pack(item)) for item in items))
         self.tidy()
 
     def read_all(self, keys: list[tuple[bytes, bytes]]) -> None:
@@ -66,5 +66,5 @@ def blobs(item: Item) -> tuple[bytes, bytes]:
     return with_hash_prefix(item["customer"]["S"].encode()), item["order"]["S"].encode()
 
 
-def packed(item: Item) -> bytes:
+def pack(item: Item) -> bytes:
     return orjson.dumps(item)

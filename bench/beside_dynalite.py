@@ -17,7 +17,7 @@ from bench import workload
 from bench.figure import Bar, Figure, NotHere
 from bench.race import Contender, race
 from bench.scale import Scale
-from bench.server import Server, dynalite_server, encoded, engine_server
+from bench.server import Server, dynalite_server, encode_request, engine_server
 from bigtime.wire import Request
 
 BAR = Bar("under", 1, "x")
@@ -41,7 +41,7 @@ def measure(scale: Scale, folder: Path, dynalite: Path | None) -> Iterator[Figur
         for server in servers.values():
             server.client(workload.create_table("by_day"))
             wait_until_active(server)
-            for request in workload.filling(workload.orders(scale.served_items)):
+            for request in workload.fill_requests(workload.orders(scale.served_items)):
                 server.client(request)
         for what, before, calls in rounds(scale):
             yield from figures(what, servers, before, calls, scale.rounds)
@@ -60,19 +60,19 @@ def rounds(scale: Scale) -> Iterator[tuple[str, list[bytes], list[bytes]]]:
     numbers = workload.some(items, calls)
     groups = [number // workload.GROUP for number in numbers]
     new = list(range(items, items + calls))
-    put_new, drop_new = made(workload.put, new), made(workload.delete, new)
-    yield "GetItem, 1 KB", [], made(workload.get, numbers)
+    put_new, drop_new = encode_all(workload.put, new), encode_all(workload.delete, new)
+    yield "GetItem, 1 KB", [], encode_all(workload.get, numbers)
     yield "PutItem, 1 KB, one GSI", drop_new, put_new
-    yield "UpdateItem", [], made(workload.update, numbers)
+    yield "UpdateItem", [], encode_all(workload.update, numbers)
     yield "DeleteItem", put_new, drop_new
-    yield "Query of 25 by GSI", [], made(workload.query, groups[: few * 3])
-    yield "Scan of 100", [], made(lambda _: workload.scan(100), numbers[:few])
-    yield "BatchGetItem of 25", [], made(batch_get(items), numbers[: few * 2])
-    yield "BatchWriteItem of 25", [], made(batch_write(items), numbers[: few * 2])
+    yield "Query of 25 by GSI", [], encode_all(workload.query, groups[: few * 3])
+    yield "Scan of 100", [], encode_all(lambda _: workload.scan(100), numbers[:few])
+    yield "BatchGetItem of 25", [], encode_all(batch_get(items), numbers[: few * 2])
+    yield "BatchWriteItem of 25", [], encode_all(batch_write(items), numbers[: few * 2])
 
 
-def made(make: Make, numbers: Sequence[int]) -> list[bytes]:
-    return [encoded(make(number)) for number in numbers]
+def encode_all(make: Make, numbers: Sequence[int]) -> list[bytes]:
+    return [encode_request(make(number)) for number in numbers]
 
 
 def batch_get(items: int) -> Make:

@@ -36,7 +36,7 @@ def measure(scale: Scale) -> Iterator[Figure]:
         }
         for name in ("engine", "moto"):
             asks[name](workload.create_table("by_day"))
-            for request in workload.filling(workload.orders(items)):
+            for request in workload.fill_requests(workload.orders(items)):
                 asks[name](request)
         gets = [workload.get(number) for number in numbers]
         yield from figures("GetItem, 1 KB, in process", asks, gets, scale)
@@ -48,7 +48,7 @@ def measure(scale: Scale) -> Iterator[Figure]:
 def figures(what: str, asks: Asks, requests: list[Request], scale: Scale) -> Iterator[Figure]:
     check_same_work(asks, requests[0])
     contenders = {
-        name: Contender(asking(ask, requests), len(requests)) for name, ask in asks.items()
+        name: Contender(asker(ask, requests), len(requests)) for name, ask in asks.items()
     }
     seen = race(contenders, scale.moto_rounds)
     yield Figure(what, seen["engine"], "us", seen["moto"], "for moto", faster(seen, "engine"), BAR)
@@ -60,7 +60,7 @@ def faster(seen: dict[str, float], name: str) -> float:
     return seen["moto"] / seen[name]
 
 
-def asking(ask: Ask, requests: list[Request]) -> Callable[[], None]:
+def asker(ask: Ask, requests: list[Request]) -> Callable[[], None]:
     def run() -> None:
         for request in requests:
             ask(request)

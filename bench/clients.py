@@ -58,7 +58,7 @@ def signed_kit() -> Client:
     """The kit with all that its transport does before and after the network."""
     answers = Answers(responses(ITEMS))
     endpoint = Endpoint(REGION, credentials=Credentials("none", "none"))
-    return kit_on("the kit, signing", answers, answers.signed(endpoint))
+    return kit_on("the kit, signing", answers, answers.sign_requests(endpoint))
 
 
 def kit_on(name: str, answers: Answers, transport: Transport) -> Client:

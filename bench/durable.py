@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from bench import workload
 from bench.figure import Bar, Figure
 from bench.scale import Scale
-from bench.sync_witness import Witness, witnessing
+from bench.sync_witness import Witness, watch_syncs
 from bigtime.engine import Engine
 from bigtime.wire import Request
 
@@ -72,7 +72,7 @@ def write(
 ) -> Run:
     early: list[str] = []
     with (
-        witnessing(witness) as vfs,
+        watch_syncs(witness) as vfs,
         Engine.open(path, vfs=vfs, durability=durability) as engine,
     ):
         engine(workload.create_table("by_day"))

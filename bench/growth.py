@@ -43,7 +43,7 @@ def build(path: Path, items: int, screen: Console) -> None:
     """Writes the table in order of `by_day` and at random in `by_chance`."""
     with Engine.open(path, durability="relaxed") as engine:
         engine(workload.create_table("by_day", "by_chance"))
-        for request in progress(workload.filling(workload.orders(items)), items, screen):
+        for request in progress(workload.fill_requests(workload.orders(items)), items, screen):
             engine(request)
 
 
@@ -73,10 +73,10 @@ def reads(scale: Scale, paths: dict[str, Path], counts: dict[str, int]) -> Itera
             ("by_chance", "written at random", 3.0),
         ):
             what = f"Query of 25 by GSI, {order}"
-            yield compare(scale, what, querying(index), engines, groups, limit)
+            yield compare(scale, what, query_maker(index), engines, groups, limit)
 
 
-def querying(index: str) -> Callable[[int], Request]:
+def query_maker(index: str) -> Callable[[int], Request]:
     return lambda group: workload.query(group, index)
 
 

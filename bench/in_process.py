@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from bench import recovery, workload
-from bench.bare import BareFile, blobs, packed
+from bench.bare import BareFile, blobs, pack
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
 from bench.scale import Scale
@@ -28,7 +28,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         closing(BareFile(folder / "bare.db")) as bare,
     ):
         engine(workload.create_table("by_day"))
-        for request in workload.filling(workload.orders(scale.items)):
+        for request in workload.fill_requests(workload.orders(scale.items)):
             engine(request)
         bare.fill(workload.orders(scale.items))
         yield get_item(engine, bare, scale)
@@ -86,7 +86,7 @@ def put_item(engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int])
         numbers = [next(fresh) for _ in range(scale.operations)]
         items = [workload.order(number) for number in numbers]
         puts[:] = [workload.put(number) for number in numbers]
-        rows[:] = [(*blobs(item), packed(item)) for item in items]
+        rows[:] = [(*blobs(item), pack(item)) for item in items]
         engine.tidy()
         bare.tidy()
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 Clock: TypeAlias = Callable[[], float]
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     pass
 
 
@@ -27,7 +27,7 @@ class Contender:
 
     run: Callable[[], object]
     operations: int
-    prepare: Callable[[], object] = nothing
+    prepare: Callable[[], object] = do_nothing
     clock: Clock = time.process_time
 
     def round(self) -> float:

@@ -43,7 +43,7 @@ class Client:
         self.file = self.socket.makefile("rb")
 
     def __call__(self, request: Request) -> Any:
-        return orjson.loads(self.send(encoded(request)))
+        return orjson.loads(self.send(encode_request(request)))
 
     def send(self, call: bytes) -> bytes:
         status = self.status_of(call)
@@ -79,7 +79,7 @@ class Client:
         self.socket.close()
 
 
-def encoded(request: Request) -> bytes:
+def encode_request(request: Request) -> bytes:
     body = orjson.dumps(request.params)
     return HEAD.format(operation=request.operation, length=len(body)).encode() + body
 
@@ -101,7 +101,7 @@ class Server:
 
 
 @contextmanager
-def serving(
+def run_server(
     command: Sequence[str | Path],
     port: int,
     *,
@@ -142,7 +142,7 @@ def free_port() -> int:
 def engine_server(*options: str | Path) -> Iterator[Server]:
     port = free_port()
     program = [sys.executable, "-c", "from bigtime.cli.app import main; main()"]
-    with serving([*program, "engine", "serve", "--port", str(port), *options], port) as server:
+    with run_server([*program, "engine", "serve", "--port", str(port), *options], port) as server:
         yield server
 
 
@@ -159,7 +159,7 @@ def dynalite_server(script: Path) -> Iterator[Server]:
         str(port),
         *delays,
     ]
-    with serving(command, port) as server:
+    with run_server(command, port) as server:
         yield server
 
 

@@ -14,17 +14,17 @@ from urllib.parse import urlencode
 
 from bench.figure import Bar, Figure
 from bench.scale import Scale
-from bench.server import Client, Server, free_port, serving
+from bench.server import Client, Server, free_port, run_server
 from bench.site_calls import like_calls
 from bench.site_changes import Changes
-from bench.site_making import made
+from bench.site_making import measure_making
 from bench.site_pages import cost, made_each_time
 from bench.site_scene import (
     SHOPPER,
     Read,
-    asking,
     first,
     furnish,
+    get_request,
     kept_pages,
     make_customer,
     own_pages,
@@ -47,7 +47,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
     program = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
     command = [*program, "--port", str(port), "--store", store]
     with (
-        serving(
+        run_server(
             command, port, seconds=START_SECONDS, settings={"BIGTIME_DATA": str(folder)}
         ) as server,
         Engine.open(file, housekeeping=False) as engine,
@@ -61,7 +61,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         kept, own = list(kept_pages(read)), list(own_pages(read))
         yield from hot(server, read, cookies[SHOPPER], scale)
         yield from made_each_time(server, own, cookies, scale)
-        yield from made(engine, folder, Changes(database, read, kept), kept, scale)
+        yield from measure_making(engine, folder, Changes(database, read, kept), kept, scale)
         yield from like_calls(folder)
         yield freshness(server, database, deal_path(read))
 
@@ -70,13 +70,13 @@ def hot(server: Server, read: Read, cookie: str, scale: Scale) -> Iterator[Figur
     """Pages that are answered from memory."""
     for what, path in {"deal": deal_path(read), "front page": "/"}.items():
         for who, head in (("anonymous", ""), ("signed in", cookie)):
-            seen = cost(server, asking(path, head), scale)
+            seen = cost(server, get_request(path, head), scale)
             bar = Bar("at most", HOT[what], "us")
             yield Figure(f"GET of the {what}, {who}", seen, "us", bar=bar)
 
 
 def read_page(client: Client, cookies: dict[str, str], path: str, who: str | None) -> bytes:
-    return client.send(asking(path, cookies[who] if who else ""))
+    return client.send(get_request(path, cookies[who] if who else ""))
 
 
 def deal_path(read: Read) -> str:
@@ -110,11 +110,11 @@ def freshness(server: Server, database: Store, path: str) -> Figure:
     """How long a page in the cache shows what it no longer is, on the wall, at worst of ten."""
     slowest = 0.0
     for number in range(1, 11):
-        server.client.send(asking(path))
+        server.client.send(get_request(path))
         price = Decimal(50 + number) / 100
         database.run(update_deal(deal_id_of(path.rpartition("/")[2]), price=price))
         began = time.monotonic()
-        while f"${price:.2f}".encode() not in server.client.send(asking(path)):
+        while f"${price:.2f}".encode() not in server.client.send(get_request(path)):
             assert time.monotonic() - began < START_SECONDS, "the page never shows the change"
             time.sleep(0.005)
         slowest = max(slowest, time.monotonic() - began)

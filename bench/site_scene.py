@@ -61,7 +61,7 @@ Read = Callable[[str, str | None], bytes]
 """A page by its path, for somebody of the demo or for nobody."""
 
 
-def asking(path: str, cookie: str = "") -> bytes:
+def get_request(path: str, cookie: str = "") -> bytes:
     sent = f"Cookie: {cookie}\r\n" if cookie else ""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{sent}\r\n".encode()
 

@@ -74,7 +74,7 @@ class WitnessedFiles(apsw.VFS):
 
 
 @contextmanager
-def witnessing(witness: Witness) -> Iterator[str]:
+def watch_syncs(witness: Witness) -> Iterator[str]:
     """The name of a VFS to open an engine with, while the witness looks on."""
     name = f"witness-{id(witness)}"
     files = WitnessedFiles(name, witness)

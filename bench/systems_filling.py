@@ -40,7 +40,7 @@ def fill(
     """Makes the system's tables and writes so many entities."""
     store.run(setup(system))
     chunks = track(
-        chunked(entities),
+        in_chunks(entities),
         f"writing {count:,} items",
         total=-(-count // CHUNK),
         console=screen,
@@ -51,7 +51,7 @@ def fill(
         store.run(load_many(chunk))
 
 
-def chunked(entities: Iterable[Entity]) -> Iterator[list[Entity]]:
+def in_chunks(entities: Iterable[Entity]) -> Iterator[list[Entity]]:
     following = iter(entities)
     while chunk := list(islice(following, CHUNK)):
         yield chunk

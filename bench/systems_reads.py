@@ -61,13 +61,13 @@ def noon() -> datetime:
 def build(path: Path, count: int, screen: Console) -> list[Deal]:
     """Writes so many deals, newest first; gives back those that are asked for."""
     asked: list[Deal] = []
-    made = noted(demo_of(deals.SYSTEM, Deal, count), asked, every=max(1, count // ASKED))
+    made = note_some(demo_of(deals.SYSTEM, Deal, count), asked, every=max(1, count // ASKED))
     with Engine.open(path, durability="relaxed") as engine:
         fill(Store(engine), deals.SYSTEM, made, count, screen)
     return [one for one in asked if one.created_at - asked[-1].created_at > FULL_PAGES]
 
 
-def noted(made: Iterator[Deal], asked: list[Deal], every: int) -> Iterator[Deal]:
+def note_some(made: Iterator[Deal], asked: list[Deal], every: int) -> Iterator[Deal]:
     for number, deal in enumerate(made):
         if number % every == 0:
             asked.append(deal)
@@ -92,7 +92,7 @@ def figures(
     yield figure(f"{latest}, {many}, how it grows", seen, Bar("at most", 1.5, "x"))
     seen = compare(scale, stores, asked, any_page, pages)
     yield figure(f"{PAGE} for a brand, from anywhere {many}", seen, Bar("at most", 1.5, "x"))
-    seen = compare(scale, stores, asked, nothing, pages)
+    seen = compare(scale, stores, asked, a_brand_without_deals, pages)
     yield Figure(f"{latest} that has none", seen["many"], "us")
 
 
@@ -143,5 +143,5 @@ def full_page(brand_name: str, last_seen: DealId | None) -> Steps[None]:
         raise AssertionError(f"a page of {brand_name} has {len(page)} deals")
 
 
-def nothing(deal: Deal) -> Asking:
+def a_brand_without_deals(deal: Deal) -> Asking:
     return partial(fetch_brand_deals, "a brand without deals", deal.deal_id)

@@ -107,7 +107,7 @@ TASKS: Final[dict[str, Callable[[Store], int]]] = {
 }
 
 
-def timed(task: Callable[[Store], int], path: str) -> Told:
+def measure_task(task: Callable[[Store], int], path: str) -> Told:
     with Engine.open(path, durability="relaxed") as engine:
         start = time.process_time()
         messages = task(Store(engine))
@@ -116,4 +116,4 @@ def timed(task: Callable[[Store], int], path: str) -> Told:
 
 
 if __name__ == "__main__":
-    print(orjson.dumps(asdict(timed(TASKS[sys.argv[1]], sys.argv[2]))).decode())
+    print(orjson.dumps(asdict(measure_task(TASKS[sys.argv[1]], sys.argv[2]))).decode())

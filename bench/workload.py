@@ -93,7 +93,7 @@ def some(count: int, operations: int, *, seed: int = 0) -> list[int]:
     return random.Random(seed).choices(range(count), k=operations)
 
 
-def filling(items: Iterator[Item]) -> Iterator[Request]:
+def fill_requests(items: Iterator[Item]) -> Iterator[Request]:
     while batch := list(islice(items, GROUP)):
         yield batch_write(batch)
 

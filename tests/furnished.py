@@ -18,7 +18,7 @@ Furnish = Callable[[Engine], None]
 FILES: dict[Furnish, bytes] = {}
 
 
-def furnished(furnish: Furnish, *, housekeeping: bool = True, **settings: Any) -> Engine:
+def furnished_engine(furnish: Furnish, *, housekeeping: bool = True, **settings: Any) -> Engine:
     """An engine in memory on which `furnish` was run, perhaps some time ago."""
     if furnish not in FILES:
         FILES[furnish] = furnished_file(furnish, settings)

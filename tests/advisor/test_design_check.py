@@ -17,11 +17,11 @@ from tests.model import deals, flawed
 from tests.model.deals import Brand, Message
 
 
-def found(system: System) -> dict[str, Finding]:
+def findings_of(system: System) -> dict[str, Finding]:
     return {one.key: one for one in check_system(system)}
 
 
-FOUND = found(flawed.SYSTEM)
+FOUND = findings_of(flawed.SYSTEM)
 
 
 def of_code(code: str) -> set[str]:
@@ -43,7 +43,7 @@ def test_a_partition_key_of_few_values_is_hot() -> None:
 
 
 def test_a_partition_key_without_a_field_is_hot() -> None:
-    assert "into one partition" in found(deals.SYSTEM)["hot-partition Brands"].sentence
+    assert "into one partition" in findings_of(deals.SYSTEM)["hot-partition Brands"].sentence
 
 
 def test_an_index_with_the_keys_of_another_is_superfluous() -> None:
@@ -88,7 +88,7 @@ def test_a_pattern_without_sample_arguments_is_found() -> None:
     assert "parameter rule" in FOUND["dry-run fetch_by_rule"].sentence
 
 
-def checked(function: Any, index: str = "Main table") -> Finding:
+def finding_about(function: Any, index: str = "Main table") -> Finding:
     """The one finding about a pattern of a test's own."""
     module = ModuleType("patterns")
     function.__module__ = module.__name__
@@ -103,7 +103,7 @@ def test_a_pattern_that_breaks_is_found() -> None:
         yield from get(Brand.key("APPLE"))
         raise ZeroDivisionError("by zero")
 
-    assert checked(breaking).sentence == (
+    assert finding_about(breaking).sentence == (
         "it cannot be run dry on sample answers: ZeroDivisionError: by zero"
     )
 
@@ -113,7 +113,7 @@ def test_a_pattern_that_does_not_expect_nothing_is_found() -> None:
         found = yield from get(Brand.key("APPLE"))
         return cast(Brand, found).like_count
 
-    assert checked(careless).sentence.startswith(
+    assert finding_about(careless).sentence.startswith(
         "it cannot be run dry on empty tables: AttributeError: 'NoneType' object"
     )
 
@@ -124,7 +124,7 @@ def test_a_pattern_that_ends_early_is_told_to_have_another_sample() -> None:
         raise deals.UnknownBrand()
         yield from all_of(Message.within("GSI1", unread_by=username))
 
-    found = checked(early, index="Main table, GSI1")
+    found = finding_about(early, index="Main table, GSI1")
     assert found.sentence.endswith("but it never goes by GSI1")
     assert found.remedy.endswith("or give it a sample that does not end in UnknownBrand")
 
@@ -133,7 +133,7 @@ def test_what_only_writes_may_have_no_index_in_its_chart() -> None:
     def reading() -> Steps[Any]:
         return (yield from all_of(Message.within("GSI1", unread_by="alex")))
 
-    assert "but it goes by BigTimeDeals.GSI1" in checked(reading, index="N/A").sentence
+    assert "but it goes by BigTimeDeals.GSI1" in finding_about(reading, index="N/A").sentence
 
 
 def test_both_ways_of_a_pattern_that_looks_and_decides_are_seen() -> None:

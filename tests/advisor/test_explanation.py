@@ -47,7 +47,7 @@ from bigtime.store import Store
 from bigtime.wire import Request
 from bigtime.wire.requests import Steps
 from bigtime.wire.values import item_size
-from tests.furnished import furnished
+from tests.furnished import furnished_engine
 from tests.model import deals, designs
 from tests.model.deals import SYSTEM, AlreadyLiked, Brand, BrandLike, Deal, Message
 from tests.model.designs import Measurement, TrendingDeal
@@ -105,7 +105,7 @@ PARCEL_SYSTEM = System("parcels", (PARCELS,))
 
 @contextmanager
 def parcel_store(entities: Iterable[Entity] = ()) -> Iterator[Store]:
-    with furnished(make_parcels, housekeeping=False) as engine:
+    with furnished_engine(make_parcels, housekeeping=False) as engine:
         store = Store(engine, clock=lambda: MOMENT)
         store.run(put_each(entities))
         yield store
@@ -279,7 +279,7 @@ def test_transactions_and_batches_cost_what_was_explained(
 def test_with_the_real_sizes_and_numbers_a_query_costs_what_was_explained(
     size: int, number_found: int, limit: int | None
 ) -> None:
-    some = [sized(size, number_) for number_ in range(number_found)]
+    some = [parcel_of_size(size, number_) for number_ in range(number_found)]
     with parcel_store(some) as store:
         stretch = Parcel.within("ByState", state="here")
         told: dict[str, Any] = {"sizes": {Parcel: size}, "found": number_found, "tables": [PARCELS]}
@@ -293,7 +293,7 @@ def test_with_the_real_sizes_and_numbers_a_query_costs_what_was_explained(
 
 @given(st.integers(200, 9000))
 def test_with_its_real_size_an_item_costs_what_was_explained(size: int) -> None:
-    one = sized(size, 1)
+    one = parcel_of_size(size, 1)
     told: dict[str, Any] = {"sizes": {Parcel: size}, "tables": [PARCELS]}
     with parcel_store() as store:
         assert units(explain_here(create(one), **told)) == units(store.run(measure(create(one))))
@@ -301,7 +301,7 @@ def test_with_its_real_size_an_item_costs_what_was_explained(size: int) -> None:
         assert units(explain_here(read, **told)) == units(store.run(measure(read)))
 
 
-def sized(size: int, number: int) -> Parcel:
+def parcel_of_size(size: int, number: int) -> Parcel:
     """A parcel of so many bytes, in the state of being here."""
     bare = Parcel(depot="north", parcel=f"{number:04}", state="here", weight=Decimal(1))
     missing = size - item_size(bare.layout.to_item(bare))

@@ -58,7 +58,7 @@ SYSTEM = System("rooms", (ROOMS, TICKETS))
 ROOM = Room.key("elm", Decimal(1))
 
 
-def explained(steps: Any, **assumed: Any) -> Any:
+def explain_steps(steps: Any, **assumed: Any) -> Any:
     return explain(steps, tables=SYSTEM.tables, **assumed)
 
 
@@ -70,17 +70,17 @@ def explained(steps: Any, **assumed: Any) -> Any:
     [less_than(0), more_than(40), at_least(Decimal("0.5")), between(-7, 20), between(-300, -200)],
 )
 def test_a_query_beyond_a_bound_finds_items_that_lie_there(floor: Any) -> None:
-    found = explained(all_of(Room.within("main", house="elm", floor=floor))).result
+    found = explain_steps(all_of(Room.within("main", house="elm", floor=floor))).result
     assert len({room.floor for room in found}) == 10
 
 
 def test_a_bound_that_few_values_can_meet_finds_those() -> None:
     few = Room.within("main", house="elm", floor=between(3, 3))
-    assert [room.floor for room in explained(all_of(few)).result] == [3]
+    assert [room.floor for room in explain_steps(all_of(few)).result] == [3]
 
 
 def test_samples_of_an_id_with_one_example_are_as_many_as_are_asked_for() -> None:
-    page = explained(query(Ticket.within("main", venue="hall"), limit=50)).result
+    page = explain_steps(query(Ticket.within("main", venue="hall"), limit=50)).result
     assert len({ticket.code for ticket in page}) == 50
 
 
@@ -90,7 +90,7 @@ def test_a_second_query_of_a_partition_finds_what_the_first_one_found() -> None:
         second = yield from count(Room.within("main", house="elm", floor=at_least(-1000)))
         return first, second
 
-    assert explained(twice()).result == (10, 10)
+    assert explain_steps(twice()).result == (10, 10)
 
 
 def test_a_scan_in_segments_finds_every_item_once() -> None:
@@ -101,7 +101,7 @@ def test_a_scan_in_segments_finds_every_item_once() -> None:
             found += (yield Request("Scan", params))["Items"]
         return found
 
-    found = explained(scan_segments()).result
+    found = explain_steps(scan_segments()).result
     assert len(found) == len({item["floor"]["N"] for item in found}) == 10
 
 
@@ -115,12 +115,12 @@ def test_conditions_hold_on_samples() -> None:
         transact(check(ROOM, when=attr("state") == "taken")),
     ]
     for write in writes:
-        assert explained(write).ended is None
+        assert explain_steps(write).ended is None
 
 
 def test_the_item_of_a_write_is_there_as_its_condition_needs_it() -> None:
     def assumption(write: Any) -> str:
-        return str(explained(write).requests[0].assumption)
+        return str(explain_steps(write).requests[0].assumption)
 
     assert assumption(create(room())).startswith("a new Room")
     assert ", then " in assumption(put(room(), when=attr("state") == "taken"))
@@ -133,17 +133,17 @@ def test_the_item_of_a_write_is_there_as_its_condition_needs_it() -> None:
 
 def test_conditions_are_judged_on_what_is_held() -> None:
     free = attr("state") == "free"
-    assert explained(update(ROOM, notes="x", when=free), holding=[room()]).ended is None
-    taken = explained(update(ROOM, notes="x", when=free), holding=[room(state="taken")])
+    assert explain_steps(update(ROOM, notes="x", when=free), holding=[room()]).ended is None
+    taken = explain_steps(update(ROOM, notes="x", when=free), holding=[room(state="taken")])
     assert isinstance(taken.ended, ConditionFailed)
-    assert isinstance(explained(update(ROOM, notes="x"), holding=[]).ended, ItemMissing)
-    assert isinstance(explained(create(room()), holding=[room()]).ended, ItemExists)
+    assert isinstance(explain_steps(update(ROOM, notes="x"), holding=[]).ended, ItemMissing)
+    assert isinstance(explain_steps(create(room()), holding=[room()]).ended, ItemExists)
 
 
 def test_filters_are_judged_on_what_is_held() -> None:
     held = [room(floor=1), room(floor=2, state="taken")]
     stretch = Room.within("main", house="elm")
-    found = explained(query(stretch, filter=attr("state") == "free"), holding=held)
+    found = explain_steps(query(stretch, filter=attr("state") == "free"), holding=held)
     assert [one.floor for one in found.result] == [1]
     assert "1 of which pass the filter" in str(found)
 
@@ -153,19 +153,19 @@ def test_filters_are_judged_on_what_is_held() -> None:
 
 @pytest.mark.parametrize("size", [120, 600, 5000, 100_000])
 def test_samples_have_the_size_that_is_given(size: int) -> None:
-    read = explained(get(ROOM), sizes={Room: size})
+    read = explain_steps(get(ROOM), sizes={Room: size})
     assert read.requests[0].assumption == f"a Room of {size:,} bytes"
     assert read.result.house == "elm"
-    assert f"{10 * size:,} bytes together" in str(explained(scan_all(Room), sizes={Room: size}))
+    assert f"{10 * size:,} bytes together" in str(explain_steps(scan_all(Room), sizes={Room: size}))
 
 
 def test_what_is_put_is_padded_and_never_shortened() -> None:
-    assert explained(put(room()), sizes={Room: 3000}).write_units == 3.0
-    assert explained(put(room(notes="x" * 3000)), sizes={Room: 100}).write_units == 3.0
+    assert explain_steps(put(room()), sizes={Room: 3000}).write_units == 3.0
+    assert explain_steps(put(room(notes="x" * 3000)), sizes={Room: 100}).write_units == 3.0
 
 
 def test_measured_steps_are_explained_too() -> None:
-    measured = explained(measure(get(ROOM)))
+    measured = explain_steps(measure(get(ROOM)))
     assert (measured.read_units, measured.result.read_units) == (0.5, 0.5)
 
 
@@ -185,7 +185,7 @@ def test_a_request_that_dynamodb_would_refuse_is_refused(params: Any) -> None:
         return (yield Request("GetItem", params))
 
     with pytest.raises(ValidationException):
-        explained(ask())
+        explain_steps(ask())
 
 
 def room(floor: int = 1, **fields: Any) -> Room:

@@ -22,12 +22,12 @@ def portal(tmp_path: Path) -> Path:
     return path
 
 
-def verified(path: Path) -> Any:
+def verify_audit(path: Path) -> Any:
     return typed("audit", "verify", store=f"file:{path}")
 
 
 def test_an_untouched_log_holds(portal: Path) -> None:
-    done = verified(portal)
+    done = verify_audit(portal)
     assert done.exit_code == 0, done.output
     assert re.fullmatch(r"nothing is broken, among [\d,]+ items\n", done.stdout)
 
@@ -37,7 +37,7 @@ def test_one_changed_byte_is_found_and_named(portal: Path) -> None:
         entry = engine(Request("Scan", {"TableName": "audit", "Limit": 1}))["Items"][0]
         entry["actor"]["S"] = entry["actor"]["S"][:-1] + "?"
         engine(Request("PutItem", {"TableName": "audit", "Item": entry}))
-    done = verified(portal)
+    done = verify_audit(portal)
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
     assert lines[0].startswith(f"broken  {entry['PK']['S']}, entry {int(entry['SK']['S'])}: ")
@@ -45,7 +45,7 @@ def test_one_changed_byte_is_found_and_named(portal: Path) -> None:
 
 
 def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
-    done = verified(tmp_path / "empty.db")
+    done = verify_audit(tmp_path / "empty.db")
     assert done.exit_code == 1
     assert "The store lacks tables of portal: make what is missing with" in done.stderr
     assert "`bigtime tables create portal`" in done.stderr
@@ -67,7 +67,7 @@ def ask(path: Path, *arguments: object, key: str = KEY) -> Any:
 
 
 @pytest.fixture
-def anchored(portal: Path, tmp_path: Path) -> Path:
+def anchor_file(portal: Path, tmp_path: Path) -> Path:
     path = tmp_path / "anchor.jsonl"
     done = ask(portal, "anchor", path)
     assert done.exit_code == 0, done.output
@@ -105,29 +105,29 @@ def delete(engine: Engine, table: str, key: Any) -> None:
     engine(Request("DeleteItem", {"TableName": table, "Key": only}))
 
 
-def test_an_untouched_log_fits_its_anchor(portal: Path, anchored: Path) -> None:
-    done = ask(portal, "verify", "--anchor", anchored)
+def test_an_untouched_log_fits_its_anchor(portal: Path, anchor_file: Path) -> None:
+    done = ask(portal, "verify", "--anchor", anchor_file)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("nothing is broken")
 
 
 def test_a_record_deleted_with_its_chain_is_found_by_the_anchor(
-    portal: Path, anchored: Path
+    portal: Path, anchor_file: Path
 ) -> None:
     with Engine.open(portal) as engine:
         chain = chains_of(engine, "orders")[0]
         delete(engine, "orders", order_key(chain[-1]))
         for entry in chain:
             delete(engine, "audit", entry)
-    assert verified(portal).exit_code == 0  # by itself the log cannot tell
-    done = ask(portal, "verify", "--anchor", anchored)
+    assert verify_audit(portal).exit_code == 0  # by itself the log cannot tell
+    done = ask(portal, "verify", "--anchor", anchor_file)
     assert done.exit_code == 1
     name, last = chain[-1]["PK"]["S"], len(chain)
     assert f"broken  {name}, entry {last}: the entry was there, and is gone" in done.stdout
 
 
 def test_an_entry_cut_off_with_the_record_put_back_is_found_by_the_anchor(
-    portal: Path, anchored: Path
+    portal: Path, anchor_file: Path
 ) -> None:
     with Engine.open(portal) as engine:
         chain = chains_of(engine, "tenants")[0]
@@ -136,30 +136,30 @@ def test_an_entry_cut_off_with_the_record_put_back_is_found_by_the_anchor(
         key = {"PK": {"S": f"TENANT#{chain[-1]['id']['S']}"}, "SK": {"S": "METADATA"}}
         record = {**key, **chain[-2]["after"]["M"]}
         engine(Request("PutItem", {"TableName": "tenants", "Item": record}))
-    assert verified(portal).exit_code == 0
-    done = ask(portal, "verify", "--anchor", anchored)
+    assert verify_audit(portal).exit_code == 0
+    done = ask(portal, "verify", "--anchor", anchor_file)
     assert done.exit_code == 1
     assert f"{chain[-1]['PK']['S']}, entry {len(chain)}: the entry was there" in done.stdout
 
 
-def test_a_chain_written_anew_is_found_by_the_anchor(portal: Path, anchored: Path) -> None:
+def test_a_chain_written_anew_is_found_by_the_anchor(portal: Path, anchor_file: Path) -> None:
     with Engine.open(portal) as engine:
         chain = chains_of(engine, "orders")[0]
         last = chain[-1]
         last["actor"]["S"] = "nobody"
         last["hash"]["S"] = entry_hash(last)
         engine(Request("PutItem", {"TableName": "audit", "Item": last}))
-    assert verified(portal).exit_code == 0
-    done = ask(portal, "verify", "--anchor", anchored)
+    assert verify_audit(portal).exit_code == 0
+    done = ask(portal, "verify", "--anchor", anchor_file)
     assert done.exit_code == 1
     assert "the entry is not the one that was there" in done.stdout
 
 
 @pytest.mark.parametrize("harm", ["change", "cut", "empty", "noise"])
-def test_an_anchor_that_was_touched_is_refused(portal: Path, anchored: Path, harm: str) -> None:
-    text = anchored.read_bytes()
+def test_an_anchor_that_was_touched_is_refused(portal: Path, anchor_file: Path, harm: str) -> None:
+    text = anchor_file.read_bytes()
     lines = text.splitlines(keepends=True)
-    anchored.write_bytes(
+    anchor_file.write_bytes(
         {
             "change": text.replace(b'"sequence": 1', b'"sequence": 2', 1),
             "cut": b"".join(lines[:1] + lines[2:]),
@@ -167,14 +167,14 @@ def test_an_anchor_that_was_touched_is_refused(portal: Path, anchored: Path, har
             "noise": b"\xff\x00",
         }[harm]
     )
-    done = ask(portal, "verify", "--anchor", anchored)
+    done = ask(portal, "verify", "--anchor", anchor_file)
     assert done.exit_code == 2
     assert "anchor" in done.stderr and "nothing is broken" not in done.stdout
 
 
-def test_another_key_or_none_is_refused(portal: Path, anchored: Path, tmp_path: Path) -> None:
+def test_another_key_or_none_is_refused(portal: Path, anchor_file: Path, tmp_path: Path) -> None:
     assert "another BIGTIME_AUDIT_KEY" in (
-        ask(portal, "verify", "--anchor", anchored, key="other" * 8).stderr
+        ask(portal, "verify", "--anchor", anchor_file, key="other" * 8).stderr
     )
     short = ask(portal, "anchor", tmp_path / "new", key="short")
     assert short.exit_code == 2 and "at least 32 characters" in short.stderr

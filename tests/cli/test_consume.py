@@ -22,7 +22,7 @@ def place(store: str, number: int, total: int = 1) -> None:
     assert typed("run", f"{ORDERS}.place_order", "--order", order, store=store).exit_code == 0
 
 
-def counted(store: str) -> Any:
+def count_records(store: str) -> Any:
     done = typed("run", f"{ORDERS}.read_placed", "--customer", "alex", "--json", store=store)
     placed = json.loads(done.stdout)
     return placed and placed["orders"]
@@ -34,10 +34,10 @@ def test_once_handles_what_is_there_and_no_more_the_next_time(store: str) -> Non
     first = typed("consume", ORDERS, "--once", store=store)
     assert first.exit_code == 0, first.output
     assert "count_placed 6 records 0 s behind" in first.stdout  # each count is a record too
-    assert counted(store) == 3
+    assert count_records(store) == 3
     again = typed("consume", ORDERS, "--once", "--only", "count_placed", store=store)
     assert "count_placed 0 records" in again.stdout
-    assert counted(store) == 3
+    assert count_records(store) == 3
 
 
 def test_a_record_that_cannot_be_handled_is_set_aside_and_can_be_retried(
@@ -51,7 +51,7 @@ def test_a_record_that_cannot_be_handled_is_set_aside_and_can_be_retried(
     refused = "count_placed cannot handle a record, and tries again: This is more than we have."
     assert done.stderr.count(refused) == 4
     assert "Records set aside: 1. `bigtime dead-letters list" in done.stderr
-    assert counted(store) == 2
+    assert count_records(store) == 2
     assert typed("consume", ORDERS, "--once", store=store).exit_code == 0
 
     listed = typed("dead-letters", "list", ORDERS, store=store)
@@ -62,7 +62,7 @@ def test_a_record_that_cannot_be_handled_is_set_aside_and_can_be_retried(
 
     monkeypatch.setattr("tests.cli.orders.MOST", 10_000)
     assert typed("dead-letters", "retry", ORDERS, store=store).exit_code == 0
-    assert counted(store) == 3
+    assert count_records(store) == 3
     none = typed("dead-letters", "list", ORDERS, store=store)
     assert none.stdout == "orders has no dead letters.\n"
 
@@ -97,7 +97,7 @@ def test_it_handles_what_comes_until_it_is_stopped(store: str, ending: signal.Si
 
 def until_counted(store: str, orders: int) -> None:
     deadline = time.monotonic() + 60
-    while counted(store) != orders:
+    while count_records(store) != orders:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 

@@ -48,11 +48,11 @@ def load(store: str, *arguments: object, system: str = ORDERS) -> Any:
 def contents(store: str, table: str = "Orders") -> list[str]:
     """Every item of a table, in one order."""
     with open_store(store) as database:
-        items = database.run(scanned(table))
+        items = database.run(scan_items(table))
     return sorted(map(repr, items))
 
 
-def scanned(table: str) -> Steps[list[Any]]:
+def scan_items(table: str) -> Steps[list[Any]]:
     params: dict[str, Any] = {"TableName": table}
     items: list[Any] = []
     while True:

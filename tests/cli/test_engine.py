@@ -184,7 +184,7 @@ def write(url: str, name: str, acknowledged: list[str]) -> None:
 # Scrub and compact.
 
 
-def filled(path: Path) -> Path:
+def fill_file(path: Path) -> Path:
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         orders = engine.boto3_client()
         orders.create_table(**ORDERS)
@@ -194,7 +194,7 @@ def filled(path: Path) -> Path:
 
 
 def test_a_sound_file_is_scrubbed_and_compacted(tmp_path: Path) -> None:
-    file = filled(tmp_path / "shop.db")
+    file = fill_file(tmp_path / "shop.db")
     scrubbed = run("engine", "scrub", file)
     assert scrubbed.returncode == 0
     assert "1 tables, 20 items" in scrubbed.stdout and "0 wrong, 0 repaired" in scrubbed.stdout
@@ -204,7 +204,7 @@ def test_a_sound_file_is_scrubbed_and_compacted(tmp_path: Path) -> None:
 
 
 def test_a_wrong_count_is_shown_and_repaired(tmp_path: Path) -> None:
-    file = filled(tmp_path / "shop.db")
+    file = fill_file(tmp_path / "shop.db")
     change(file, "UPDATE counts SET items = 7")
     wrong = run("engine", "scrub", file)
     assert wrong.returncode == 1 and "wrong: Orders: the table has 20 items" in wrong.stdout

@@ -22,19 +22,19 @@ def do(store: str, pattern: str, *arguments: object) -> Result:
     return typed("run", f"{ORDERS}.{pattern}", *arguments, store=store)
 
 
-def said(store: str, pattern: str, *arguments: object) -> str:
+def output_of(store: str, pattern: str, *arguments: object) -> str:
     done = do(store, pattern, *arguments)
     assert done.exit_code == 0, done.output
     return done.stdout
 
 
-def told(store: str, pattern: str, *arguments: object) -> Any:
-    return json.loads(said(store, pattern, *arguments, "--json"))
+def json_of(store: str, pattern: str, *arguments: object) -> Any:
+    return json.loads(output_of(store, pattern, *arguments, "--json"))
 
 
 def place(store: str, number: int, **more: Any) -> Order:
     order = {"customer": "alex", "number": number, **more}
-    placed: Order = told(store, "place_order", "--order", json.dumps(order))
+    placed: Order = json_of(store, "place_order", "--order", json.dumps(order))
     return placed
 
 
@@ -84,7 +84,7 @@ def test_an_entity_is_typed_as_json_and_printed_as_a_record(store: str) -> None:
         "placed_at": "2026-03-10T12:00:00Z",
         "tags": ["b", "a"],
     }
-    printed = said(store, "place_order", "--order", json.dumps(order))
+    printed = output_of(store, "place_order", "--order", json.dumps(order))
     assert lines_of(printed) == [
         ["customer", "alex"],
         ["number", "7"],
@@ -95,25 +95,25 @@ def test_an_entity_is_typed_as_json_and_printed_as_a_record(store: str) -> None:
         ["lines", "[]"],
         ["note"],
     ]
-    assert said(store, "read_order", "--customer", "alex", "--number", "7") == printed
+    assert output_of(store, "read_order", "--customer", "alex", "--number", "7") == printed
 
 
 def test_what_json_prints_can_be_typed_again(store: str) -> None:
     placed = place(store, 1, total="5", tags=["x"], lines=[{"sku": "a", "quantity": 2}])
-    said(store, "forget_order", "--customer=alex", "--number=1")
-    again = told(store, "place_order", f"--order={json.dumps(placed)}")
-    assert again == placed == told(store, "read_order", "--customer", "alex", "--number", "1")
+    output_of(store, "forget_order", "--customer=alex", "--number=1")
+    again = json_of(store, "place_order", f"--order={json.dumps(placed)}")
+    assert again == placed == json_of(store, "read_order", "--customer", "alex", "--number", "1")
 
 
 def test_values_are_read_by_the_types_of_the_parameters(store: str) -> None:
     place(store, 1, placed_at="2026-03-10T12:00:00Z")
     place(store, 2, placed_at="2026-03-11T12:00:00Z")
-    changed = told(
+    changed = json_of(
         store, "change_status", "--customer", "alex", "--number", 1, "--status", "shipped"
     )
     assert changed["status"] == "shipped"
     since = ["--customer", "alex", "--since", "2026-03-11T00:00:00Z", "--limit", "9"]
-    assert [item["number"] for item in told(store, "list_orders", *since)["items"]] == [2]
+    assert [item["number"] for item in json_of(store, "list_orders", *since)["items"]] == [2]
 
 
 @pytest.mark.parametrize("number", ["--numbers=3", "--numbers", '--numbers=["3"]'])
@@ -122,7 +122,7 @@ def test_a_list_is_typed_by_repeating_it_or_as_json(store: str, number: str) -> 
         place(store, one)
     last = [number] if "=" in number else [number, "3"]
     first = [] if "[" in number else ["--numbers", "1"]
-    found = told(store, "read_orders", "--customer", "alex", *first, *last)
+    found = json_of(store, "read_orders", "--customer", "alex", *first, *last)
     assert [one["number"] for one in found] == ([3] if "[" in number else [1, 3])
 
 
@@ -130,10 +130,10 @@ def test_lists_of_records_and_records_in_them_are_json(store: str) -> None:
     place(store, 1)
     each = ["--lines", '{"sku": "a"}', "--lines", '{"sku": "b", "quantity": 3}']
     bounds = ["--bounds", '{"least": 1, "most": "2"}']
-    done = told(store, "set_lines", "--customer", "alex", "--number", 1, *each, *bounds)
+    done = json_of(store, "set_lines", "--customer", "alex", "--number", 1, *each, *bounds)
     assert done["lines"] == [{"sku": "a", "quantity": 1}, {"sku": "b", "quantity": 3}]
     together = ["--lines", '[{"sku": "c"}]']
-    done = told(store, "set_lines", "--customer", "alex", "--number", 1, *together)
+    done = json_of(store, "set_lines", "--customer", "alex", "--number", 1, *together)
     assert done["lines"] == [{"sku": "c", "quantity": 1}]
 
 
@@ -152,7 +152,7 @@ def test_lists_of_records_and_records_in_them_are_json(store: str) -> None:
 def test_a_yes_or_no_is_an_option_alone(store: str, flag: list[str], first: int) -> None:
     for number in (1, 2, 3):
         place(store, number)
-    page = told(store, "list_orders", *flag, "--customer", "alex")
+    page = json_of(store, "list_orders", *flag, "--customer", "alex")
     assert page["items"][0]["number"] == first
 
 
@@ -162,7 +162,7 @@ def test_pages_join_up_by_the_cursor_that_is_printed(store: str) -> None:
     seen: list[str] = []
     after: list[str] = []
     while True:
-        printed = said(store, "list_orders", "--customer", "alex", *after).splitlines()
+        printed = output_of(store, "list_orders", "--customer", "alex", *after).splitlines()
         seen += [line.split()[1] for line in printed if line.startswith("alex ")]
         if not printed[-1].startswith("There is more: --after "):
             break
@@ -176,14 +176,14 @@ def test_pages_join_up_by_the_cursor_that_is_printed(store: str) -> None:
 def test_secrets_are_not_printed(store: str) -> None:
     order = json.dumps({"customer": "alex", "number": 1, "card": "4111-1111"})
     for how in ([], ["--json"]):
-        assert "4111" not in said(store, "place_order", "--order", order, *how)
-        said(store, "forget_order", "--customer", "alex", "--number", 1)
+        assert "4111" not in output_of(store, "place_order", "--order", order, *how)
+        output_of(store, "forget_order", "--customer", "alex", "--number", 1)
 
 
 def test_an_empty_column_is_left_out_of_a_list(store: str) -> None:
     place(store, 1, note="first")
     place(store, 2)
-    head, first, second = said(store, "list_orders", "--customer", "alex").splitlines()[:3]
+    head, first, second = output_of(store, "list_orders", "--customer", "alex").splitlines()[:3]
     assert head.split() == ["customer", "number", "total", "status", "tags", "lines", "note"]
     assert first.split()[-1] == "first" and second.split()[-1] == "[]"
 
@@ -191,7 +191,7 @@ def test_an_empty_column_is_left_out_of_a_list(store: str) -> None:
 def test_what_does_not_fit_a_cell_follows_under_its_name(store: str) -> None:
     place(store, 1, total="5", lines=[{"sku": "a"}])
     place(store, 2, total="7")
-    printed = said(store, "view_customer", "--customer", "alex")
+    printed = output_of(store, "view_customer", "--customer", "alex")
     head, _, rest = printed.partition("\n\nlatest:\n")
     assert lines_of(head) == [["customer", "alex"], ["orders", "2"]]
     latest, _, best = rest.partition("\nbest:\n")
@@ -201,7 +201,7 @@ def test_what_does_not_fit_a_cell_follows_under_its_name(store: str) -> None:
 
 def test_parts_of_a_result_stand_apart(store: str) -> None:
     place(store, 1)
-    printed = said(store, "both_ends", "--customer", "alex")
+    printed = output_of(store, "both_ends", "--customer", "alex")
     first, last = printed.split("\n\n")
     assert lines_of(first)[1][:2] == lines_of(last)[1][:2] == ["alex", "1"]
 
@@ -229,7 +229,7 @@ def test_simple_results_are_printed_simply(
     store: str, pattern: str, more: list[str], printed: str
 ) -> None:
     place(store, 1, tags=["y", "x"])
-    assert said(store, pattern, "--customer", "alex", *more) == printed
+    assert output_of(store, pattern, "--customer", "alex", *more) == printed
 
 
 # What goes wrong
@@ -246,7 +246,7 @@ def test_an_error_of_the_domain_is_a_sentence_with_its_code(store: str) -> None:
 def test_a_cursor_of_another_query_is_refused(store: str) -> None:
     for number in range(3):
         place(store, number)
-    page = told(store, "list_orders", "--customer", "alex")
+    page = json_of(store, "list_orders", "--customer", "alex")
     done = do(store, "list_orders", "--customer", "blair", "--after", page["after"])
     assert done.exit_code == 1
     assert done.stderr == "This cursor belongs to another query. (cursor-error)\n"

@@ -97,10 +97,10 @@ class Streaming:
         return [
             record
             for shard in self.shards(arn)
-            for record in self.drained(self.iterator(shard["ShardId"], StreamArn=arn))
+            for record in self.drain(self.iterator(shard["ShardId"], StreamArn=arn))
         ]
 
-    def drained(self, iterator: str | None, **params: Any) -> list[Response]:
+    def drain(self, iterator: str | None, **params: Any) -> list[Response]:
         found: list[Response] = []
         while iterator:
             page = call(self.engine, "GetRecords", ShardIterator=iterator, **params)
@@ -275,10 +275,10 @@ def test_iterators_start_where_they_were_asked_to(single: Streaming) -> None:
     at = single.iterator(shard, "AT_SEQUENCE_NUMBER", SequenceNumber=second)
     after = single.iterator(shard, "AFTER_SEQUENCE_NUMBER", SequenceNumber=second)
     single.put("d")
-    assert names(single.drained(single.iterator(shard))) == ["a", "b", "c", "d"]
-    assert names(single.drained(at)) == ["b", "c", "d"]
-    assert names(single.drained(after)) == ["c", "d"]
-    assert names(single.drained(latest)) == ["d"]
+    assert names(single.drain(single.iterator(shard))) == ["a", "b", "c", "d"]
+    assert names(single.drain(at)) == ["b", "c", "d"]
+    assert names(single.drain(after)) == ["c", "d"]
+    assert names(single.drain(latest)) == ["d"]
 
 
 def test_an_iterator_starts_at_a_moment(single: Streaming) -> None:
@@ -290,7 +290,7 @@ def test_an_iterator_starts_at_a_moment(single: Streaming) -> None:
     (shard,) = [one["ShardId"] for one in single.shards()]
 
     def since(moment: float) -> list[str]:
-        return names(single.drained(single.iterator(shard, "AT_TIMESTAMP", Timestamp=moment)))
+        return names(single.drain(single.iterator(shard, "AT_TIMESTAMP", Timestamp=moment)))
 
     assert since(moments[1]) == ["b", "c"]
     assert since(moments[1] + 0.5) == ["c"]
@@ -306,7 +306,7 @@ def test_an_iterator_dies_after_a_quarter_of_an_hour(single: Streaming) -> None:
     single.put("a")
     iterator = single.iterator(single.shards()[0]["ShardId"])
     single.clock.now += 900
-    assert names(single.drained(iterator)) == ["a"]
+    assert names(single.drain(iterator)) == ["a"]
     single.clock.now += 1
     with pytest.raises(ExpiredIteratorException) as caught:
         call(single.engine, "GetRecords", ShardIterator=iterator)
@@ -319,7 +319,7 @@ def test_reading_gives_a_fresh_iterator(single: Streaming) -> None:
         single.clock.now += 800
         iterator = call(single.engine, "GetRecords", ShardIterator=iterator)["NextShardIterator"]
     single.put("a")
-    assert names(single.drained(iterator)) == ["a"]
+    assert names(single.drain(iterator)) == ["a"]
 
 
 def test_a_day_old_record_is_trimmed(single: Streaming) -> None:
@@ -333,7 +333,7 @@ def test_a_day_old_record_is_trimmed(single: Streaming) -> None:
     single.clock.now += 10 * 60
     # No matter whether the housekeeper has been there yet.
     for _ in range(2):
-        assert names(single.drained(from_horizon)) == ["new"]
+        assert names(single.drain(from_horizon)) == ["new"]
         for kind in ("AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"):
             with pytest.raises(TrimmedDataAccessException) as caught:
                 single.iterator(shard, kind, SequenceNumber=old)
@@ -444,13 +444,13 @@ def test_a_read_gives_a_thousand_records_or_a_megabyte(single: Streaming) -> Non
     iterator = single.iterator(single.shards()[0]["ShardId"])
     first = call(single.engine, "GetRecords", ShardIterator=iterator)
     assert len(first["Records"]) == 1000
-    assert len(single.drained(first["NextShardIterator"], Limit=7)) == 100
+    assert len(single.drain(first["NextShardIterator"], Limit=7)) == 100
     latest = single.iterator(single.shards()[0]["ShardId"], "LATEST")
     for number in range(4):
         single.put(f"long {number}", text=s("x" * 300_000))
     page = call(single.engine, "GetRecords", ShardIterator=latest)
     assert names(page["Records"]) == ["long 0", "long 1", "long 2"]
-    assert names(single.drained(page["NextShardIterator"])) == ["long 3"]
+    assert names(single.drain(page["NextShardIterator"])) == ["long 3"]
 
 
 # --- Shards -------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ class TestUnprocessed:
     def test_is_never_waited_for_when_there_is_none(self, engine: Engine) -> None:
         slept: list[float] = []
         opened(engine, BIG_TIME_DEALS)
-        store = Store(engine, randomness=unused, sleep=slept.append)
+        store = Store(engine, randomness=no_randomness, sleep=slept.append)
         store.run(put_many(users(120)))
         store.run(get_many([User.key(f"user{n}") for n in range(120)]))
         store.run(delete_many([User.key(f"user{n}") for n in range(120)]))
@@ -211,7 +211,7 @@ def refused_for_ever(engine: Engine, drawn: bytes) -> list[float]:
     return slept
 
 
-def unused(count: int) -> bytes:
+def no_randomness(count: int) -> bytes:
     raise AssertionError("nobody has to draw anything")
 
 

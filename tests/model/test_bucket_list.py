@@ -63,7 +63,7 @@ def store(engine: Engine) -> Store:
     return opened(engine, BIG_TIME_DEALS)
 
 
-def listed(store: Store, series: str) -> list[str]:
+def listed_buckets(store: Store, series: str) -> list[str]:
     """The buckets that a list has."""
     found = store.run(all_of(ENTRY.within("main", series=series)))
     return [one.bucket[:10] for one in found]
@@ -88,7 +88,7 @@ def test_the_first_write_to_a_bucket_lists_it_before(
 ) -> None:
     store.run(write(deal(NOON, 1)))
     assert operations(store) == ["BatchWriteItem", operation]
-    assert [listed(store, series) for series in LISTS] == [["2026-03-10"]] * 3
+    assert [listed_buckets(store, series) for series in LISTS] == [["2026-03-10"]] * 3
 
 
 def test_later_writes_to_it_cost_nothing_more(store: Store) -> None:
@@ -115,7 +115,7 @@ def test_only_what_is_new_is_listed(store: Store) -> None:
 
 def test_a_batch_lists_each_bucket_once(store: Store) -> None:
     store.run(load_many(deal(NOON - timedelta(hours=n), n) for n in range(100)))
-    assert listed(store, LISTS[1]) == [f"2026-03-{day:02}" for day in (6, 7, 8, 9, 10)]
+    assert listed_buckets(store, LISTS[1]) == [f"2026-03-{day:02}" for day in (6, 7, 8, 9, 10)]
     sent = [len(request.params["RequestItems"]["BigTimeDeals"]) for request in requests(store)[:5]]
     assert sent == [15, 25, 25, 25, 25]
 
@@ -129,7 +129,7 @@ def test_an_update_that_moves_an_item_lists_where_it_goes(store: Store) -> None:
     store.run(update(Deal.key(deal(NOON, 1).deal_id), brand="ACME"))
     assert operations(store) == ["GetItem", "BatchWriteItem", "UpdateItem"]
     for brand in ("SONY", "ACME"):
-        assert listed(store, f"Deal.GSI2#BRAND#{brand}#day") == ["2026-03-10"]
+        assert listed_buckets(store, f"Deal.GSI2#BRAND#{brand}#day") == ["2026-03-10"]
 
 
 def test_an_upsert_lists_what_it_may_make(engine: Engine) -> None:
@@ -213,7 +213,7 @@ def test_a_store_that_did_not_list_a_bucket_lists_it_again(engine: Engine, store
     other = opened_again(engine)
     other.run(put(deal(NOON, 2)))
     assert operations(other) == ["BatchWriteItem", "PutItem"]
-    assert listed(store, LISTS[1]) == ["2026-03-10"]
+    assert listed_buckets(store, LISTS[1]) == ["2026-03-10"]
 
 
 def opened_again(engine: Engine) -> Store:

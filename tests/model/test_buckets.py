@@ -47,7 +47,7 @@ def days_ago(days: int, n: int = 0, **fields: Any) -> Deal:
     return deal(NOON - timedelta(days=days), n, **fields)
 
 
-def asked(store: Store) -> list[str]:
+def asked_partitions(store: Store) -> list[str]:
     """The partitions that were asked, without their list, and for how many deals."""
     made = requests(store)
     assert [one.operation for one in made] == ["Query"] * len(made)
@@ -76,7 +76,7 @@ def test_only_days_that_have_deals_are_asked_for_what_is_missing_and_one_more(
     fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(2, 3), days_ago(30, 4), days_ago(30, 5)])
     page = store.run(newest_first(APPLE, limit=4))
     assert [int(one.title[-1]) for one in page] == [2, 1, 3, 5]
-    assert asked(store) == ["2026-03-10 5", "2026-03-08 3", "2026-02-08 2"]
+    assert asked_partitions(store) == ["2026-03-10 5", "2026-03-08 3", "2026-02-08 2"]
 
 
 def test_the_list_is_read_from_today(store: Store) -> None:
@@ -128,7 +128,7 @@ def test_a_full_page_is_the_last_one_where_nothing_follows(store: Store) -> None
 def test_a_page_that_is_full_at_the_end_of_a_day_looks_at_the_next(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(7, 3)])
     page = store.run(newest_first(APPLE, limit=2))
-    assert asked(store) == ["2026-03-10 3", "2026-03-03 1"]
+    assert asked_partitions(store) == ["2026-03-10 3", "2026-03-03 1"]
     assert page.position is not None
     assert page.position.place == {"bucket": "2026-03-03T00:00:00", "key": None}
 
@@ -156,7 +156,7 @@ def test_a_filter_that_refuses_whole_days_ends_a_page_early(store: Store) -> Non
     fill(store, [days_ago(days, days, price=days) for days in range(25)])
     page = store.run(newest_first(APPLE, limit=2, filter=attr("price") == 24))
     assert (page.items, page.position is None) == ([], False)
-    assert len(asked(store)) == PATIENCE
+    assert len(asked_partitions(store)) == PATIENCE
     found: list[str] = []
     while page.position is not None:
         page = store.run(

@@ -279,24 +279,26 @@ MAKERS = st.sampled_from([None, "X", "Y"])
 Writing = Callable[[World], Any]
 
 
-def writing(make: Callable[..., Op[Any]]) -> Callable[..., Writing]:
+def writer_of(make: Callable[..., Op[Any]]) -> Callable[..., Writing]:
     return lambda *given: lambda world: world.run(make(*given))
 
 
 writings = st.one_of(
-    st.builds(writing(lambda name, brand: create(like(name, brand))), NAMES, st.sampled_from("XY")),
     st.builds(
-        writing(lambda name, brand: delete(like(name, brand).own_key())),
+        writer_of(lambda name, brand: create(like(name, brand))), NAMES, st.sampled_from("XY")
+    ),
+    st.builds(
+        writer_of(lambda name, brand: delete(like(name, brand).own_key())),
         NAMES,
         st.sampled_from("XY"),
     ),
     st.builds(
-        writing(lambda name, maker: create(Offer(offer_id=name, maker=maker))), NAMES, MAKERS
+        writer_of(lambda name, maker: create(Offer(offer_id=name, maker=maker))), NAMES, MAKERS
     ),
-    st.builds(writing(lambda name, maker: update(Offer.key(name), maker=maker)), NAMES, MAKERS),
-    NAMES.map(writing(lambda name: delete(Offer.key(name)))),
-    NAMES.map(writing(lambda name: restore(Offer.key(name)))),
-    NAMES.map(writing(lambda name: erase(Offer.key(name)))),
+    st.builds(writer_of(lambda name, maker: update(Offer.key(name), maker=maker)), NAMES, MAKERS),
+    NAMES.map(writer_of(lambda name: delete(Offer.key(name)))),
+    NAMES.map(writer_of(lambda name: restore(Offer.key(name)))),
+    NAMES.map(writer_of(lambda name: erase(Offer.key(name)))),
 )
 
 

@@ -64,7 +64,7 @@ class Thing(Entity, table=EVERYTHING):
 THINGS = System("things", (EVERYTHING,))
 
 
-def keyed(*attributes: tuple[str, str]) -> list[dict[str, str]]:
+def key_schema(*attributes: tuple[str, str]) -> list[dict[str, str]]:
     return [{"AttributeName": name, "KeyType": kind} for name, kind in attributes]
 
 
@@ -81,24 +81,26 @@ def test_a_request_has_all_that_is_declared_and_no_more() -> None:
             {"AttributeName": "c", "AttributeType": "S"},
             {"AttributeName": "d", "AttributeType": "B"},
         ],
-        "KeySchema": keyed(("PK", "HASH"), ("SK", "RANGE")),
+        "KeySchema": key_schema(("PK", "HASH"), ("SK", "RANGE")),
         "BillingMode": "PAY_PER_REQUEST",
         "GlobalSecondaryIndexes": [
             {
                 "IndexName": "Many",
-                "KeySchema": keyed(("a", "HASH"), ("b", "HASH"), ("c", "RANGE"), ("d", "RANGE")),
+                "KeySchema": key_schema(
+                    ("a", "HASH"), ("b", "HASH"), ("c", "RANGE"), ("d", "RANGE")
+                ),
                 "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["e", "f"]},
             },
             {
                 "IndexName": "Plain",
-                "KeySchema": keyed(("c", "HASH")),
+                "KeySchema": key_schema(("c", "HASH")),
                 "Projection": {"ProjectionType": "ALL"},
             },
         ],
         "LocalSecondaryIndexes": [
             {
                 "IndexName": "Local",
-                "KeySchema": keyed(("PK", "HASH"), ("a", "RANGE")),
+                "KeySchema": key_schema(("PK", "HASH"), ("a", "RANGE")),
                 "Projection": {"ProjectionType": "KEYS_ONLY"},
             }
         ],

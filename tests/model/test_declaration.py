@@ -150,7 +150,7 @@ def module_of(name: str, **values: Any) -> ModuleType:
     return module
 
 
-def fetching(title: str) -> Any:
+def fetch_pattern(title: str) -> Any:
     @pattern(title, index="Main table")
     def fetch(name: str) -> Steps[Thing | None]:
         return (yield from get(Thing.key(name)))
@@ -158,7 +158,7 @@ def fetching(title: str) -> Any:
     return fetch
 
 
-def reacting() -> Any:
+def reaction_of() -> Any:
     @reaction(Thing.layout.table)
     def react(change: Any) -> Steps[None]:
         yield from get(Thing.key("x"))
@@ -167,12 +167,15 @@ def reacting() -> Any:
 
 
 def test_two_patterns_of_one_name_do_not_hide_each_other() -> None:
-    modules = module_of("a", fetch=fetching("Fetch")), module_of("b", fetch=fetching("Get"))
+    modules = (
+        module_of("a", fetch=fetch_pattern("Fetch")),
+        module_of("b", fetch=fetch_pattern("Get")),
+    )
     with pytest.raises(DesignError, match="system things has two patterns fetch, in a and b; re"):
         System("things", (Thing.layout.table,), modules)
 
 
 def test_two_reactions_of_one_name_do_not_hide_each_other() -> None:
-    modules = module_of("a", react=reacting()), module_of("b", react=reacting())
+    modules = module_of("a", react=reaction_of()), module_of("b", react=reaction_of())
     with pytest.raises(DesignError, match="system things has two reactions react, in a and b; re"):
         System("things", (Thing.layout.table,), modules)

@@ -125,14 +125,14 @@ UNORDERED = {
 }
 
 
-def named(kinds: dict[str, Kind]) -> pytest.MarkDecorator:
+def with_names(kinds: dict[str, Kind]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("kind", kinds.values(), ids=kinds.keys())
 
 
 # Laws
 
 
-@named(KINDS | UNORDERED)
+@with_names(KINDS | UNORDERED)
 @given(data=st.data())
 def test_decode_undoes_encode(kind: Kind, data: st.DataObject) -> None:
     value = data.draw(kind.values)
@@ -144,7 +144,7 @@ def test_decode_undoes_encode(kind: Kind, data: st.DataObject) -> None:
         assert not encoding.lossy
 
 
-@named(KINDS | BUCKETS)
+@with_names(KINDS | BUCKETS)
 @given(data=st.data())
 def test_bytes_sort_as_values_do(kind: Kind, data: st.DataObject) -> None:
     one, other = data.draw(kind.values), data.draw(kind.values)
@@ -158,7 +158,7 @@ def test_bytes_sort_as_values_do(kind: Kind, data: st.DataObject) -> None:
         assert (a == b) == (one == other)
 
 
-@named(KINDS | BUCKETS | UNORDERED)
+@with_names(KINDS | BUCKETS | UNORDERED)
 @given(data=st.data())
 def test_every_text_is_in_the_language(kind: Kind, data: st.DataObject) -> None:
     value = data.draw(kind.values)
@@ -185,7 +185,7 @@ def test_in_a_sort_key_nothing_in_a_text_sorts_below_the_delimiter(text: str) ->
     assert all(character > "#" for character in encoded)
 
 
-@named(BUCKETS)
+@with_names(BUCKETS)
 @given(data=st.data())
 def test_a_bucket_decodes_to_its_start(kind: Kind, data: st.DataObject) -> None:
     encoding = kind.encoding(PARTITION)
@@ -196,7 +196,7 @@ def test_a_bucket_decodes_to_its_start(kind: Kind, data: st.DataObject) -> None:
     assert encoding.encode(start) == encoding.encode(value)
 
 
-@named(BUCKETS)
+@with_names(BUCKETS)
 @given(data=st.data())
 def test_buckets_walk_without_gaps(kind: Kind, data: st.DataObject) -> None:
     bucket = kind.encoding(PARTITION).bucket

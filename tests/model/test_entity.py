@@ -132,20 +132,20 @@ things = st.builds(
 
 
 @pytest.fixture(scope="module")
-def everything() -> Any:
+def all_items() -> Any:
     with Engine.memory(housekeeping=False) as engine:
         yield World(engine, EVERYTHING)
 
 
 @given(thing=things)
-def test_an_entity_comes_back_from_the_table_as_it_went_in(everything: World, thing: Thing) -> None:
-    assert everything.run(put(thing)) == thing
-    assert everything.run(get(thing.own_key())) == thing
-    assert everything.run(get(Thing.key(thing.handle, thing.number, thing.uid))) == thing
+def test_an_entity_comes_back_from_the_table_as_it_went_in(all_items: World, thing: Thing) -> None:
+    assert all_items.run(put(thing)) == thing
+    assert all_items.run(get(thing.own_key())) == thing
+    assert all_items.run(get(Thing.key(thing.handle, thing.number, thing.uid))) == thing
 
 
 @given(thing=things)
-def test_a_key_is_told_by_its_item(everything: World, thing: Thing) -> None:
+def test_a_key_is_told_by_its_item(all_items: World, thing: Thing) -> None:
     item = Thing.layout.to_item(thing)
     assert Thing.key_of(item).item == thing.own_key().item
     assert Thing.key_of(item).fields == thing.own_key().fields

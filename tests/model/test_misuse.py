@@ -53,12 +53,12 @@ A_CLASS: Any = Brand
 A_TABLE: Any = Brand.layout.table
 
 
-def unasked(request: Request) -> Response:
+def refuse_request(request: Request) -> Response:
     raise AssertionError(f"{request} was sent")
 
 
 def run(steps: Any) -> Any:
-    return Store(unasked).run(steps)
+    return Store(refuse_request).run(steps)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ templates = st.builds(
 keys = st.tuples(templates, templates)
 
 
-def declared(shapes: list[tuple[Any, Any]], type_attribute: str | None) -> Table:
+def declare_table(shapes: list[tuple[Any, Any]], type_attribute: str | None) -> Table:
     """A table with as many of these entities as it lets in."""
     index = global_index("GSI1", "GSI1PK", "GSI1SK")
     table = Table("Things", "PK", "SK", indexes=[index], type_attribute=type_attribute)
@@ -69,7 +69,7 @@ def declare(name: str, table: Table, keys: Keys) -> None:
 
 
 designs = st.builds(
-    declared,
+    declare_table,
     st.lists(st.tuples(keys, keys), min_size=2, max_size=4),
     st.sampled_from([None, "Type"]),
 ).filter(lambda table: len(table.entities) > 1)

@@ -169,8 +169,8 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
         asked["filter"] = attr("subject") == "even"
     with Engine.memory(housekeeping=False) as engine:
         store = opened(engine, BIG_TIME_DEALS)
-        numbers = {numbered(n).message_id: n for n in range(31)}
-        fill(store, [numbered(n) for n in there])
+        numbers = {message_number(n).message_id: n for n in range(31)}
+        fill(store, [message_number(n) for n in there])
         churn = Churn(there)
         seen: list[int] = []
         position: Position | None = None
@@ -185,12 +185,12 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
                 break
             for comes, n in happening:
                 churn.happens(n, comes=comes)
-                store.run(put(numbered(n)) if comes else leaving(n, within))
+                store.run(put(message_number(n)) if comes else leave_range(n, within))
     assert seen == sorted(seen, reverse=newest_first)
     churn.check(seen, (n for n in range(31) if n % 2 == 0 or not only_even))
 
 
-def numbered(n: int) -> Message:
+def message_number(n: int) -> Message:
     return Message(
         username="alex",
         message_id=ksuid(NOON, n),
@@ -199,11 +199,11 @@ def numbered(n: int) -> Message:
     )
 
 
-def leaving(n: int, within: KeyRange[Message]) -> Runnable[Any]:
+def leave_range(n: int, within: KeyRange[Message]) -> Runnable[Any]:
     """Out of the table; or of the index alone, by whatever a message may become."""
     if within is INBOX:
-        return delete(numbered(n).own_key())
-    return put(numbered(n).model_copy(update={"unread_by": "bob" if n % 3 else None}))
+        return delete(message_number(n).own_key())
+    return put(message_number(n).model_copy(update={"unread_by": "bob" if n % 3 else None}))
 
 
 def test_a_position_survives_the_item_it_names(store: Store) -> None:

@@ -133,7 +133,7 @@ def test_a_secret_that_may_be_none_is_declared_without_a_warning() -> None:
         assert HUSH not in repr(Quiet(id="a", hush=HUSH))
 
 
-def broken(**stored: Any) -> Item:
+def broken_item(**stored: Any) -> Item:
     return {**Account.layout.to_item(ACCOUNT), **stored}
 
 
@@ -162,9 +162,11 @@ LEAKS: dict[str, Callable[[], Any]] = {
     "a query": lambda: Session.within("ByUser", user="al", token=[HUSH]),
     "a stretch": lambda: Session.within("ByUser", user="al", token=less_than([HUSH])),
     "a partition": lambda: partition(Session, "main", token=[HUSH]),
-    "an item": lambda: Account.layout.from_item(broken(Plain={"N": HUSH})),
-    "an item with a list": lambda: Account.layout.from_item(broken(Old={"L": [{"N": HUSH}]})),
-    "an item that is too long": lambda: Account.layout.from_item(broken(Limited={"S": HUSH * 9})),
+    "an item": lambda: Account.layout.from_item(broken_item(Plain={"N": HUSH})),
+    "an item with a list": lambda: Account.layout.from_item(broken_item(Old={"L": [{"N": HUSH}]})),
+    "an item that is too long": lambda: Account.layout.from_item(
+        broken_item(Limited={"S": HUSH * 9})
+    ),
     "an item's key": lambda: Session.key_of({"PK": {"S": HUSH}, "SK": {"S": "SESSION"}}),
     "an item at a secret key": lambda: Session.layout.from_item(
         {**Session.layout.to_item(SESSION), "User": {"N": "1"}}

@@ -540,9 +540,9 @@ def test_the_engine_answers_as_the_laws_say(engine: Engine) -> None:
     for x in words:
         for asked in (each for each in OPERANDS if OPERANDS[each] == 1):
             wanted = {key for key, found in own.items() if COMPARE[asked](found[0], x)}
-            assert queried(engine, pair.condition({}, asked, [x])) == wanted
+            assert query_keys(engine, pair.condition({}, asked, [x])) == wanted
             inner = {key for key, (a, b) in own.items() if a == "a" and COMPARE[asked](b, x)}
-            assert queried(engine, pair.condition({"x": "a"}, asked, [x])) == inner
+            assert query_keys(engine, pair.condition({"x": "a"}, asked, [x])) == inner
 
 
 def store(engine: Engine, keys: Iterable[str]) -> None:
@@ -559,7 +559,7 @@ def store(engine: Engine, keys: Iterable[str]) -> None:
         engine(Request("PutItem", {"TableName": "keys", "Item": item}))
 
 
-def queried(engine: Engine, condition: SortCondition | None) -> set[str]:
+def query_keys(engine: Engine, condition: SortCondition | None) -> set[str]:
     assert condition is not None
     names = [f":{number}" for number, _ in enumerate(condition.operands)]
     spelt = {

@@ -148,17 +148,17 @@ def test_how_many_actions_there_may_be() -> None:
         transact(*many)
 
 
-def cancelled(*codes: str) -> TransactionCanceledException:
+def cancellation(*codes: str) -> TransactionCanceledException:
     return TransactionCanceledException([{"Code": code} for code in codes])
 
 
 def test_a_conflict_between_transactions_is_a_conflict() -> None:
-    failed = like("X", "al").failure(cancelled("None", "TransactionConflict"))
+    failed = like("X", "al").failure(cancellation("None", "TransactionConflict"))
     assert isinstance(failed, Conflict)
 
 
 def test_what_is_nobody_s_condition_is_raised_as_it_is(world: World) -> None:
-    error = cancelled("None", "ValidationError")
+    error = cancellation("None", "ValidationError")
     assert like("X", "al").failure(error) is error
     unsaid = TransactionCanceledException([])
     assert like("X", "al").failure(unsaid) is unsaid
@@ -204,7 +204,7 @@ def test_an_item_may_be_asked_for_twice(world: World) -> None:
 
 
 def test_reading_amid_a_transaction_is_a_conflict() -> None:
-    failed = get_together(Brand.key("X")).failure(cancelled("TransactionConflict"))
+    failed = get_together(Brand.key("X")).failure(cancellation("TransactionConflict"))
     assert isinstance(failed, Conflict)
 
 

@@ -77,29 +77,29 @@ def world(engine: Engine) -> World:
     return World(engine, OFFICE)
 
 
-def booking(number: int, state: State = State.OPEN, desk: str = "window") -> Booking:
+def booking_of(number: int, state: State = State.OPEN, desk: str = "window") -> Booking:
     return Booking(number=number, state=state, desk=desk)
 
 
 def test_only_those_that_are_meant_are_unique(world: World) -> None:
     for number in (1, 2):
-        world.run(create(booking(number, State.CLOSED)))
-    world.run(create(booking(3)))
+        world.run(create(booking_of(number, State.CLOSED)))
+    world.run(create(booking_of(3)))
     with pytest.raises(DeskTaken):
-        world.run(create(booking(4)))
-    assert world.run(SEATS.find("window")) == booking(3)
+        world.run(create(booking_of(4)))
+    assert world.run(SEATS.find("window")) == booking_of(3)
     assert world.run(scan_all(Seat)) == [Seat(place="window", number=3)]
     assert world.run(verify(SYSTEM)) == []
 
 
 def test_a_marker_goes_with_its_owner_and_with_no_other(world: World) -> None:
-    world.run(create(booking(1, State.CLOSED)))
-    world.run(create(booking(2)))
-    world.run(delete(booking(1, State.CLOSED)))
-    assert world.run(SEATS.find("window")) == booking(2)
+    world.run(create(booking_of(1, State.CLOSED)))
+    world.run(create(booking_of(2)))
+    world.run(delete(booking_of(1, State.CLOSED)))
+    assert world.run(SEATS.find("window")) == booking_of(2)
     world.run(delete(Booking.key(2, State.OPEN)))
     assert world.run(scan_all(Seat)) == []
-    world.run(create(booking(3)))
+    world.run(create(booking_of(3)))
 
 
 def test_a_field_that_decides_may_change(world: World) -> None:
@@ -116,7 +116,7 @@ def test_a_field_that_decides_may_change(world: World) -> None:
 
 def test_markers_that_are_lost_or_stray_are_found_and_mended(world: World) -> None:
     for number, desk in enumerate(("lost", "stray")):
-        world.run(create(booking(number, desk=desk)))
+        world.run(create(booking_of(number, desk=desk)))
     for key in (Seat.key("lost").item, Booking.key(1, State.OPEN).item):
         world.store.send(Request("DeleteItem", {"TableName": "Office", "Key": key}))
     violations = world.run(verify(SYSTEM))

@@ -80,7 +80,7 @@ def player(world: World) -> Player:
     )
 
 
-def changed(world: World, *paths: At, **fields: Any) -> Player:
+def change_player(world: World, *paths: At, **fields: Any) -> Player:
     """The player after an update; as the update tells it, and as it is then read."""
     told = world.run(update(Player.key("al"), *paths, **fields))
     assert world.run(get(Player.key("al"))) == told
@@ -123,7 +123,7 @@ CHANGES: list[tuple[str, Any, Any]] = [
 @pytest.mark.parametrize(("name", "change", "after"), CHANGES)
 @pytest.mark.usefixtures("player")
 def test_a_field_changes(world: World, name: str, change: Any, after: Any) -> None:
-    assert getattr(changed(world, **{name: change}), name) == after
+    assert getattr(change_player(world, **{name: change}), name) == after
 
 
 PATHS: list[tuple[At, Callable[[Any], Any], Any]] = [
@@ -152,12 +152,12 @@ PATHS: list[tuple[At, Callable[[Any], Any], Any]] = [
 def test_a_place_inside_a_field_changes(
     world: World, at: At, look: Callable[[Any], Any], after: Any
 ) -> None:
-    assert look(changed(world, at)) == after
+    assert look(change_player(world, at)) == after
 
 
 @pytest.mark.usefixtures("player")
 def test_many_changes_are_one_request(world: World) -> None:
-    told = changed(
+    told = change_player(
         world,
         At("counts.won", Add(1)),
         At("maker.founded_in", 3),
@@ -510,7 +510,7 @@ def of_seen(entity: Entity, changes: dict[str, Any]) -> Writing:
     return write
 
 
-def running(make: Callable[..., Runnable[Any]], *given: Any) -> Writing:
+def runner_of(make: Callable[..., Runnable[Any]], *given: Any) -> Writing:
     return lambda world: world.run(make(*given))
 
 
@@ -540,10 +540,10 @@ def overtaken(entity: Entity, changes: dict[str, Any], other: dict[str, Any]) ->
 
 
 writings: SearchStrategy[Writing] = st.one_of(
-    (players | products | twins).map(lambda one: running(put, one)),
-    players.map(lambda one: running(delete, one.own_key())),
-    products.map(lambda one: running(delete, one.own_key())),
-    products.map(lambda one: running(restore, one.own_key())),
+    (players | products | twins).map(lambda one: runner_of(put, one)),
+    players.map(lambda one: runner_of(delete, one.own_key())),
+    products.map(lambda one: runner_of(delete, one.own_key())),
+    products.map(lambda one: runner_of(restore, one.own_key())),
     st.builds(
         lambda one, changes: lambda world: world.run(update(one.own_key(), **changes)),
         players,
@@ -574,7 +574,7 @@ writings: SearchStrategy[Writing] = st.one_of(
     st.builds(overtaken, players, field_changes, field_changes),
     st.builds(overtaken, products, product_changes, product_changes),
     st.builds(overtaken, twins, twin_changes, twin_changes),
-    st.lists(players | twins, max_size=3).map(lambda some: running(put_many, some)),
+    st.lists(players | twins, max_size=3).map(lambda some: runner_of(put_many, some)),
     st.builds(of_seen, twins, twin_changes),
     st.builds(of_seen, players, field_changes),
     st.builds(of_seen, products, product_changes),
@@ -630,14 +630,14 @@ pairs = st.tuples(scores, score_changes) | st.tuples(watches, watch_changes)
 
 
 more_writings: SearchStrategy[Writing] = st.one_of(
-    (scores | watches).map(lambda one: running(put, one)),
-    (scores | watches).map(lambda one: running(delete, one.own_key())),
-    st.lists(scores | watches, max_size=3).map(lambda some: running(put_many, some)),
+    (scores | watches).map(lambda one: runner_of(put, one)),
+    (scores | watches).map(lambda one: runner_of(delete, one.own_key())),
+    st.lists(scores | watches, max_size=3).map(lambda some: runner_of(put_many, some)),
     st.lists(scores | watches, max_size=3).map(
-        lambda some: running(delete_many, [one.own_key() for one in some])
+        lambda some: runner_of(delete_many, [one.own_key() for one in some])
     ),
-    pairs.map(lambda pair: running(update_of, *pair)),
-    pairs.map(lambda pair: running(upsert_of, *pair)),
+    pairs.map(lambda pair: runner_of(update_of, *pair)),
+    pairs.map(lambda pair: runner_of(upsert_of, *pair)),
     pairs.map(lambda pair: of_seen(*pair)),
     st.builds(in_a_transaction, pairs, scores | watches),
     st.builds(overtaken, scores, score_changes, score_changes),

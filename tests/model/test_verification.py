@@ -50,7 +50,7 @@ def _some_of_everything(world: World) -> None:
     assert world.run(verify(SYSTEM)) == []
 
 
-def broken(world: World, key: Key[Any], **attributes: AttributeValue | None) -> None:
+def break_item(world: World, key: Key[Any], **attributes: AttributeValue | None) -> None:
     """Changes attributes of an item past the kit."""
     response = world.engine(Request("GetItem", {"TableName": SHOP.name, "Key": key.item}))
     item: Item = {**response.get("Item", key.item)}
@@ -62,21 +62,21 @@ def broken(world: World, key: Key[Any], **attributes: AttributeValue | None) -> 
     world.put(SHOP, item)
 
 
-def removed(world: World, key: Key[Any]) -> None:
+def remove_item(world: World, key: Key[Any]) -> None:
     world.engine(Request("DeleteItem", {"TableName": SHOP.name, "Key": key.item}))
 
 
-def stored(world: World, entity: Entity) -> None:
+def store_entity(world: World, entity: Entity) -> None:
     world.put(SHOP, entity.layout.to_item(entity))
 
 
-def found(world: World) -> Violation:
+def find_violation(world: World) -> Violation:
     (violation,) = world.run(verify(SYSTEM))
     return violation
 
 
-def mended(world: World) -> None:
-    world.run(repair(found(world)))
+def mend(world: World) -> None:
+    world.run(repair(find_violation(world)))
     assert world.run(verify(SYSTEM)) == []
     check_indexes(world, SHOP)
 
@@ -97,27 +97,27 @@ def mended(world: World) -> None:
 def test_a_key_that_is_not_what_its_fields_make(
     world: World, attributes: dict[str, Any], words: str
 ) -> None:
-    broken(world, Customer.key("al"), **attributes)
-    violation = found(world)
+    break_item(world, Customer.key("al"), **attributes)
+    violation = find_violation(world)
     assert words in violation.sentence
     assert str(violation).startswith("Shop {'PK': {'S': 'CUSTOMER#al'}")
-    mended(world)
+    mend(world)
 
 
 def test_a_key_in_an_index_where_its_entity_is_not(world: World) -> None:
-    broken(world, Brand.key("X"), GSI1PK={"S": "CITY#X"}, GSI1SK={"S": "x"})
-    mended(world)
+    break_item(world, Brand.key("X"), GSI1PK={"S": "CITY#X"}, GSI1SK={"S": "x"})
+    mend(world)
 
 
 def test_a_key_is_not_mended_over_what_has_changed(world: World) -> None:
-    broken(world, Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
-    violation = found(world)
+    break_item(world, Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
+    violation = find_violation(world)
     world.run(update(Customer.key("al"), city="Rome"))
     with pytest.raises(Conflict):
         world.run(repair(violation))
     assert world.run(verify(SYSTEM)) == []
-    broken(world, Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
-    violation = found(world)
+    break_item(world, Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
+    violation = find_violation(world)
     world.run(delete(Customer.key("al")))
     with pytest.raises(Conflict):
         world.run(repair(violation))
@@ -134,7 +134,7 @@ def test_a_key_is_not_mended_over_what_has_changed(world: World) -> None:
 )
 def test_what_a_person_must_decide(world: World, attributes: dict[str, Any], words: str) -> None:
     world.run(delete(Offer.key("o")))
-    broken(world, Brand.key("Y"), **attributes)
+    break_item(world, Brand.key("Y"), **attributes)
     violations = world.run(verify(SYSTEM))
     assert words in violations[0].sentence
     with pytest.raises(CannotMend):
@@ -156,8 +156,8 @@ def test_what_a_person_must_decide(world: World, attributes: dict[str, Any], wor
 def test_what_cannot_be_read_is_told_with_all_else_that_is_wrong(
     world: World, key: Key[Any], attributes: dict[str, Any]
 ) -> None:
-    broken(world, key, **attributes)
-    broken(world, Brand.key("Y"), GSI1PK={"S": "x"})
+    break_item(world, key, **attributes)
+    break_item(world, Brand.key("Y"), GSI1PK={"S": "x"})
     sentences = [violation.sentence for violation in world.run(verify(SYSTEM))]
     assert "cannot be read" in sentences[0] or "cannot be read" in sentences[1]
     assert any("GSI1PK is {'S': 'x'}, not None" in sentence for sentence in sentences)
@@ -167,27 +167,27 @@ def test_what_cannot_be_read_is_told_with_all_else_that_is_wrong(
 
 
 def test_a_value_without_a_marker(world: World) -> None:
-    removed(world, CustomerEmail.key("a@b.c"))
-    assert found(world).sentence == (
+    remove_item(world, CustomerEmail.key("a@b.c"))
+    assert find_violation(world).sentence == (
         "has Customer.email = 'a@b.c', whose CustomerEmail belongs to nobody"
     )
-    mended(world)
+    mend(world)
     assert world.run(get(CustomerEmail.key("a@b.c"))) is not None
 
 
 def test_a_marker_without_an_owner(world: World) -> None:
-    stored(world, CustomerEmail(email="x@y.z", username="nobody"))
-    assert found(world).sentence == (
+    store_entity(world, CustomerEmail(email="x@y.z", username="nobody"))
+    assert find_violation(world).sentence == (
         "keeps a value for Customer.key(username='nobody'), which has it not"
     )
-    mended(world)
-    stored(world, CustomerEmail(email="x@y.z", username="al"))
-    mended(world)
+    mend(world)
+    store_entity(world, CustomerEmail(email="x@y.z", username="al"))
+    mend(world)
 
 
 def test_a_value_that_two_have(world: World) -> None:
-    broken(world, Customer.key("cy"), Email={"S": "a@b.c"})
-    violation = found(world)
+    break_item(world, Customer.key("cy"), Email={"S": "a@b.c"})
+    violation = find_violation(world)
     assert violation.sentence == (
         "has Customer.email = 'a@b.c', whose CustomerEmail belongs to Customer.key(username='al')"
     )
@@ -196,7 +196,7 @@ def test_a_value_that_two_have(world: World) -> None:
 
 
 def test_an_owner_that_changed_past_its_marker(world: World) -> None:
-    broken(world, Customer.key("al"), Email={"S": "new@b.c"})
+    break_item(world, Customer.key("al"), Email={"S": "new@b.c"})
     missing, stray = sorted(world.run(verify(SYSTEM)), key=lambda one: type(one).__name__)
     world.run(repair(missing))
     world.run(repair(stray))
@@ -205,16 +205,16 @@ def test_an_owner_that_changed_past_its_marker(world: World) -> None:
 
 
 def test_a_marker_is_not_mended_over_what_has_changed(world: World) -> None:
-    removed(world, CustomerEmail.key("a@b.c"))
-    missing = found(world)
+    remove_item(world, CustomerEmail.key("a@b.c"))
+    missing = find_violation(world)
     world.run(update(Customer.key("al"), email="z@b.c"))
     with pytest.raises(Conflict):
         world.run(repair(missing))
     assert world.run(get(CustomerEmail.key("a@b.c"))) is None
 
-    stored(world, CustomerEmail(email="x@y.z", username="al"))
-    stray = found(world)
-    removed(world, CustomerEmail.key("x@y.z"))
+    store_entity(world, CustomerEmail(email="x@y.z", username="al"))
+    stray = find_violation(world)
+    remove_item(world, CustomerEmail.key("x@y.z"))
     world.run(update(Customer.key("al"), email="x@y.z"))
     with pytest.raises(Conflict):
         world.run(repair(stray))
@@ -231,32 +231,32 @@ def test_a_change_while_it_looks_is_no_violation(world: World) -> None:
 
 @pytest.mark.parametrize("wrong", [{"N": "5"}, {"N": "-1"}, None])
 def test_a_count_that_is_wrong(world: World, wrong: AttributeValue | None) -> None:
-    broken(world, Brand.key("X"), LikeCount=wrong)
-    assert found(world).sentence.endswith("and the number of BrandLike is 2")
-    mended(world)
+    break_item(world, Brand.key("X"), LikeCount=wrong)
+    assert find_violation(world).sentence.endswith("and the number of BrandLike is 2")
+    mend(world)
     brand = world.run(get(Brand.key("X")))
     assert brand is not None and brand.like_count == 2
 
 
 def test_a_reference_written_past_the_kit(world: World) -> None:
-    stored(world, BrandLike(brand="X", username="di"))
-    mended(world)
-    stored(world, Offer(offer_id="n", maker="X"))
-    mended(world)
+    store_entity(world, BrandLike(brand="X", username="di"))
+    mend(world)
+    store_entity(world, Offer(offer_id="n", maker="X"))
+    mend(world)
 
 
 def test_a_count_is_not_mended_over_what_has_changed(world: World) -> None:
-    broken(world, Brand.key("X"), LikeCount={"N": "5"})
-    violation = found(world)
+    break_item(world, Brand.key("X"), LikeCount={"N": "5"})
+    violation = find_violation(world)
     world.run(create(BrandLike(brand="X", username="cy")))
     with pytest.raises(Conflict):
         world.run(repair(violation))
-    mended(world)
+    mend(world)
 
 
 def test_a_count_that_moves_while_it_is_looked_at_is_not_told(world: World) -> None:
-    broken(world, Brand.key("X"), LikeCount={"N": "5"})
-    broken(world, Brand.key("Y"), LikeCount={"N": "5"})
+    break_item(world, Brand.key("X"), LikeCount={"N": "5"})
+    break_item(world, Brand.key("Y"), LikeCount={"N": "5"})
     scans = 0
 
     def like_while_it_counts_again(request: Request) -> None:
@@ -277,15 +277,15 @@ def test_a_count_that_moves_while_it_is_looked_at_is_not_told(world: World) -> N
 
 
 def test_a_sequence_that_is_behind(world: World) -> None:
-    broken(world, Project.key("p"), LastIssue={"N": "3"})
-    assert found(world).sentence == "last_issue is 3, and 7 is in use"
-    mended(world)
+    break_item(world, Project.key("p"), LastIssue={"N": "3"})
+    assert find_violation(world).sentence == "last_issue is 3, and 7 is in use"
+    mend(world)
     assert world.run(ISSUES.next("p")) == 8
 
 
 def test_a_sequence_is_never_set_back(world: World) -> None:
-    broken(world, Project.key("p"), LastIssue={"N": "3"})
-    violation = found(world)
+    break_item(world, Project.key("p"), LastIssue={"N": "3"})
+    violation = find_violation(world)
     world.run(ISSUES.take(10, "p"))
     with pytest.raises(Conflict):
         world.run(repair(violation))
@@ -293,9 +293,9 @@ def test_a_sequence_is_never_set_back(world: World) -> None:
 
 
 def test_several_things_at_once(world: World) -> None:
-    broken(world, Brand.key("X"), LikeCount={"N": "9"}, GSI1PK={"S": "x"})
-    removed(world, CustomerEmail.key("b@b.c"))
-    broken(world, Project.key("p"), LastIssue={"N": "1"})
+    break_item(world, Brand.key("X"), LikeCount={"N": "9"}, GSI1PK={"S": "x"})
+    remove_item(world, CustomerEmail.key("b@b.c"))
+    break_item(world, Project.key("p"), LastIssue={"N": "1"})
     violations = world.run(verify(SYSTEM))
     assert len(violations) == 4
     for violation in violations:

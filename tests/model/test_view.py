@@ -142,7 +142,7 @@ def test_fields_are_read_back_from_keys_and_entities_told_by_them(engine: Engine
     assert store.run(count(Tagged.within(tag="x#y"))) == 1
 
 
-def declared(body: dict[str, Any], **arguments: Any) -> type[View]:
+def declare_view(body: dict[str, Any], **arguments: Any) -> type[View]:
     namespace = {"__annotations__": body, "__module__": __name__}
     return cast(
         type[View], new_class("Wrong", (View,), arguments, lambda own: own.update(namespace))
@@ -169,11 +169,11 @@ def test_a_view_of_what_is_not_there_is_refused_when_declared(
     body: dict[str, Any], arguments: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(DesignError, match=words):
-        declared(body, **arguments)
+        declare_view(body, **arguments)
 
 
 def test_a_field_of_the_index_key_is_never_none_there() -> None:
-    declared({"brand_id": str, "user_id": str}, of=UserWatch, index="WatchesByBrand")
+    declare_view({"brand_id": str, "user_id": str}, of=UserWatch, index="WatchesByBrand")
 
 
 def test_a_view_is_asked_where_it_belongs() -> None:

@@ -54,7 +54,7 @@ def store() -> Iterator[Store]:
         yield store
 
 
-def everything(store: Store) -> dict[str, int]:
+def count_items(store: Store) -> dict[str, int]:
     """How many items each table has."""
     tables = store.send(Request("ListTables", {}))["TableNames"]
     return {
@@ -80,9 +80,9 @@ def test_a_load_that_was_cut_short_is_done_again(store: Store) -> None:
     load_demo(store, until=NOW + timedelta(days=1))
     assert not wants_demo(store)
     assert store.run(DEMO_DATA.get()).until == NOW
-    again = everything(store)
+    again = count_items(store)
     load_demo(store, until=NOW)
-    assert everything(store) == again
+    assert count_items(store) == again
 
 
 def test_nothing_is_loaded_where_somebody_is(store: Store) -> None:

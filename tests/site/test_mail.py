@@ -61,7 +61,7 @@ def outbox(store: Store) -> list[Mail]:
     return page.items
 
 
-def consuming(store: Store, smtp: str) -> RetriedConsumer:
+def mail_consumer(store: Store, smtp: str) -> RetriedConsumer:
     """The consumer that sends letters, in a new worker."""
     settings = Settings(smtp=smtp, secret=SECRET)  # type: ignore[arg-type]
     (found,) = [one for one in Worker(store, settings).consuming if one.name == "site.mail"]
@@ -69,7 +69,7 @@ def consuming(store: Store, smtp: str) -> RetriedConsumer:
 
 
 def send_all(store: Store, smtp: str) -> None:
-    sending = consuming(store, smtp)
+    sending = mail_consumer(store, smtp)
     while sending.take_turn():
         pass
 
@@ -161,7 +161,7 @@ def test_while_the_server_is_away_letters_wait_and_then_each_goes_once(store: St
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
     write(store, "alex@example.com", "bea@example.com")
-    sending = consuming(store, address)
+    sending = mail_consumer(store, address)
     assert sending.take_turn() is False and sending.pause > 0
     assert [one.tries for one in outbox(store)] == [0, 0]
     with mail_server() as post:
@@ -173,7 +173,7 @@ def test_while_the_server_is_away_letters_wait_and_then_each_goes_once(store: St
 def test_a_sender_that_the_server_does_not_take_refuses_no_letter(store: Store) -> None:
     write(store, "alex@example.com")
     with mail_server({"MAIL FROM": "553 not you"}) as post:
-        assert consuming(store, post.address).take_turn() is False
+        assert mail_consumer(store, post.address).take_turn() is False
     assert [one.refused for one in outbox(store)] == [None]
 
 
@@ -190,7 +190,7 @@ def test_of_letters_on_one_page_none_goes_twice_because_another_fails(store: Sto
                 raise TransportError("The store is away.", uncertain=False)
             server(message)
 
-        failing = consuming(store, post.address)
+        failing = mail_consumer(store, post.address)
         failing.consumer.consumption.handle = handle_with(send)
         assert failing.take_turn() is False
         send_all(store, post.address)

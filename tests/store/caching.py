@@ -80,5 +80,5 @@ def item(pk: str, number: int = 0) -> Item:
     return {"pk": {"S": pk}, "n": {"N": str(number)}}
 
 
-def putting(pk: str, number: int) -> Steps[Any]:
+def put_steps(pk: str, number: int) -> Steps[Any]:
     return asking("PutItem", TableName="Things", Item=item(pk, number))

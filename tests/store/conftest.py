@@ -39,7 +39,7 @@ def things(place: Place) -> Place:
 
 
 @pytest.fixture
-def streamed(place: Place) -> Place:
+def streamed_place(place: Place) -> Place:
     """A store with a table `Things` that has a stream."""
     place.run(places.create(StreamSpecification=places.STREAM))
     place.exchanges.clear()

@@ -89,7 +89,7 @@ def answer(body: bytes, *, status: int = 200, checksum: int | None = None) -> by
 
 
 @contextmanager
-def scripted(*answers: bytes, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
+def scripted_server(*answers: bytes, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
     server = Scripted(*answers, tls=tls)
     try:
         yield server

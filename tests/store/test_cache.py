@@ -18,34 +18,34 @@ from bigtime.store import (
     open_store,
 )
 from bigtime.wire import DynamoDBError, Request, Response
-from tests.store.caching import Cached, item, key, putting
+from tests.store.caching import Cached, item, key, put_steps
 from tests.store.places import Place, asking, create
 
 
 @pytest.fixture
-def cached(things: Place) -> Cached:
-    things.run(putting("a", 1))
+def cached_things(things: Place) -> Cached:
+    things.run(put_steps("a", 1))
     return Cached(things)
 
 
-def test_an_item_is_read_once(cached: Cached) -> None:
-    assert [cached.get("a") for _ in range(3)] == [item("a", 1)] * 3
-    assert cached.reached == ["GetItem"]
-    assert cached.cache.statistics == CacheStatistics(2, 1, 0, 0)
+def test_an_item_is_read_once(cached_things: Cached) -> None:
+    assert [cached_things.get("a") for _ in range(3)] == [item("a", 1)] * 3
+    assert cached_things.reached == ["GetItem"]
+    assert cached_things.cache.statistics == CacheStatistics(2, 1, 0, 0)
 
 
-def test_that_there_is_no_item_is_read_once(cached: Cached) -> None:
-    assert [cached.get("b") for _ in range(3)] == [None] * 3
-    assert cached.reached == ["GetItem"]
+def test_that_there_is_no_item_is_read_once(cached_things: Cached) -> None:
+    assert [cached_things.get("b") for _ in range(3)] == [None] * 3
+    assert cached_things.reached == ["GetItem"]
 
 
-def test_a_consistent_read_goes_past_it_and_sees_what_others_wrote(cached: Cached) -> None:
-    cached.get("a")
-    cached.behind_its_back(putting("a", 2))
-    assert cached.get("a") == item("a", 1)
-    assert cached.get("a", ConsistentRead=True) == item("a", 2)
-    assert cached.get("a", ConsistentRead=False) == item("a", 1)
-    assert cached.reached == ["GetItem"] * 2
+def test_a_consistent_read_goes_past_it_and_sees_what_others_wrote(cached_things: Cached) -> None:
+    cached_things.get("a")
+    cached_things.behind_its_back(put_steps("a", 2))
+    assert cached_things.get("a") == item("a", 1)
+    assert cached_things.get("a", ConsistentRead=True) == item("a", 2)
+    assert cached_things.get("a", ConsistentRead=False) == item("a", 1)
+    assert cached_things.reached == ["GetItem"] * 2
 
 
 @pytest.mark.parametrize(
@@ -57,32 +57,34 @@ def test_a_consistent_read_goes_past_it_and_sees_what_others_wrote(cached: Cache
     ],
     ids=lambda more: next(iter(more)),
 )
-def test_parts_of_items_and_metered_reads_go_past_it(cached: Cached, more: Any) -> None:
-    whole = cached.get("a")
+def test_parts_of_items_and_metered_reads_go_past_it(cached_things: Cached, more: Any) -> None:
+    whole = cached_things.get("a")
     for _ in range(2):
-        answer = cached.ask("GetItem", TableName="Things", Key=key("a"), **more)
+        answer = cached_things.ask("GetItem", TableName="Things", Key=key("a"), **more)
         assert ("ConsumedCapacity" in answer) == ("ReturnConsumedCapacity" in more)
-    assert cached.get("a") == whole == item("a", 1)
-    assert cached.reached == ["GetItem"] * 3
+    assert cached_things.get("a") == whole == item("a", 1)
+    assert cached_things.reached == ["GetItem"] * 3
 
 
-def test_a_transaction_reads_past_it(cached: Cached) -> None:
-    cached.get("a")
-    cached.behind_its_back(putting("a", 2))
+def test_a_transaction_reads_past_it(cached_things: Cached) -> None:
+    cached_things.get("a")
+    cached_things.behind_its_back(put_steps("a", 2))
     gets = [{"Get": {"TableName": "Things", "Key": key("a")}}]
-    assert cached.ask("TransactGetItems", TransactItems=gets)["Responses"] == [
+    assert cached_things.ask("TransactGetItems", TransactItems=gets)["Responses"] == [
         {"Item": item("a", 2)}
     ]
 
 
-def test_a_table_by_its_arn_goes_past_it_and_a_write_by_arn_is_noticed(cached: Cached) -> None:
-    cached.get("a")
-    arn = cached.ask("DescribeTable", TableName="Things")["Table"]["TableArn"]
+def test_a_table_by_its_arn_goes_past_it_and_a_write_by_arn_is_noticed(
+    cached_things: Cached,
+) -> None:
+    cached_things.get("a")
+    arn = cached_things.ask("DescribeTable", TableName="Things")["Table"]["TableArn"]
     for _ in range(2):
-        cached.ask("GetItem", TableName=arn, Key=key("a"))
-    cached.ask("PutItem", TableName=arn, Item=item("a", 2))
-    assert cached.get("a") == item("a", 2)
-    assert cached.reached.count("GetItem") == 4
+        cached_things.ask("GetItem", TableName=arn, Key=key("a"))
+    cached_things.ask("PutItem", TableName=arn, Item=item("a", 2))
+    assert cached_things.get("a") == item("a", 2)
+    assert cached_things.reached.count("GetItem") == 4
 
 
 WRITES: dict[str, dict[str, Any]] = {
@@ -127,46 +129,46 @@ WRITES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_a_write_is_seen_and_other_items_stay(cached: Cached, write: str) -> None:
-    cached.put("b")
+def test_a_write_is_seen_and_other_items_stay(cached_things: Cached, write: str) -> None:
+    cached_things.put("b")
     for pk in "ab":
-        cached.get(pk)
-    cached.ask(write.partition(",")[0], **WRITES[write])
-    cached.reached.clear()
+        cached_things.get(pk)
+    cached_things.ask(write.partition(",")[0], **WRITES[write])
+    cached_things.reached.clear()
     expected = None if "elete" in write else item("a", 2)
-    assert cached.get("a") == expected
-    assert cached.get("b") == item("b")
-    assert cached.reached == ["GetItem"]
-    assert cached.cache.statistics.invalidations == 2
+    assert cached_things.get("a") == expected
+    assert cached_things.get("b") == item("b")
+    assert cached_things.reached == ["GetItem"]
+    assert cached_things.cache.statistics.invalidations == 2
 
 
-def test_a_missing_item_is_found_once_it_is_put(cached: Cached) -> None:
-    assert cached.get("b") is None
-    cached.put("b", 7)
-    assert cached.get("b") == item("b", 7)
+def test_a_missing_item_is_found_once_it_is_put(cached_things: Cached) -> None:
+    assert cached_things.get("b") is None
+    cached_things.put("b", 7)
+    assert cached_things.get("b") == item("b", 7)
 
 
-def test_a_write_that_fails_may_have_seen_what_the_cache_has_not(cached: Cached) -> None:
+def test_a_write_that_fails_may_have_seen_what_the_cache_has_not(cached_things: Cached) -> None:
     """Whoever reads again after a failed condition must not be shown the same again."""
-    cached.get("a")
-    cached.behind_its_back(putting("a", 2))
+    cached_things.get("a")
+    cached_things.behind_its_back(put_steps("a", 2))
     with pytest.raises(DynamoDBError):
-        cached.ask(
+        cached_things.ask(
             "PutItem",
             TableName="Things",
             Item=item("a", 3),
             ConditionExpression="n = :one",
             ExpressionAttributeValues={":one": {"N": "1"}},
         )
-    assert cached.get("a") == item("a", 2)
+    assert cached_things.get("a") == item("a", 2)
 
 
 def test_what_others_write_is_seen_when_the_seconds_are_over(things: Place) -> None:
     cached = Cached(things, item_seconds=30, missing_seconds=10, page_seconds=20)
-    things.run(putting("a", 1))
+    things.run(put_steps("a", 1))
     everything = [cached.get("a"), cached.get("b"), cached.scan()]
-    cached.behind_its_back(putting("a", 2))
-    cached.behind_its_back(putting("b", 2))
+    cached.behind_its_back(put_steps("a", 2))
+    cached.behind_its_back(put_steps("b", 2))
     for seconds, seen in [
         (9, everything),
         (2, [item("a", 1), item("b", 2), ["a"]]),
@@ -177,85 +179,87 @@ def test_what_others_write_is_seen_when_the_seconds_are_over(things: Place) -> N
         assert [cached.get("a"), cached.get("b"), cached.scan()] == seen
 
 
-def test_a_page_is_kept_by_all_that_it_asks(cached: Cached) -> None:
+def test_a_page_is_kept_by_all_that_it_asks(cached_things: Cached) -> None:
     asked: dict[str, Any] = {
         "TableName": "Things",
         "KeyConditionExpression": "pk = :pk",
         "ExpressionAttributeValues": {":pk": {"S": "a"}},
     }
     for _ in range(2):
-        assert cached.ask("Query", **asked)["Items"] == [item("a", 1)]
-        assert cached.ask("Query", **asked, ProjectionExpression="pk")["Items"] == [key("a")]
-        assert cached.ask("Query", **asked, Select="COUNT")["Count"] == 1
-        assert cached.scan(Limit=5) == cached.scan() == ["a"]
-    assert cached.reached == ["Query"] * 3 + ["Scan"] * 2
+        assert cached_things.ask("Query", **asked)["Items"] == [item("a", 1)]
+        assert cached_things.ask("Query", **asked, ProjectionExpression="pk")["Items"] == [key("a")]
+        assert cached_things.ask("Query", **asked, Select="COUNT")["Count"] == 1
+        assert cached_things.scan(Limit=5) == cached_things.scan() == ["a"]
+    assert cached_things.reached == ["Query"] * 3 + ["Scan"] * 2
 
 
 @pytest.mark.parametrize("more", [{"ConsistentRead": True}, {"ReturnConsumedCapacity": "INDEXES"}])
-def test_a_consistent_or_metered_page_goes_past_it(cached: Cached, more: Any) -> None:
+def test_a_consistent_or_metered_page_goes_past_it(cached_things: Cached, more: Any) -> None:
     for _ in range(2):
-        cached.scan(**more)
-    assert cached.reached == ["Scan"] * 2
+        cached_things.scan(**more)
+    assert cached_things.reached == ["Scan"] * 2
 
 
-def test_a_write_drops_the_pages_of_its_table_and_no_others(cached: Cached) -> None:
-    cached.ask("Scan", TableName="Things")
-    cached.place.run(create("Others"))
+def test_a_write_drops_the_pages_of_its_table_and_no_others(cached_things: Cached) -> None:
+    cached_things.ask("Scan", TableName="Things")
+    cached_things.place.run(create("Others"))
     for table in ("Things", "Others"):
-        cached.ask("Scan", TableName=table)
-    cached.put("b")
-    cached.reached.clear()
-    cached.ask("Scan", TableName="Others")
-    assert cached.scan() == ["a", "b"]
-    assert cached.reached == ["Scan"]
+        cached_things.ask("Scan", TableName=table)
+    cached_things.put("b")
+    cached_things.reached.clear()
+    cached_things.ask("Scan", TableName="Others")
+    assert cached_things.scan() == ["a", "b"]
+    assert cached_things.reached == ["Scan"]
 
 
-def test_batches_and_gets_share_entries(cached: Cached) -> None:
-    cached.put("b")
-    cached.put("c")
-    cached.get("a")
-    cached.reached.clear()
-    assert cached.get_many("a", "b", "missing") == ["a", "b"]
-    assert cached.get_many("b", "a", "missing") == ["a", "b"]
-    assert (cached.get("b"), cached.get("missing")) == (item("b"), None)
-    assert cached.reached == ["BatchGetItem"]
-    assert cached.get_many("a", "c") == ["a", "c"]
-    assert cached.reached == ["BatchGetItem"] * 2
+def test_batches_and_gets_share_entries(cached_things: Cached) -> None:
+    cached_things.put("b")
+    cached_things.put("c")
+    cached_things.get("a")
+    cached_things.reached.clear()
+    assert cached_things.get_many("a", "b", "missing") == ["a", "b"]
+    assert cached_things.get_many("b", "a", "missing") == ["a", "b"]
+    assert (cached_things.get("b"), cached_things.get("missing")) == (item("b"), None)
+    assert cached_things.reached == ["BatchGetItem"]
+    assert cached_things.get_many("a", "c") == ["a", "c"]
+    assert cached_things.reached == ["BatchGetItem"] * 2
 
 
-def test_a_consistent_batch_and_a_part_of_one_go_past_it(cached: Cached) -> None:
-    cached.place.run(create("Others"))
-    cached.get("a")
-    cached.behind_its_back(putting("a", 2))
+def test_a_consistent_batch_and_a_part_of_one_go_past_it(cached_things: Cached) -> None:
+    cached_things.place.run(create("Others"))
+    cached_things.get("a")
+    cached_things.behind_its_back(put_steps("a", 2))
     mixed = {
         "Things": {"Keys": [key("a")]},
         "Others": {"Keys": [key("a")], "ConsistentRead": True},
     }
     for _ in range(2):
-        answer = cached.ask("BatchGetItem", RequestItems=mixed)
+        answer = cached_things.ask("BatchGetItem", RequestItems=mixed)
         assert answer["Responses"] == {"Things": [item("a", 1)], "Others": []}
     parts = {"Things": {"Keys": [key("a")], "ProjectionExpression": "n"}}
-    answer = cached.ask("BatchGetItem", RequestItems=parts)
+    answer = cached_things.ask("BatchGetItem", RequestItems=parts)
     assert answer["Responses"] == {"Things": [{"n": {"N": "2"}}]}
-    assert cached.reached.count("BatchGetItem") == 3
+    assert cached_things.reached.count("BatchGetItem") == 3
 
 
-def test_what_a_batch_left_unprocessed_is_asked_again(cached: Cached, engine: Engine) -> None:
+def test_what_a_batch_left_unprocessed_is_asked_again(
+    cached_things: Cached, engine: Engine
+) -> None:
     for pk in "bcd":
-        cached.put(pk)
+        cached_things.put(pk)
     engine.faults.seed(3)
     engine.faults.leave_unprocessed(rate=0.6)
     found: dict[str, Any] = {}
     asked: Any = {"Things": {"Keys": [key(pk) for pk in "abcd"]}}
     while asked:
-        answer = cached.ask("BatchGetItem", RequestItems=asked)
+        answer = cached_things.ask("BatchGetItem", RequestItems=asked)
         found |= {thing["pk"]["S"]: thing for thing in answer["Responses"]["Things"]}
         asked = answer["UnprocessedKeys"]
     assert sorted(found) == ["a", "b", "c", "d"]
-    assert cached.reached.count("BatchGetItem") > 1
-    cached.reached.clear()
-    assert cached.get_many(*"abcd") == ["a", "b", "c", "d"]
-    assert cached.reached == []
+    assert cached_things.reached.count("BatchGetItem") > 1
+    cached_things.reached.clear()
+    assert cached_things.get_many(*"abcd") == ["a", "b", "c", "d"]
+    assert cached_things.reached == []
 
 
 @pytest.mark.parametrize(
@@ -313,44 +317,46 @@ MALFORMED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("asked", MALFORMED)
-def test_what_dynamodb_refuses_it_refuses_in_its_own_words(cached: Cached, asked: str) -> None:
+def test_what_dynamodb_refuses_it_refuses_in_its_own_words(
+    cached_things: Cached, asked: str
+) -> None:
     operation = asked.partition(",")[0]
-    cached.get("a")
+    cached_things.get("a")
     with pytest.raises(DynamoDBError) as bare:
-        cached.behind_its_back(asking(operation, **MALFORMED[asked]))
+        cached_things.behind_its_back(asking(operation, **MALFORMED[asked]))
     with pytest.raises(type(bare.value)) as told:
-        cached.ask(operation, **MALFORMED[asked])
+        cached_things.ask(operation, **MALFORMED[asked])
     assert str(told.value) == str(bare.value)
-    assert cached.get("a") == item("a", 1)
+    assert cached_things.get("a") == item("a", 1)
 
 
-def test_a_table_that_is_deleted_is_forgotten(cached: Cached) -> None:
-    cached.get("a")
-    cached.ask("DeleteTable", TableName="Things")
+def test_a_table_that_is_deleted_is_forgotten(cached_things: Cached) -> None:
+    cached_things.get("a")
+    cached_things.ask("DeleteTable", TableName="Things")
     with pytest.raises(DynamoDBError):
-        cached.get("a")
-    cached.place.run(create())
-    assert cached.get("a") is None
+        cached_things.get("a")
+    cached_things.place.run(create())
+    assert cached_things.get("a") is None
 
 
-def test_an_item_is_forgotten_by_hand(cached: Cached) -> None:
-    seen = cached.get("a"), cached.scan()
-    cached.behind_its_back(putting("a", 2))
-    cached.behind_its_back(putting("b", 2))
-    assert (cached.get("a"), cached.scan()) == seen
-    cached.cache.invalidate("Things", key("a"))
-    assert (cached.get("a"), cached.scan()) == (item("a", 2), ["a", "b"])
-    assert cached.cache.statistics.invalidations == 1
+def test_an_item_is_forgotten_by_hand(cached_things: Cached) -> None:
+    seen = cached_things.get("a"), cached_things.scan()
+    cached_things.behind_its_back(put_steps("a", 2))
+    cached_things.behind_its_back(put_steps("b", 2))
+    assert (cached_things.get("a"), cached_things.scan()) == seen
+    cached_things.cache.invalidate("Things", key("a"))
+    assert (cached_things.get("a"), cached_things.scan()) == (item("a", 2), ["a", "b"])
+    assert cached_things.cache.statistics.invalidations == 1
 
 
-def test_everything_is_forgotten_by_hand(cached: Cached) -> None:
-    cached.get("a")
-    cached.scan()
-    cached.cache.clear()
-    cached.reached.clear()
-    cached.get("a")
-    cached.scan()
-    assert cached.reached == ["GetItem", "Scan"]
+def test_everything_is_forgotten_by_hand(cached_things: Cached) -> None:
+    cached_things.get("a")
+    cached_things.scan()
+    cached_things.cache.clear()
+    cached_things.reached.clear()
+    cached_things.get("a")
+    cached_things.scan()
+    assert cached_things.reached == ["GetItem", "Scan"]
 
 
 def test_what_is_no_key_cannot_be_forgotten() -> None:
@@ -360,29 +366,29 @@ def test_what_is_no_key_cannot_be_forgotten() -> None:
         assert "is no key; one looks like {'pk': {'S': 'a'}}" in str(caught.value)
 
 
-def test_what_others_write_is_seen_when_the_stream_tells(streamed: Place) -> None:
-    cached = Cached(streamed)
+def test_what_others_write_is_seen_when_the_stream_tells(streamed_place: Place) -> None:
+    cached = Cached(streamed_place)
     cached.put("a", 1)
-    consume = streamed.consumer("Things", cached.cache.follow("Things"), from_now=True)
+    consume = streamed_place.consumer("Things", cached.cache.follow("Things"), from_now=True)
     assert consume() == 0
     seen = cached.get("a"), cached.scan()
-    cached.behind_its_back(putting("a", 2))
-    cached.behind_its_back(putting("b", 1))
+    cached.behind_its_back(put_steps("a", 2))
+    cached.behind_its_back(put_steps("b", 1))
     assert (cached.get("a"), cached.scan()) == seen
     assert consume() == 2
     assert (cached.get("a"), cached.scan()) == (item("a", 2), ["a", "b"])
 
 
-@pytest.mark.parametrize("cached", [CachedTransport, AsyncCachedTransport])
-def test_as_many_requests_go_at_once_as_without_it(cached: Any) -> None:
+@pytest.mark.parametrize("transport", [CachedTransport, AsyncCachedTransport])
+def test_as_many_requests_go_at_once_as_without_it(transport: Any) -> None:
     class Networked:
         concurrency = 16
 
         def __call__(self, request: Request) -> Response:
             return {}
 
-    assert cached(Networked(), ItemCache()).concurrency == 16
-    assert cached(lambda request: {}, ItemCache()).concurrency == 1
+    assert transport(Networked(), ItemCache()).concurrency == 16
+    assert transport(lambda request: {}, ItemCache()).concurrency == 1
 
 
 @pytest.mark.parametrize(

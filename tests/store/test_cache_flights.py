@@ -23,7 +23,7 @@ from bigtime.store import (
     open_store,
 )
 from bigtime.wire import InternalServerError, Request, Response, Steps, ValidationException
-from tests.store.caching import item, key, putting
+from tests.store.caching import item, key, put_steps
 from tests.store.places import asking, create
 
 READERS = 10
@@ -62,7 +62,7 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def getting(pk: str = "a") -> Steps[Response]:
+def get_steps(pk: str = "a") -> Steps[Response]:
     return asking("GetItem", TableName="Things", Key=key(pk))
 
 
@@ -71,7 +71,7 @@ def getting_many(*pks: str) -> Steps[Response]:
     return asking("BatchGetItem", RequestItems=asked)
 
 
-def scanning() -> Steps[Response]:
+def scan_steps() -> Steps[Response]:
     return asking("Scan", TableName="Things")
 
 
@@ -82,7 +82,7 @@ def slow() -> Iterator[Slow]:
     slow.threads.shutdown(wait=False)
 
 
-@pytest.mark.parametrize("reading", [getting, scanning])
+@pytest.mark.parametrize("reading", [get_steps, scan_steps])
 def test_ten_readers_of_what_is_cold_make_one_read(
     slow: Slow, reading: Callable[[], Steps[Response]]
 ) -> None:
@@ -94,9 +94,9 @@ def test_ten_readers_of_what_is_cold_make_one_read(
 
 
 def test_batches_and_gets_wait_for_each_other(slow: Slow) -> None:
-    first = slow.start(getting("a"))
+    first = slow.start(get_steps("a"))
     batch = slow.start(getting_many("a", "b"))
-    last = slow.start(getting("b"))
+    last = slow.start(get_steps("b"))
     slow.answers[1].set_result({"Responses": {"Things": [item("b")]}, "UnprocessedKeys": {}})
     assert last.result(20) == {"Item": item("b")}
     slow.answers[0].set_result({})
@@ -108,7 +108,7 @@ def test_batches_and_gets_wait_for_each_other(slow: Slow) -> None:
 
 
 def test_a_read_that_fails_has_failed_for_all_who_wait(slow: Slow) -> None:
-    readers = [slow.start(getting()) for _ in range(3)]
+    readers = [slow.start(get_steps()) for _ in range(3)]
     batch = slow.start(getting_many("a"))
     slow.answers[0].set_exception(ValidationException("no"))
     assert [type(reader.exception(20)) for reader in readers] == [ValidationException] * 3
@@ -127,7 +127,7 @@ def test_a_failure_is_not_kept_and_is_retried(engine: Engine) -> None:
         return engine(request)
 
     store = Store(CachedTransport(failing, ItemCache()), sleep=lambda seconds: None)
-    assert store.run(getting()) == {}
+    assert store.run(get_steps()) == {}
 
 
 def asked_of(steps: Steps[Any]) -> Any:
@@ -137,7 +137,7 @@ def asked_of(steps: Steps[Any]) -> Any:
 
 
 def test_when_a_reader_is_interrupted_another_one_reads(slow: Slow) -> None:
-    first, second, third = (slow.start(getting()) for _ in range(3))
+    first, second, third = (slow.start(get_steps()) for _ in range(3))
     slow.answers[0].set_exception(KeyboardInterrupt())
     eventually(lambda: len(slow.asked) == 2)
     slow.answers[1].set_result({"Item": item("a")})
@@ -146,26 +146,26 @@ def test_when_a_reader_is_interrupted_another_one_reads(slow: Slow) -> None:
 
 
 def test_what_was_read_before_a_write_is_not_kept(slow: Slow) -> None:
-    reading, scan = slow.start(getting()), slow.start(scanning())
-    slow.store.run(putting("a", 2))
+    reading, scan = slow.start(get_steps()), slow.start(scan_steps())
+    slow.store.run(put_steps("a", 2))
     slow.answers[0].set_result({"Item": item("a", 1)})
     slow.answers[1].set_result({"Items": [item("a", 1)]})
     assert reading.result(20) == {"Item": item("a", 1)}
     assert scan.result(20)["Items"] == [item("a", 1)]
-    again, scan = slow.start(getting()), slow.start(scanning())
+    again, scan = slow.start(get_steps()), slow.start(scan_steps())
     slow.answers[2].set_result({"Item": item("a", 2)})
     slow.answers[3].set_result({"Items": [item("a", 2)]})
     assert again.result(20) == {"Item": item("a", 2)}
     assert scan.result(20)["Items"] == [item("a", 2)]
-    assert slow.store.run(getting()) == {"Item": item("a", 2)}
+    assert slow.store.run(get_steps()) == {"Item": item("a", 2)}
 
 
 def test_who_reads_after_a_write_does_not_wait_for_who_read_before_it(slow: Slow) -> None:
-    early = slow.start(getting())
+    early = slow.start(get_steps())
     batch = slow.start(getting_many("b"))
-    slow.store.run(putting("a", 2))
-    slow.store.run(putting("b", 2))
-    late = [slow.start(getting("a")), slow.start(getting("b"))]
+    slow.store.run(put_steps("a", 2))
+    slow.store.run(put_steps("b", 2))
+    late = [slow.start(get_steps("a")), slow.start(get_steps("b"))]
     for answer in slow.answers[2:]:
         answer.set_result({"Item": item("x", 2)})
     assert [one.result(20) for one in late] == [{"Item": item("x", 2)}] * 2
@@ -173,8 +173,8 @@ def test_who_reads_after_a_write_does_not_wait_for_who_read_before_it(slow: Slow
     slow.answers[1].set_result({"Responses": {"Things": [item("b", 1)]}})
     early.result(20)
     batch.result(20)
-    assert slow.store.run(getting("a")) == {"Item": item("x", 2)}
-    assert slow.store.run(getting("b")) == {"Item": item("x", 2)}
+    assert slow.store.run(get_steps("a")) == {"Item": item("x", 2)}
+    assert slow.store.run(get_steps("b")) == {"Item": item("x", 2)}
 
 
 def test_what_was_read_while_it_was_written_is_not_kept() -> None:
@@ -185,24 +185,24 @@ def test_what_was_read_while_it_was_written_is_not_kept() -> None:
     def transport(request: Request) -> Response:
         asked.append(request.operation)
         if request.operation == "PutItem":
-            assert store.run(getting()) == {"Item": item("a", 1)}
+            assert store.run(get_steps()) == {"Item": item("a", 1)}
             stored["a"] = 2
             return {}
         return {"Item": item("a", stored["a"])}
 
     store = Store(CachedTransport(transport, ItemCache()))
-    store.run(getting())
-    store.run(putting("a", 2))
-    assert store.run(getting()) == {"Item": item("a", 2)}
+    store.run(get_steps())
+    store.run(put_steps("a", 2))
+    assert store.run(get_steps()) == {"Item": item("a", 2)}
     assert asked == ["GetItem", "PutItem", "GetItem", "GetItem"]
 
 
 def test_what_the_stream_told_meanwhile_is_not_kept(slow: Slow) -> None:
-    reading = slow.start(getting())
+    reading = slow.start(get_steps())
     slow.cache.invalidate("Things", key("a"))
     slow.answers[0].set_result({"Item": item("a", 1)})
     reading.result(20)
-    again = slow.start(getting())
+    again = slow.start(get_steps())
     slow.answers[1].set_result({"Item": item("a", 2)})
     assert again.result(20) == {"Item": item("a", 2)}
 
@@ -215,7 +215,7 @@ def test_nobody_reads_less_than_was_acknowledged_before() -> None:
 
     with open_store("memory:", cache=ItemCache()) as store:
         store.run(create())
-        store.run(putting("a", 0))
+        store.run(put_steps("a", 0))
 
         def count_up() -> None:
             for _ in range(150):
@@ -231,8 +231,8 @@ def test_nobody_reads_less_than_was_acknowledged_before() -> None:
 
         with ThreadPoolExecutor(5) as threads:
             readers = [
-                threads.submit(read, getting, lambda answer: answer["Item"]),
-                threads.submit(read, scanning, lambda answer: answer["Items"][0]),
+                threads.submit(read, get_steps, lambda answer: answer["Item"]),
+                threads.submit(read, scan_steps, lambda answer: answer["Items"][0]),
                 threads.submit(
                     read,
                     lambda: getting_many("a"),
@@ -287,7 +287,7 @@ class SlowAwaited:
 def test_ten_awaiting_readers_make_one_read() -> None:
     async def run() -> None:
         slow = SlowAwaited()
-        readers = [await slow.start(getting()) for _ in range(READERS)]
+        readers = [await slow.start(get_steps()) for _ in range(READERS)]
         slow.answers[0].set_result({"Item": item("a")})
         assert await asyncio.gather(*readers) == [{"Item": item("a")}] * READERS
         assert len(slow.asked) == 1
@@ -298,7 +298,7 @@ def test_ten_awaiting_readers_make_one_read() -> None:
 def test_when_an_awaiting_reader_is_cancelled_another_one_reads() -> None:
     async def run() -> None:
         slow = SlowAwaited()
-        first, second, third = [await slow.start(getting()) for _ in range(3)]
+        first, second, third = [await slow.start(get_steps()) for _ in range(3)]
         first.cancel()
         while len(slow.answers) < 2:
             await asyncio.sleep(0)
@@ -312,7 +312,7 @@ def test_when_an_awaiting_reader_is_cancelled_another_one_reads() -> None:
 def test_a_waiting_reader_that_is_cancelled_leaves_the_others_alone() -> None:
     async def run() -> None:
         slow = SlowAwaited()
-        first, second, third = [await slow.start(getting()) for _ in range(3)]
+        first, second, third = [await slow.start(get_steps()) for _ in range(3)]
         second.cancel()
         await asyncio.sleep(0)
         slow.answers[0].set_result({"Item": item("a")})
@@ -325,11 +325,11 @@ def test_a_waiting_reader_that_is_cancelled_leaves_the_others_alone() -> None:
 def test_what_was_awaited_before_a_write_is_not_kept() -> None:
     async def run() -> None:
         slow = SlowAwaited()
-        early = await slow.start(getting())
-        await slow.store.run(putting("a", 2))
+        early = await slow.start(get_steps())
+        await slow.store.run(put_steps("a", 2))
         slow.answers[0].set_result({"Item": item("a", 1)})
         await early
-        late = await slow.start(getting())
+        late = await slow.start(get_steps())
         slow.answers[1].set_result({"Item": item("a", 2)})
         assert await late == {"Item": item("a", 2)}
         assert len(slow.asked) == 3
@@ -349,12 +349,12 @@ def test_many_answers_in_a_row_let_the_loop_turn() -> None:
 
         async with open_async_store("memory:", cache=ItemCache()) as store:
             await store.run(create())
-            await store.run(getting())
+            await store.run(get_steps())
             turning = asyncio.create_task(turn())
             await asyncio.sleep(0)
             before = turns
             for _ in range(2_000):
-                await store.run(getting())
+                await store.run(get_steps())
             turning.cancel()
             return turns - before
 

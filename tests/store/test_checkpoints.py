@@ -45,22 +45,24 @@ def test_more_checkpoints_than_fit_on_a_page_are_all_loaded(place: Place) -> Non
     assert loaded["shard007"] == Checkpoint(arn, "7")
 
 
-def test_their_table_is_made_once(streamed: Place) -> None:
+def test_their_table_is_made_once(streamed_place: Place) -> None:
     for _ in range(2):
-        streamed.consume_once("Things", ignore)
+        streamed_place.consume_once("Things", ignore)
     created = [
         exchange.request.params["TableName"]
-        for exchange in streamed.exchanges
+        for exchange in streamed_place.exchanges
         if exchange.request.operation == "CreateTable"
     ]
     assert sorted(created) == ["Checkpoints", "DeadLetters"]
-    assert streamed.run(asking("DescribeTable", TableName="Checkpoints"))["Table"]["KeySchema"] == [
+    assert streamed_place.run(asking("DescribeTable", TableName="Checkpoints"))["Table"][
+        "KeySchema"
+    ] == [
         {"AttributeName": "Consumer", "KeyType": "HASH"},
         {"AttributeName": "Shard", "KeyType": "RANGE"},
     ]
 
 
-def test_a_table_that_takes_time_is_waited_for(streamed: Place) -> None:
+def test_a_table_that_takes_time_is_waited_for(streamed_place: Place) -> None:
     class Slow(TableCheckpoints):
         asked = 0
 
@@ -69,8 +71,8 @@ def test_a_table_that_takes_time_is_waited_for(streamed: Place) -> None:
             ready = yield from super().ready()
             return ready and self.asked > 2
 
-    streamed.run(put("a"))
+    streamed_place.run(put("a"))
     slow = Slow("Places")
-    assert streamed.consumer("Things", ignore, checkpoints=slow, poll_seconds=2.0)() == 1
-    assert streamed.time.slept == [2.0, 2.0]
-    assert len(streamed.run(slow.load("test"))) > 0
+    assert streamed_place.consumer("Things", ignore, checkpoints=slow, poll_seconds=2.0)() == 1
+    assert streamed_place.time.slept == [2.0, 2.0]
+    assert len(streamed_place.run(slow.load("test"))) > 0

@@ -66,7 +66,7 @@ def write(place: Place, first: int, last: int, keys: int = 7) -> None:
         place.run(put(f"k{number % keys}", n={"N": f"{number}"}))
 
 
-def expected(last: int, keys: int = 7) -> dict[str, list[int]]:
+def expected_records(last: int, keys: int = 7) -> dict[str, list[int]]:
     return {f"k{key}": list(range(key, last, keys)) for key in range(min(keys, last))}
 
 
@@ -84,93 +84,93 @@ def checkpoints(place: Place, consumer: str = "test") -> dict[str, Checkpoint]:
 
 
 def test_one_that_starts_from_now_sees_what_comes_and_nothing_before(
-    streamed: Place, engine: Engine, time: Time
+    streamed_place: Place, engine: Engine, time: Time
 ) -> None:
-    write(streamed, 0, 20)
+    write(streamed_place, 0, 20)
     hours_pass(time, engine)
-    write(streamed, 20, 30)
+    write(streamed_place, 20, 30)
     log = Log()
-    run_once = streamed.consumer("Things", log, from_now=True)
+    run_once = streamed_place.consumer("Things", log, from_now=True)
     assert run_once() == 0
-    write(streamed, 30, 40)
+    write(streamed_place, 30, 40)
     assert run_once() == 10
     hours_pass(time, engine)
-    write(streamed, 40, 50)
+    write(streamed_place, 40, 50)
     assert run_once() == 10
     assert sorted(number for seen in log.seen.values() for number in seen) == [*range(30, 50)]
     with pytest.raises(ResourceNotFoundException):
-        checkpoints(streamed)
+        checkpoints(streamed_place)
 
 
 def test_one_that_started_from_now_misses_nothing_however_long_it_rests(
-    streamed: Place, time: Time
+    streamed_place: Place, time: Time
 ) -> None:
     log = Log()
-    run_once = streamed.consumer("Things", log, from_now=True)
+    run_once = streamed_place.consumer("Things", log, from_now=True)
     run_once()
-    write(streamed, 0, 7)
+    write(streamed_place, 0, 7)
     time.now += timedelta(minutes=20)
     run_once()
-    assert log.seen == expected(7)
+    assert log.seen == expected_records(7)
 
 
-def test_records_come_once_in_order_per_key(streamed: Place) -> None:
+def test_records_come_once_in_order_per_key(streamed_place: Place) -> None:
     log = Log()
-    run_once = streamed.consumer("Things", log)
-    write(streamed, 0, 40)
+    run_once = streamed_place.consumer("Things", log)
+    write(streamed_place, 0, 40)
     assert run_once() == 40
-    assert log.seen == expected(40)
+    assert log.seen == expected_records(40)
     assert run_once() == 0
-    write(streamed, 40, 60)
+    write(streamed_place, 40, 60)
     assert run_once() == 20
-    assert log.seen == expected(60)
+    assert log.seen == expected_records(60)
 
 
-def test_a_stream_can_be_named_by_its_arn(streamed: Place) -> None:
-    arn = streamed.ask("DescribeTable", TableName="Things")["Table"]["LatestStreamArn"]
-    write(streamed, 0, 5)
+def test_a_stream_can_be_named_by_its_arn(streamed_place: Place) -> None:
+    arn = streamed_place.ask("DescribeTable", TableName="Things")["Table"]["LatestStreamArn"]
+    write(streamed_place, 0, 5)
     log = Log()
-    assert streamed.consume_once(arn, log) == 5
-    assert log.seen == expected(5)
+    assert streamed_place.consume_once(arn, log) == 5
+    assert log.seen == expected_records(5)
 
 
-def test_what_a_handler_asks_for_is_done(streamed: Place) -> None:
+def test_what_a_handler_asks_for_is_done(streamed_place: Place) -> None:
     def copy(record: Response) -> Steps[None]:
         image = record["dynamodb"]["NewImage"]
         yield Request("PutItem", {"TableName": "Copies", "Item": image})
 
-    streamed.run(create("Copies"))
-    write(streamed, 0, 10, keys=10)
-    streamed.consume_once("Things", copy)
-    copies = streamed.ask("Scan", TableName="Copies")["Items"]
+    streamed_place.run(create("Copies"))
+    write(streamed_place, 0, 10, keys=10)
+    streamed_place.consume_once("Things", copy)
+    copies = streamed_place.ask("Scan", TableName="Copies")["Items"]
     assert sorted(int(item["n"]["N"]) for item in copies) == list(range(10))
 
 
-def test_consumers_of_different_names_each_see_everything(streamed: Place) -> None:
-    write(streamed, 0, 9)
+def test_consumers_of_different_names_each_see_everything(streamed_place: Place) -> None:
+    write(streamed_place, 0, 9)
     logs = Log(), Log()
     for name, log in zip(("mailer", "searcher"), logs, strict=True):
-        assert streamed.consumer("Things", log, name=name)() == 9
-    assert logs[0].seen == logs[1].seen == expected(9)
+        assert streamed_place.consumer("Things", log, name=name)() == 9
+    assert logs[0].seen == logs[1].seen == expected_records(9)
 
 
 def test_consumers_of_one_name_on_two_tables_leave_each_other_alone(
-    streamed: Place, engine: Engine, time: Time
+    streamed_place: Place, engine: Engine, time: Time
 ) -> None:
-    streamed.run(create("Others", StreamSpecification=STREAM))
-    write(streamed, 0, 9)
+    streamed_place.run(create("Others", StreamSpecification=STREAM))
+    write(streamed_place, 0, 9)
     log, other = Log(), Log()
-    streamed.consume_once("Things", log)
-    streamed.consume_once("Others", other)
-    assert streamed.consume_once("Things", log) == 0
+    streamed_place.consume_once("Things", log)
+    streamed_place.consume_once("Others", other)
+    assert streamed_place.consume_once("Things", log) == 0
     assert other.seen == {}
 
 
-def test_pages_join_up(streamed: Place) -> None:
-    write(streamed, 0, 30)
+def test_pages_join_up(streamed_place: Place) -> None:
+    write(streamed_place, 0, 30)
     log = Log()
-    assert streamed.consumer("Things", log, page_size=4)() == 30
-    assert log.seen == expected(30)
+    assert streamed_place.consumer("Things", log, page_size=4)() == 30
+    assert log.seen == expected_records(30)
 
 
 def test_a_stream_that_is_missing_is_named(things: Place) -> None:
@@ -182,38 +182,40 @@ def test_a_stream_that_is_missing_is_named(things: Place) -> None:
 # Resuming.
 
 
-def test_a_new_consumer_resumes_where_the_last_one_stopped(streamed: Place) -> None:
-    write(streamed, 0, 20)
-    streamed.consume_once("Things", Log())
-    write(streamed, 20, 30)
+def test_a_new_consumer_resumes_where_the_last_one_stopped(streamed_place: Place) -> None:
+    write(streamed_place, 0, 20)
+    streamed_place.consume_once("Things", Log())
+    write(streamed_place, 20, 30)
     log = Log()
-    assert streamed.consume_once("Things", log) == 10
+    assert streamed_place.consume_once("Things", log) == 10
     numbers = sorted(number for seen in log.seen.values() for number in seen)
     assert numbers == list(range(20, 30))
 
 
-def test_a_handler_that_raises_is_given_the_record_again(streamed: Place) -> None:
-    write(streamed, 0, 20)
+def test_a_handler_that_raises_is_given_the_record_again(streamed_place: Place) -> None:
+    write(streamed_place, 0, 20)
     log = Log()
     log.fail_at = 8
-    run_once = streamed.consumer("Things", log)
+    run_once = streamed_place.consumer("Things", log)
     with pytest.raises(ValueError) as caught:
         run_once()
     assert str(caught.value) == "poison"
     run_once()
-    assert log.firsts() == expected(20)
+    assert log.firsts() == expected_records(20)
 
 
 @pytest.mark.parametrize("fail_at", [1, 2, 9, 25])
-def test_after_a_crash_nothing_is_lost_and_order_is_kept(streamed: Place, fail_at: int) -> None:
-    write(streamed, 0, 25)
+def test_after_a_crash_nothing_is_lost_and_order_is_kept(
+    streamed_place: Place, fail_at: int
+) -> None:
+    write(streamed_place, 0, 25)
     log = Log()
     log.fail_at, log.failure = fail_at, Crash()
     with pytest.raises(Crash):
-        streamed.consumer("Things", log, page_size=3)()
-    write(streamed, 25, 40)
-    streamed.consumer("Things", log, page_size=3)()
-    assert log.firsts() == expected(40)
+        streamed_place.consumer("Things", log, page_size=3)()
+    write(streamed_place, 25, 40)
+    streamed_place.consumer("Things", log, page_size=3)()
+    assert log.firsts() == expected_records(40)
 
 
 @given(
@@ -239,7 +241,7 @@ def test_whatever_happens_each_record_comes_and_in_order(
                 place.consumer("Things", log, page_size=page_size)()
         log.fail_at = None
         place.consumer("Things", log, page_size=page_size)()
-    assert log.firsts() == expected(total)
+    assert log.firsts() == expected_records(total)
 
 
 @contextmanager
@@ -257,103 +259,109 @@ def alone() -> Iterator[tuple[Place, Engine, Time]]:
 # Shards that come and go.
 
 
-def test_children_are_read_after_their_parents(streamed: Place, engine: Engine, time: Time) -> None:
+def test_children_are_read_after_their_parents(
+    streamed_place: Place, engine: Engine, time: Time
+) -> None:
     for generation in range(3):
-        write(streamed, generation * 20, generation * 20 + 20)
+        write(streamed_place, generation * 20, generation * 20 + 20)
         hours_pass(time, engine)
     log = Log()
-    assert streamed.consume_once("Things", log) == 60
-    assert log.seen == expected(60)
-    shards = checkpoints(streamed)
+    assert streamed_place.consume_once("Things", log) == 60
+    assert log.seen == expected_records(60)
+    shards = checkpoints(streamed_place)
     assert sum(checkpoint.done for checkpoint in shards.values()) == 12
 
 
-def test_a_running_consumer_follows_its_shards(streamed: Place, engine: Engine, time: Time) -> None:
+def test_a_running_consumer_follows_its_shards(
+    streamed_place: Place, engine: Engine, time: Time
+) -> None:
     log = Log()
-    run_once = streamed.consumer("Things", log)
+    run_once = streamed_place.consumer("Things", log)
     for generation in range(4):
-        write(streamed, generation * 10, generation * 10 + 10)
+        write(streamed_place, generation * 10, generation * 10 + 10)
         run_once()
         hours_pass(time, engine)
     run_once()
-    assert log.seen == expected(40)
+    assert log.seen == expected_records(40)
 
 
 def test_checkpoints_of_shards_that_are_gone_are_forgotten(
-    streamed: Place, engine: Engine, time: Time
+    streamed_place: Place, engine: Engine, time: Time
 ) -> None:
-    write(streamed, 0, 20)
-    streamed.consume_once("Things", Log())
+    write(streamed_place, 0, 20)
+    streamed_place.consume_once("Things", Log())
     hours_pass(time, engine)
-    streamed.consume_once("Things", Log())
-    before = set(checkpoints(streamed))
+    streamed_place.consume_once("Things", Log())
+    before = set(checkpoints(streamed_place))
     hours_pass(time, engine, 30)
     hours_pass(time, engine, 30)
-    write(streamed, 20, 40)
-    streamed.consume_once("Things", Log())
-    assert not before & set(checkpoints(streamed))
+    write(streamed_place, 20, 40)
+    streamed_place.consume_once("Things", Log())
+    assert not before & set(checkpoints(streamed_place))
 
 
 def test_a_stream_that_was_switched_off_and_on_is_read_whole_and_first(
-    streamed: Place, time: Time
+    streamed_place: Place, time: Time
 ) -> None:
-    write(streamed, 0, 20)
-    streamed.ask("UpdateTable", TableName="Things", StreamSpecification={"StreamEnabled": False})
+    write(streamed_place, 0, 20)
+    streamed_place.ask(
+        "UpdateTable", TableName="Things", StreamSpecification={"StreamEnabled": False}
+    )
     time.now += timedelta(minutes=1)
-    streamed.ask("UpdateTable", TableName="Things", StreamSpecification=STREAM)
-    write(streamed, 20, 40)
+    streamed_place.ask("UpdateTable", TableName="Things", StreamSpecification=STREAM)
+    write(streamed_place, 20, 40)
     log = Log()
-    assert streamed.consume_once("Things", log) == 40
-    assert log.seen == expected(40)
+    assert streamed_place.consume_once("Things", log) == 40
+    assert log.seen == expected_records(40)
 
 
-def test_an_expired_iterator_is_renewed(streamed: Place, time: Time) -> None:
+def test_an_expired_iterator_is_renewed(streamed_place: Place, time: Time) -> None:
     log = Log()
-    run_once = streamed.consumer("Things", log)
-    write(streamed, 0, 10)
+    run_once = streamed_place.consumer("Things", log)
+    write(streamed_place, 0, 10)
     run_once()
     time.now += timedelta(minutes=20)
-    write(streamed, 10, 20)
+    write(streamed_place, 10, 20)
     assert run_once() == 10
-    assert log.seen == expected(20)
-    failed = [exchange.error for exchange in streamed.exchanges if exchange.error]
+    assert log.seen == expected_records(20)
+    failed = [exchange.error for exchange in streamed_place.exchanges if exchange.error]
     assert "ExpiredIteratorException" in {type(error).__name__ for error in failed}
 
 
 def test_records_that_were_trimmed_are_missed_with_a_warning(
-    streamed: Place, time: Time, caplog: pytest.LogCaptureFixture
+    streamed_place: Place, time: Time, caplog: pytest.LogCaptureFixture
 ) -> None:
-    write(streamed, 0, 20)
-    streamed.consume_once("Things", Log())
-    write(streamed, 20, 40)
+    write(streamed_place, 0, 20)
+    streamed_place.consume_once("Things", Log())
+    write(streamed_place, 20, 40)
     time.now += timedelta(hours=25)
-    write(streamed, 40, 60)
+    write(streamed_place, 40, 60)
     log = Log()
     with caplog.at_level(logging.WARNING, "bigtime.store"):
-        assert streamed.consume_once("Things", log) == 20
+        assert streamed_place.consume_once("Things", log) == 20
     assert sorted(number for seen in log.seen.values() for number in seen) == list(range(40, 60))
     assert "consumer test: shard shardId-" in caplog.text
     assert "records are lost" in caplog.text
 
 
-def test_faults_change_nothing(streamed: Place, engine: Engine) -> None:
-    write(streamed, 0, 30)
+def test_faults_change_nothing(streamed_place: Place, engine: Engine) -> None:
+    write(streamed_place, 0, 30)
     engine.faults.seed(7)
     engine.faults.throttle(rate=0.2)
-    streamed.store.retries = PATIENT
+    streamed_place.store.retries = PATIENT
     log = Log()
-    streamed.consumer("Things", log, page_size=5)()
-    assert log.seen == expected(30)
+    streamed_place.consumer("Things", log, page_size=5)()
+    assert log.seen == expected_records(30)
 
 
 # Lag, and running on.
 
 
-def test_lag_is_told(streamed: Place, time: Time) -> None:
+def test_lag_is_told(streamed_place: Place, time: Time) -> None:
     readings: list[ShardTurn] = []
-    write(streamed, 0, 10)
+    write(streamed_place, 0, 10)
     time.now += timedelta(seconds=90)
-    streamed.consumer("Things", Log(), hooks=[readings.append])()
+    streamed_place.consumer("Things", Log(), hooks=[readings.append])()
     busy = [reading for reading in readings if reading.records]
     assert sum(reading.records for reading in busy) == 10
     assert {reading.lag_seconds for reading in busy} == {90.0}
@@ -381,7 +389,7 @@ def test_a_consumer_runs_until_it_is_stopped(engine: Engine) -> None:
         store.run(put(f"k{number % 7}", n={"N": f"{number}"}))
     thread.join(20)
     assert not thread.is_alive()
-    assert log.seen == expected(30)
+    assert log.seen == expected_records(30)
 
 
 def test_an_awaited_consumer_runs_until_it_is_stopped(engine: Engine) -> None:
@@ -397,4 +405,4 @@ def test_an_awaited_consumer_runs_until_it_is_stopped(engine: Engine) -> None:
         await asyncio.wait_for(running, 20)
         return log
 
-    assert asyncio.run(main()).seen == expected(30)
+    assert asyncio.run(main()).seen == expected_records(30)

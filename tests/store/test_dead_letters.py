@@ -56,33 +56,35 @@ def letters(place: Place, consumer: str = "test") -> list[DeadLetter]:
     return place.run(LETTERS.of(consumer))
 
 
-def test_a_record_that_fails_is_set_aside_and_all_others_are_handled_once(streamed: Place) -> None:
-    write(streamed, 200)
+def test_a_record_that_fails_is_set_aside_and_all_others_are_handled_once(
+    streamed_place: Place,
+) -> None:
+    write(streamed_place, 200)
     handler = Handler(57)
-    assert fail_until_quiet(streamed.consumer("Things", handler)) == ATTEMPTS - 1
+    assert fail_until_quiet(streamed_place.consumer("Things", handler)) == ATTEMPTS - 1
     assert handler.attempts == Counter(dict.fromkeys(range(200), 1) | {57: ATTEMPTS})
-    (letter,) = letters(streamed)
+    (letter,) = letters(streamed_place)
     assert letter.error == "ValueError: poison"
     assert letter.attempts == ATTEMPTS
-    assert letter.failed_at == streamed.time.now.isoformat(timespec="seconds")
+    assert letter.failed_at == streamed_place.time.now.isoformat(timespec="seconds")
     assert letter.record["dynamodb"]["NewImage"]["n"] == {"N": "57"}
     assert letter.sequence == letter.record["dynamodb"]["SequenceNumber"]
 
 
-def test_other_shards_go_on_at_once(streamed: Place) -> None:
-    write(streamed, 200)
+def test_other_shards_go_on_at_once(streamed_place: Place) -> None:
+    write(streamed_place, 200)
     poisoned = Handler(3)
     with pytest.raises(ValueError, match="poison"):
-        streamed.consumer("Things", poisoned, page_size=1000)()
+        streamed_place.consumer("Things", poisoned, page_size=1000)()
     # Four shards, and of the poisoned one what came before the poison.
     assert len(poisoned.attempts) > 100
 
 
-def test_many_in_a_row_are_set_aside_each_with_its_error(streamed: Place) -> None:
-    write(streamed, 40)
+def test_many_in_a_row_are_set_aside_each_with_its_error(streamed_place: Place) -> None:
+    write(streamed_place, 40)
     handler = Handler(*range(10, 25))
-    fail_until_quiet(streamed.consumer("Things", handler))
-    found = {int(one.record["dynamodb"]["NewImage"]["n"]["N"]) for one in letters(streamed)}
+    fail_until_quiet(streamed_place.consumer("Things", handler))
+    found = {int(one.record["dynamodb"]["NewImage"]["n"]["N"]) for one in letters(streamed_place)}
     assert found == set(range(10, 25))
     assert set(handler.attempts) == set(range(40))
 
@@ -91,38 +93,38 @@ def test_many_in_a_row_are_set_aside_each_with_its_error(streamed: Place) -> Non
     "error", [NotConnected("away", uncertain=False), ResourceNotFoundException("no table")]
 )
 def test_what_is_no_fault_of_the_record_is_tried_until_it_is_over(
-    streamed: Place, error: Exception
+    streamed_place: Place, error: Exception
 ) -> None:
-    write(streamed, 10)
+    write(streamed_place, 10)
     handler = Handler(4, error=error)
-    run_once = streamed.consumer("Things", handler)
+    run_once = streamed_place.consumer("Things", handler)
     for _ in range(3 * ATTEMPTS):
         with pytest.raises(type(error)):
             run_once()
     handler.poison = set()
     run_once()
-    assert letters(streamed) == []
+    assert letters(streamed_place) == []
     assert handler.attempts[4] == 3 * ATTEMPTS + 1
 
 
-def test_attempts_are_counted_anew_by_a_new_consumer(streamed: Place) -> None:
-    write(streamed, 10)
+def test_attempts_are_counted_anew_by_a_new_consumer(streamed_place: Place) -> None:
+    write(streamed_place, 10)
     handler = Handler(4)
     for _ in range(ATTEMPTS):
         with pytest.raises(ValueError, match="poison"):
-            streamed.consumer("Things", handler)()
-    assert letters(streamed) == []
+            streamed_place.consumer("Things", handler)()
+    assert letters(streamed_place) == []
 
 
-def test_one_that_starts_from_now_passes_a_record_over(streamed: Place) -> None:
+def test_one_that_starts_from_now_passes_a_record_over(streamed_place: Place) -> None:
     handler = Handler(4)
-    run_once = streamed.consumer("Things", handler, from_now=True)
+    run_once = streamed_place.consumer("Things", handler, from_now=True)
     run_once()
-    write(streamed, 10)
+    write(streamed_place, 10)
     assert fail_until_quiet(run_once) == ATTEMPTS - 1
     assert handler.attempts == Counter(dict.fromkeys(range(10), 1) | {4: ATTEMPTS})
     with pytest.raises(ResourceNotFoundException):
-        letters(streamed)
+        letters(streamed_place)
 
 
 def test_a_record_larger_than_an_item_is_stored_and_removed_whole(engine: Engine) -> None:

@@ -26,7 +26,7 @@ PLAIN = [
 ]
 
 
-def crossed(error: DynamoDBError) -> DynamoDBError:
+def cross_http(error: DynamoDBError) -> DynamoDBError:
     return error_in(error.status, orjson.dumps(error.body()))
 
 
@@ -34,13 +34,13 @@ def crossed(error: DynamoDBError) -> DynamoDBError:
 def test_an_error_crosses_with_its_class_and_its_words(
     kind: type[DynamoDBError], message: str
 ) -> None:
-    error = crossed(kind(message))
+    error = cross_http(kind(message))
     assert (type(error), error.code, error.message) == (kind, kind.__name__, message)
 
 
 def test_a_failed_condition_crosses_with_its_item() -> None:
     item = {"pk": {"S": "a"}}
-    error = crossed(ConditionalCheckFailedException(item=item))
+    error = cross_http(ConditionalCheckFailedException(item=item))
     assert isinstance(error, ConditionalCheckFailedException)
     assert error.item == item
 
@@ -50,7 +50,7 @@ def test_a_cancelled_transaction_crosses_with_its_reasons() -> None:
         {"Code": "None"},
         {"Code": "ConditionalCheckFailed", "Message": "no", "Item": {"pk": {"S": "a"}}},
     ]
-    error = crossed(TransactionCanceledException(reasons))
+    error = cross_http(TransactionCanceledException(reasons))
     assert isinstance(error, TransactionCanceledException)
     assert error.reasons == reasons
     assert error.message.endswith("[None, ConditionalCheckFailed]")
@@ -78,7 +78,7 @@ def test_an_unknown_error_keeps_its_code() -> None:
 
 
 def test_a_server_failure_is_an_internal_server_error_with_the_code_it_came_with() -> None:
-    error = crossed(InternalServerError("Try again"))
+    error = cross_http(InternalServerError("Try again"))
     assert isinstance(error, ServerFailure) and isinstance(error, InternalServerError)
     assert (error.code, error.message) == ("InternalServerError", "Try again")
 

@@ -39,7 +39,7 @@ READ = Request("GetItem", {})
 LOST = ConnectionLost("The line is dead.", uncertain=True)
 
 
-def cancelled(*codes: str) -> TransactionCanceledException:
+def cancellation(*codes: str) -> TransactionCanceledException:
     return TransactionCanceledException([{"Code": code} for code in codes])
 
 
@@ -134,9 +134,9 @@ def test_a_failed_condition_is_not_tried_again(things: Place) -> None:
         UnmodelledError("ThrottlingException"),
         UnmodelledError("RequestLimitExceeded"),
         NotConnected("Nobody is there.", uncertain=False),
-        cancelled("None", "TransactionConflict"),
-        cancelled("ThrottlingError"),
-        cancelled("ProvisionedThroughputExceeded", "TransactionConflict", "None"),
+        cancellation("None", "TransactionConflict"),
+        cancellation("ThrottlingError"),
+        cancellation("ProvisionedThroughputExceeded", "TransactionConflict", "None"),
     ],
     ids=repr,
 )
@@ -152,10 +152,10 @@ def test_what_changed_nothing_may_always_be_tried_again(error: Exception) -> Non
         ConditionalCheckFailedException(),
         UnmodelledError("ExpiredTokenException"),
         LimitExceededException("Too many tables"),
-        cancelled("None", "ConditionalCheckFailed"),
-        cancelled("TransactionConflict", "ConditionalCheckFailed"),
-        cancelled("None"),
-        cancelled(),
+        cancellation("None", "ConditionalCheckFailed"),
+        cancellation("TransactionConflict", "ConditionalCheckFailed"),
+        cancellation("None"),
+        cancellation(),
         NoCredentials("Who are you?", uncertain=False),
         ValueError("a bug"),
     ],

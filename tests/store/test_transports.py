@@ -40,7 +40,7 @@ from bigtime.store.http_transport import HttpTransport
 from bigtime.store.retries import STREAM_READS
 from bigtime.wire import DynamoDBError, Request, Response, ValidationException
 from tests.store.places import asking
-from tests.store.scripted import HANG, HANG_UP, Heard, answer, scripted
+from tests.store.scripted import HANG, HANG_UP, Heard, answer, scripted_server
 
 READ = Request("GetItem", {"TableName": "Things", "Key": {"pk": {"S": "é"}}})
 ADD = Request("UpdateItem", {"TableName": "Things", "UpdateExpression": "ADD n :one"})
@@ -53,14 +53,14 @@ Opener = Callable[..., Any]
 
 
 @contextmanager
-def blocking(url: str, *, retries: Retries, **options: Any) -> Iterator[Asker]:
+def blocking_asker(url: str, *, retries: Retries, **options: Any) -> Iterator[Asker]:
     transport = BotocoreTransport(url=url, **{**QUICK, **options})
     with Store(transport, retries=retries, closes=[transport.close]) as store:
         yield store.send
 
 
 @contextmanager
-def awaited(url: str, *, retries: Retries, **options: Any) -> Iterator[Asker]:
+def awaiting_asker(url: str, *, retries: Retries, **options: Any) -> Iterator[Asker]:
     transport = HttpTransport(url=url, **{**QUICK, **options})
     store = AsyncStore(transport, retries=retries, closes=[transport.close])
     with asyncio.Runner() as runner:
@@ -68,7 +68,7 @@ def awaited(url: str, *, retries: Retries, **options: Any) -> Iterator[Asker]:
         runner.run(store.close())
 
 
-@pytest.fixture(params=[blocking, awaited], ids=["blocking", "awaited"])
+@pytest.fixture(params=[blocking_asker, awaiting_asker], ids=["blocking", "awaited"])
 def opener(request: pytest.FixtureRequest) -> Opener:
     opener: Opener = request.param
     return opener
@@ -79,7 +79,7 @@ THRICE = Retries(attempts=3, first_seconds=0.001)
 
 
 def failure(opener: Opener, request: Request, *answers: bytes) -> Exception:
-    with scripted(*answers) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(*answers) as server, opener(server.url, retries=ONCE) as ask:
         with pytest.raises((TransportError, DynamoDBError)) as caught:
             ask(request)
         return caught.value
@@ -89,7 +89,7 @@ def failure(opener: Opener, request: Request, *answers: bytes) -> Exception:
 
 
 def test_a_request_goes_out_as_it_is(opener: Opener) -> None:
-    with scripted(FOUND) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(FOUND) as server, opener(server.url, retries=ONCE) as ask:
         assert ask(READ) == {"Item": {"pk": {"S": "a"}}}
     (heard,) = server.heard
     assert heard.line == "POST / HTTP/1.1"
@@ -102,13 +102,13 @@ def test_a_request_goes_out_as_it_is(opener: Opener) -> None:
 
 @pytest.mark.parametrize("operation", sorted(STREAM_READS))
 def test_streams_are_a_service_of_their_own(opener: Opener, operation: str) -> None:
-    with scripted(answer(b"{}")) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(answer(b"{}")) as server, opener(server.url, retries=ONCE) as ask:
         ask(Request(operation, {}))
     assert server.heard[0].headers["x-amz-target"] == f"DynamoDBStreams_20120810.{operation}"
 
 
 def test_one_connection_serves_many_requests(opener: Opener) -> None:
-    with scripted(FOUND) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(FOUND) as server, opener(server.url, retries=ONCE) as ask:
         for _ in range(5):
             ask(READ)
         assert len(server.heard) == 5
@@ -135,7 +135,7 @@ def signature(heard: Heard, secret: str) -> str:
 def test_what_arrives_is_what_was_signed(opener: Opener) -> None:
     who = Credentials("AKIDEXAMPLE", "s3cret", "t0ken")
     options = {"region": "af-south-1", "credentials": who, "retries": ONCE}
-    with scripted(FOUND) as server, opener(server.url, **options) as ask:
+    with scripted_server(FOUND) as server, opener(server.url, **options) as ask:
         ask(READ)
     (heard,) = server.heard
     sent = heard.headers["authorization"]
@@ -152,7 +152,7 @@ def test_an_open_wire_never_sees_real_credentials(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDREAL")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "real")
-    with scripted(FOUND) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(FOUND) as server, opener(server.url, retries=ONCE) as ask:
         ask(READ)
     (heard,) = server.heard
     assert "Credential=local/" in heard.headers["authorization"]
@@ -182,14 +182,18 @@ def test_an_answer_that_stops_half_way_is_no_answer(opener: Opener) -> None:
 
 
 def test_a_server_that_takes_no_connection_is_a_time_out(opener: Opener) -> None:
-    with crowded() as url, opener(url, retries=ONCE) as ask, pytest.raises(TimedOut) as caught:
+    with (
+        crowded_listener() as url,
+        opener(url, retries=ONCE) as ask,
+        pytest.raises(TimedOut) as caught,
+    ):
         ask(ADD)
     assert not caught.value.uncertain
     assert "took no connection in 0.3 s" in str(caught.value)
 
 
 @contextmanager
-def crowded() -> Iterator[str]:
+def crowded_listener() -> Iterator[str]:
     """A listener whose queue is full: the kernel lets no one else in."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -235,7 +239,7 @@ def test_an_answer_that_is_no_json_is_not_believed(opener: Opener) -> None:
 
 @pytest.mark.parametrize("trouble", [HANG_UP, HANG, FAILED, answer(b"{}", checksum=1)])
 def test_a_read_is_tried_again_after_any_trouble(opener: Opener, trouble: bytes) -> None:
-    with scripted(trouble, FOUND) as server, opener(server.url, retries=THRICE) as ask:
+    with scripted_server(trouble, FOUND) as server, opener(server.url, retries=THRICE) as ask:
         assert ask(READ) == {"Item": {"pk": {"S": "a"}}}
         assert len(server.heard) == 2
 
@@ -247,7 +251,7 @@ def test_a_read_is_tried_again_after_any_trouble(opener: Opener, trouble: bytes)
 def test_a_write_that_may_have_been_carried_out_is_sent_once(
     opener: Opener, request_: Request, trouble: bytes
 ) -> None:
-    with scripted(trouble, FOUND) as server, opener(server.url, retries=THRICE) as ask:
+    with scripted_server(trouble, FOUND) as server, opener(server.url, retries=THRICE) as ask:
         with pytest.raises((TransportError, ServerFailure)):
             ask(request_)
         assert len(server.heard) == 1
@@ -255,14 +259,14 @@ def test_a_write_that_may_have_been_carried_out_is_sent_once(
 
 def test_it_is_sent_again_for_those_who_ask(opener: Opener) -> None:
     bold = Retries(attempts=3, first_seconds=0.001, repeat_uncertain_writes=True)
-    with scripted(HANG_UP, FAILED, FOUND) as server, opener(server.url, retries=bold) as ask:
+    with scripted_server(HANG_UP, FAILED, FOUND) as server, opener(server.url, retries=bold) as ask:
         ask(ADD)
         assert len(server.heard) == 3
 
 
 def test_a_transaction_with_a_token_is_sent_again(opener: Opener) -> None:
     once = Request("TransactWriteItems", {"TransactItems": [], "ClientRequestToken": "once"})
-    with scripted(HANG_UP, FOUND) as server, opener(server.url, retries=THRICE) as ask:
+    with scripted_server(HANG_UP, FOUND) as server, opener(server.url, retries=THRICE) as ask:
         ask(once)
         first, second = server.heard
         assert first.body == second.body
@@ -276,7 +280,7 @@ def test_a_cancelled_request_leaves_the_transport_whole() -> None:
                 await asyncio.wait_for(store.run(asking("GetItem")), 0.1)
             return await store.run(asking("GetItem"))
 
-    with scripted(HANG, FOUND) as server:
+    with scripted_server(HANG, FOUND) as server:
         assert asyncio.run(main(server.url)) == {"Item": {"pk": {"S": "a"}}}
 
 
@@ -327,7 +331,7 @@ def test_without_a_region_there_is_no_endpoint() -> None:
 
 
 def test_the_environments_proxy_is_used(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    with scripted(FOUND) as proxy:
+    with scripted_server(FOUND) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removeprefix("http://"))
         with opener("http://dynamodb.example:8000", retries=ONCE) as ask:
             ask(READ)
@@ -337,7 +341,7 @@ def test_the_environments_proxy_is_used(opener: Opener, monkeypatch: pytest.Monk
 def test_no_proxy_means_none(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with scripted(FOUND) as server, opener(server.url, retries=ONCE) as ask:
+    with scripted_server(FOUND) as server, opener(server.url, retries=ONCE) as ask:
         ask(READ)
     assert server.heard[0].line == "POST / HTTP/1.1"
 
@@ -382,12 +386,12 @@ def test_a_certificate_of_a_trusted_authority_is_taken(
     opener: Opener, tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate))
-    with scripted(FOUND, tls=tls) as server, opener(server.url, **SOMEBODY) as ask:
+    with scripted_server(FOUND, tls=tls) as server, opener(server.url, **SOMEBODY) as ask:
         assert ask(READ) == {"Item": {"pk": {"S": "a"}}}
 
 
 def test_a_certificate_of_nobody_known_is_not(opener: Opener, tls: ssl.SSLContext) -> None:
-    with scripted(FOUND, tls=tls) as server, opener(server.url, **SOMEBODY) as ask:
+    with scripted_server(FOUND, tls=tls) as server, opener(server.url, **SOMEBODY) as ask:
         with pytest.raises(NotConnected) as caught:
             ask(READ)
         assert "CERTIFICATE_VERIFY_FAILED" in str(caught.value)

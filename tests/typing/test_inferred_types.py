@@ -37,7 +37,7 @@ ORDER = Order(username="alex", order_id=bt.Ksuid.make(datetime(2026, 3, 10, tzin
 ORDERS = Order.within("main", username="alex")
 
 
-def opened() -> bt.store.Store:
+def open_store_here() -> bt.store.Store:
     store = bt.open_store("memory:")
     store.run(bt.setup(SHOP))
     store.run(bt.put_many([ALEX, ORDER]))
@@ -99,7 +99,7 @@ def view_customer(username: str) -> bt.Steps[Customer]:
 
 
 def test_steps_return_what_their_types_say() -> None:
-    with opened() as store:
+    with open_store_here() as store:
         assert assert_type(store.run(read_and_write()), Customer) == ALEX
         assert assert_type(store.run(read_pages()), Order) == ORDER
         assert assert_type(store.run(read_together()), int) == 4
@@ -107,7 +107,7 @@ def test_steps_return_what_their_types_say() -> None:
 
 
 def test_a_store_runs_patterns_and_operations() -> None:
-    with opened() as store:
+    with open_store_here() as store:
         assert_type(store, bt.store.Store)
         assert assert_type(store.run(view_customer("alex")), Customer) == ALEX
         assert assert_type(store.run(bt.get(Customer.key("bo"))), Customer | None) is None

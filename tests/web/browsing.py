@@ -28,7 +28,7 @@ from bigtime.web.http.limits import Limit
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.hot_pages import HotPages
-from tests.furnished import furnished
+from tests.furnished import furnished_engine
 
 SECRET = "a secret for tests, of 32 characters and more"
 PASSWORD = "correct horse"
@@ -164,7 +164,7 @@ def settings_with(**settings: Any) -> Settings:
 
 
 def site_engine() -> Engine:
-    return furnished(furnish_site)
+    return furnished_engine(furnish_site)
 
 
 def furnish_site(engine: Engine) -> None:

@@ -47,7 +47,7 @@ async def answer(scope: Any, receive: Callable[[], Any], send: Callable[[Any], A
 
 
 @contextmanager
-def serving(bounds: Bounds) -> Iterator[int]:
+def serve_bounded(bounds: Bounds) -> Iterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         answer,
@@ -67,7 +67,7 @@ def serving(bounds: Bounds) -> Iterator[int]:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    with serving(replace(BOUNDS)) as port:
+    with serve_bounded(replace(BOUNDS)) as port:
         yield port
 
 
@@ -158,7 +158,7 @@ def test_an_answer_that_is_not_taken_is_given_up(port: int) -> None:
 
 def test_one_address_cannot_have_all_connections() -> None:
     bounds = replace(BOUNDS, connections_per_address=5, seconds_to_send=SECONDS)
-    with serving(bounds) as port, ExitStack() as held:
+    with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
         assert rest(held.enter_context(connect(port))).startswith(b"HTTP/1.1 503 ")
@@ -172,7 +172,7 @@ def test_one_address_cannot_have_all_connections() -> None:
 
 def test_all_addresses_together_cannot_have_too_many() -> None:
     bounds = replace(BOUNDS, connections=5, seconds_to_send=SECONDS)
-    with serving(bounds) as port, ExitStack() as held:
+    with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
         assert rest(held.enter_context(connect(port))).startswith(b"HTTP/1.1 503 ")
@@ -180,7 +180,7 @@ def test_all_addresses_together_cannot_have_too_many() -> None:
 
 def test_connections_that_ended_are_not_counted() -> None:
     bounds = replace(BOUNDS, connections_per_address=5, open=BOUNDS.open.copy())
-    with serving(bounds) as port:
+    with serve_bounded(bounds) as port:
         for _ in range(20):
             assert ask(port, post(0, sent=b"")).startswith(b"HTTP/1.1 200 ")
         deadline = time.monotonic() + SECONDS

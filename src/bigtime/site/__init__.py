@@ -1,9 +1,9 @@
 """What the site does across systems, without HTTP: checkout, engagement, mail, registration."""
 
 from bigtime.site.cache_tags import (
-    ALL_DEALS, BRANDS, CAMPAIGNS, EDITORS_CHOICE, FRONT_PAGE, LATEST, PRICING, SHOWN,
+    ALL_DEALS, BRANDS, CAMPAIGNS, EDITORS_CHOICE, FRONT_PAGE, LATEST, PRICING, SHOWN, TENANTS,
     brand_deals_tag, brand_tag, campaign_tag, cart_tag, category_deals_tag, category_tag, deal_tag,
-    deal_tags, inbox_tag, interests_tag, product_tag, tags_of_item, tags_of_record,
+    deal_tags, inbox_tag, interests_tag, product_tag, tags_of_item, tags_of_record, trending_tag,
 )
 from bigtime.site.priced_cart import (
     CartAddition, NoUndo, PricedCart, WholeCount, all_lines, price_cart, put_deal_in_cart,
@@ -54,8 +54,8 @@ from bigtime.site.visitor import Visitor, Visitors
 __all__ = [
     "ALL_DEALS", "BRANDS", "CAMPAIGNS", "CHOICE_SLOT", "DEALS_AT_ONCE", "EDITORS_CHOICE",
     "FRONT_PAGE", "FRONT_SLOT", "LATEST", "MOST_PRODUCTS", "PRICING", "RAND", "SHAPE", "SHOWN",
-    "SITE", "SLOTS", "SYSTEMS", "AddressNameTaken", "AnsweredAlready", "CartAddition", "Checkout",
-    "Claim", "Codes", "DealEngagement", "Details", "EditorAction", "EditorChange",
+    "SITE", "SLOTS", "SYSTEMS", "TENANTS", "AddressNameTaken", "AnsweredAlready", "CartAddition",
+    "Checkout", "Claim", "Codes", "DealEngagement", "Details", "EditorAction", "EditorChange",
     "EngagementCounts", "FeaturedSlot", "FeaturingItem", "HotDealTask", "IdempotencyRecord", "Mail",
     "MailSender", "MailServer", "NoUndo", "NotAsReviewed", "OldCheckout", "PendingCheck",
     "PlanChoice", "PlanShop", "PricedCart", "TooManyProducts", "Visitor", "Visitors", "WholeCount",
@@ -74,7 +74,7 @@ __all__ = [
     "record_click_activity", "record_views", "redeem_code", "regain_account", "release_key",
     "remember_mailbox", "remember_network", "remind_tenants", "request_hot_deal", "reset_password",
     "restart_check", "save_new_address", "send_code", "send_shopper_code", "session_holder",
-    "tags_of_item", "tags_of_record", "take_new_price", "view_active_lines", "view_cart",
-    "view_changes", "view_outbox", "view_tenants_to_remind", "view_worker_report", "visit_holder",
-    "wants_demo", "write_worker_report",
+    "tags_of_item", "tags_of_record", "take_new_price", "trending_tag", "view_active_lines",
+    "view_cart", "view_changes", "view_outbox", "view_tenants_to_remind", "view_worker_report",
+    "visit_holder", "wants_demo", "write_worker_report",
 ]

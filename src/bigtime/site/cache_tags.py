@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from bigtime import model as bt
-from bigtime.systems import cart, deals, portal
+from bigtime.systems import cart, catalog, deals, portal
 from bigtime.wire import Item, Response
 
 LATEST = "latest"
@@ -23,6 +23,7 @@ FRONT_PAGE = "front page"
 EDITORS_CHOICE = "editors choice"
 BRANDS = "brands"
 PRICING = "pricing"
+TENANTS = "tenants"
 CAMPAIGNS = "campaigns"
 
 
@@ -35,6 +36,8 @@ brand_tag: Final[Tag] = "brand {}".format
 brand_deals_tag: Final[Tag] = "brand deals {}".format
 category_tag: Final[Tag] = "category {}".format
 category_deals_tag: Final[Tag] = "category deals {}".format
+trending_tag: Final[Tag] = "trending {}".format
+"""The trending deals of a category, and their ranks."""
 product_tag: Final[Tag] = "product {}".format
 campaign_tag: Final[Tag] = "campaign {}".format
 inbox_tag: Final[Tag] = "inbox of {}".format
@@ -54,6 +57,8 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.DealsCache: lambda key: [LATEST],
     deals.EditorsChoice: lambda key: [EDITORS_CHOICE],
     deals.FrontPage: lambda key: [FRONT_PAGE],
+    catalog.TrendingDeal: lambda key: [trending_tag(key["category_id"])],
+    portal.Tenant: lambda key: [TENANTS],
     portal.Product: lambda key: [PRICING, product_tag(key["id"])],
     portal.Campaign: lambda key: [CAMPAIGNS, campaign_tag(key["code"])],
     cart.CartLine: lambda key: [cart_tag(key["account_id"])],
@@ -62,12 +67,20 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
 }
 """The tags of an item, from the fields of its key."""
 
-SHOWN: Final = (deals.BIG_TIME_DEALS, cart.CART, portal.PRODUCTS, portal.CAMPAIGNS)
+SHOWN: Final = (
+    deals.BIG_TIME_DEALS,
+    catalog.TRENDING_DEALS,
+    cart.CART,
+    portal.TENANTS,
+    portal.PRODUCTS,
+    portal.CAMPAIGNS,
+)
 """The tables that cached pages show."""
 
 TABLES: Final = {table.name: table for table in SHOWN}
 KEYS: Final = {
-    table.name: [attribute.name for attribute in table.main.attributes] for table in SHOWN
+    table.name: {attribute.name: attribute.type for attribute in table.main.attributes}
+    for table in SHOWN
 }
 
 
@@ -77,11 +90,11 @@ def tags_of_item(table: str, item: Item) -> Collection[str]:
     A key does not say which lists its item is in. So a page also has the tags of the items that it
     lists (`deal_tags`), and only an item that is new to a list needs the list's own tag.
     """
-    names = KEYS.get(table)
-    if names is None:
+    kinds = KEYS.get(table)
+    if kinds is None:
         return ()
-    tags = tags_of_key(table, *[item[name]["S"] for name in names])
-    if len(item) > len(names) and item.get("Type") == DEAL:
+    tags = tags_of_key(table, *[item[name][kind] for name, kind in kinds.items()])
+    if len(item) > len(kinds) and item.get("Type") == DEAL:
         return [*tags, *list_tags(deals.Deal.layout.from_item(item))]
     return tags
 
@@ -91,7 +104,8 @@ DEAL: Final = {"S": deals.Deal.__name__}
 
 @lru_cache(maxsize=10_000)
 def tags_of_key(table: str, *values: str) -> tuple[str, ...]:
-    item = {name: {"S": value} for name, value in zip(KEYS[table], values, strict=True)}
+    kinds = KEYS[table].items()
+    item: Item = {name: {kind: value} for (name, kind), value in zip(kinds, values, strict=True)}
     key = bt.key_of_item(TABLES[table], item)
     tell = None if key is None else TAGS.get(key.entity)
     return () if key is None or tell is None else tuple(tell(key.fields))

@@ -143,9 +143,7 @@ class ItemCache:
             identity = identify(request)
         except cache_identity.MALFORMED:
             identity = None
-        if identity is None:
-            return (yield from pass_on(request))
-        return (yield from self._read(entries, identity, request))
+        return self._read(entries, identity, request) if identity else pass_on(request)
 
     def _page_read(self, request: Request) -> Identity | None:
         table = request.params["TableName"]
@@ -190,9 +188,8 @@ class ItemCache:
             )
             found |= flight.result()
         for identity, other in others.items():
-            with suppress(
-                Exception
-            ):  # it is left unprocessed: who asks again gets it, or the error
+            # It is left unprocessed: who asks again gets it, or the error.
+            with suppress(Exception):
                 answers: Answers = yield other
                 found[identity] = answers[identity]
         return batch.response(found, sent)

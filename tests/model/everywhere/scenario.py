@@ -80,7 +80,7 @@ class Front:
 
 
 @contextmanager
-def standing(kind: str, front: Front, *designs: System | Table) -> Iterator[Place]:
+def open_place(kind: str, front: Front, *designs: System | Table) -> Iterator[Place]:
     """A store of that kind, with these tables."""
     with ExitStack() as opened:
         place = on_moto(opened) if kind == MOTO else on_an_engine(kind, front, opened)
@@ -117,7 +117,7 @@ def everywhere(
     def make(scenario: Scenario) -> Callable[[str, Front], None]:
         @cache
         def seen(kind: str, front: Front) -> Any:
-            with standing(kind, front, *designs) as place:
+            with open_place(kind, front, *designs) as place:
                 return place.run(scenario())
 
         @pytest.mark.parametrize("kind", kinds(moto_differs))

@@ -138,7 +138,7 @@ def test_a_singleton_is_its_defaults_until_it_is_stored() -> Steps[object]:
     return changed
 
 
-def broken(key: Key[Any], **attributes: AttributeValue | None) -> Steps[None]:
+def break_item(key: Key[Any], **attributes: AttributeValue | None) -> Steps[None]:
     """Changes an item past the kit."""
     response = yield Request("GetItem", {"TableName": SHOP.name, "Key": key.item})
     item: Item = {**response.get("Item", key.item)}
@@ -162,10 +162,10 @@ def test_what_is_broken_is_found_and_mended() -> Steps[object]:
     ):
         yield from create(entity)
     assert (yield from verify(SYSTEM)) == []
-    yield from broken(Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
+    yield from break_item(Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
     yield Request("DeleteItem", {"TableName": SHOP.name, "Key": CustomerEmail.key("b@x.org").item})
-    yield from broken(Brand.key("X"), LikeCount={"N": "5"})
-    yield from broken(Project.key("p"), LastIssue={"N": "3"})
+    yield from break_item(Brand.key("X"), LikeCount={"N": "5"})
+    yield from break_item(Project.key("p"), LastIssue={"N": "3"})
     found = yield from verify(SYSTEM)
     sentences = sorted(one.sentence for one in found)
     assert len(sentences) == 4
@@ -183,7 +183,7 @@ def test_what_is_broken_is_found_and_mended() -> Steps[object]:
 @everywhere(SYSTEM)
 def test_nothing_is_mended_that_has_changed_meanwhile() -> Steps[object]:
     yield from create(Customer(username="al", city="Omaha"))
-    yield from broken(Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
+    yield from break_item(Customer.key("al"), GSI1PK={"S": "CITY#Paris"})
     (violation,) = yield from verify(SYSTEM)
     yield from update(Customer.key("al"), city="Rome")
     assert (yield from refusal(repair(violation))) == "conflict"

@@ -30,7 +30,7 @@ def message(n: int, subject: str = "-") -> Message:
     return Message(username="al", message_id=ksuid(at, n), subject=subject, unread_by="al")
 
 
-def walked(asked: Any, limit: int, **more: Any) -> Steps[list[list[Any]]]:
+def walk_pages(asked: Any, limit: int, **more: Any) -> Steps[list[list[Any]]]:
     """All pages, each asked for with the cursor of the one before."""
     pages: list[list[Any]] = []
     cursor: str | None = None
@@ -42,7 +42,7 @@ def walked(asked: Any, limit: int, **more: Any) -> Steps[list[list[Any]]]:
             return pages
 
 
-def joined(pages: list[list[Any]]) -> list[Any]:
+def join_pages(pages: list[list[Any]]) -> list[Any]:
     return [one for page in pages for one in page]
 
 
@@ -54,10 +54,13 @@ def test_pages_of_any_size_join_up_to_the_whole() -> Steps[object]:
         field = "username" if index == "main" else "unread_by"
         inbox = Message.within(index, **{field: "al"})
         for limit in range(1, 9):
-            pages = yield from walked(inbox, limit)
-            assert joined(pages) == messages
+            pages = yield from walk_pages(inbox, limit)
+            assert join_pages(pages) == messages
             assert all(len(page) == limit for page in pages[:-1])
-            assert joined((yield from walked(inbox, limit, newest_first=True))) == messages[::-1]
+            assert (
+                join_pages((yield from walk_pages(inbox, limit, newest_first=True)))
+                == messages[::-1]
+            )
     return messages
 
 
@@ -66,8 +69,8 @@ def test_pages_by_a_number_join_up() -> Steps[object]:
     deals = [TrendingDeal(category_id="tv", engagement_score=n - 3) for n in range(7)]
     yield from put_many(deals)
     category = TrendingDeal.within("main", category_id="tv")
-    assert joined((yield from walked(category, 2, newest_first=True))) == deals[::-1]
-    return joined((yield from walked(category, 3)))
+    assert join_pages((yield from walk_pages(category, 2, newest_first=True))) == deals[::-1]
+    return join_pages((yield from walk_pages(category, 3)))
 
 
 @everywhere(BIG_TIME_DEALS)
@@ -76,10 +79,10 @@ def test_a_filtered_page_is_full_and_its_pages_join_up() -> Steps[object]:
     yield from put_many(messages)
     inbox = Message.within("main", username="al")
     hot = attr("subject") == "hot"
-    pages = yield from walked(inbox, 2, filter=hot)
-    assert joined(pages) == messages[::5]
+    pages = yield from walk_pages(inbox, 2, filter=hot)
+    assert join_pages(pages) == messages[::5]
     assert [len(page) for page in pages[:3]] == [2, 2, 2]
-    return joined(pages)
+    return join_pages(pages)
 
 
 @everywhere(BIG_TIME_DEALS)

@@ -53,7 +53,7 @@ def votes(count: int) -> list[Vote]:
     ]
 
 
-def walked(ask: Any, **asked: Any) -> Steps[list[Any]]:
+def walk_pages(ask: Any, **asked: Any) -> Steps[list[Any]]:
     """The items of all pages, each asked for with the cursor of the one before."""
     found: list[Any] = []
     cursor: str | None = None
@@ -74,10 +74,10 @@ def test_days_are_walked_newest_first_with_one_cursor() -> Steps[object]:
         return newest_first(APPLE, **asked)
 
     for limit in (1, 2, 3, 8, 20):
-        assert (yield from walked(latest, limit=limit)) == deals()
+        assert (yield from walk_pages(latest, limit=limit)) == deals()
     odd = attr("title").one_of("deal 1", "deal 5", "deal 7")
-    assert (yield from walked(latest, limit=2, filter=odd)) == [deals()[n] for n in (1, 5, 7)]
-    cards = yield from walked(latest, limit=5, only=DealCard)
+    assert (yield from walk_pages(latest, limit=2, filter=odd)) == [deals()[n] for n in (1, 5, 7)]
+    cards = yield from walk_pages(latest, limit=5, only=DealCard)
     assert [card.title for card in cards] == [one.title for one in deals()]
     return cards
 
@@ -90,7 +90,7 @@ def test_days_are_walked_oldest_first() -> Steps[object]:
         return oldest_first(APPLE, since=SINCE, **asked)
 
     for limit in (1, 3, 20):
-        assert (yield from walked(oldest, limit=limit)) == deals()[::-1]
+        assert (yield from walk_pages(oldest, limit=limit)) == deals()[::-1]
     return (yield from oldest(limit=3)).items
 
 
@@ -147,10 +147,10 @@ def test_shards_are_gathered_in_one_order_with_one_cursor() -> Steps[object]:
         return gather(BEST, **asked)
 
     for limit in (1, 5, 30):
-        assert (yield from walked(gathered, limit=limit)) == cast
-        assert (yield from walked(gathered, limit=limit, newest_first=True)) == cast[::-1]
+        assert (yield from walk_pages(gathered, limit=limit)) == cast
+        assert (yield from walk_pages(gathered, limit=limit, newest_first=True)) == cast[::-1]
     few = attr("voter").one_of("voter3", "voter17")
-    assert (yield from walked(gathered, limit=1, filter=few)) == [cast[3], cast[17]]
+    assert (yield from walk_pages(gathered, limit=1, filter=few)) == [cast[3], cast[17]]
     page = yield from gather(BEST, limit=5)
     other = gather(shards(Vote, "ByTime", poll="worst"), limit=5, after=page.position)
     assert (yield from refusal(other)) == "cursor-error"

@@ -89,7 +89,7 @@ COMPARISONS: list[tuple[Comparison, Callable[[Any, Any], bool]]] = [
 ]
 
 
-def compared(
+def compare_conditions(
     within: Callable[[Any], Any], value_of: Callable[[Any], Any], values: list[Any], x: Any, y: Any
 ) -> Steps[list[list[Any]]]:
     """What each key condition finds, which must be what Python finds among the values."""
@@ -108,7 +108,7 @@ def test_key_conditions_of_a_number() -> Steps[object]:
     scores = [-(10**20), -10, -9, -1, 0, 1, 2, 9, 10, 11, 100, 10**20]
     yield from put_many(TrendingDeal(category_id="tv", engagement_score=score) for score in scores)
     return (
-        yield from compared(
+        yield from compare_conditions(
             lambda wanted: TrendingDeal.within("main", category_id="tv", engagement_score=wanted),
             lambda found: found.engagement_score,
             scores,
@@ -128,7 +128,7 @@ def test_key_conditions_of_a_text_that_is_raw() -> Steps[object]:
     def within(wanted: Any) -> Any:
         return Member.within("main", org="o", team="t", name=wanted)
 
-    found = yield from compared(within, lambda one: one.name, names, "%23", "A#C")
+    found = yield from compare_conditions(within, lambda one: one.name, names, "%23", "A#C")
     for prefix in ("A", "#", "%2", "é"):
         seen = [one.name for one in (yield from all_of(within(begins_with(prefix))))]
         assert seen == [name for name in names if name.startswith(prefix)]
@@ -150,7 +150,7 @@ def test_key_conditions_of_a_text_that_is_escaped() -> Steps[object]:
         return Shop.within("main", country="US", state="NE", city=wanted)
 
     twice = [city for city in cities for _ in range(2)]
-    found = yield from compared(within, lambda one: one.city, twice, "#a", "B")
+    found = yield from compare_conditions(within, lambda one: one.city, twice, "#a", "B")
     for prefix in ("A", "#", "%"):
         seen = [one.city for one in (yield from all_of(within(begins_with(prefix))))]
         assert seen == [city for city in twice if city.startswith(prefix)]

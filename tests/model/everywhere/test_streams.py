@@ -8,7 +8,7 @@ import pytest
 
 from bigtime.model import Change, create, decode, delete, update
 from bigtime.wire import Response, Steps
-from tests.model.everywhere.scenario import MOTO, ON_ENGINES, Front, standing
+from tests.model.everywhere.scenario import MOTO, ON_ENGINES, Front, open_place
 from tests.model.invariants import SHOP, Brand, Customer, CustomerEmail
 from tests.store.places import Place
 
@@ -36,7 +36,7 @@ class Watcher:
 
 @everywhere
 def test_a_record_is_an_entity_before_and_after(kind: str, front: Front) -> None:
-    with standing(kind, front, SHOP) as place:
+    with open_place(kind, front, SHOP) as place:
         al = place.run(create(Customer(username="al", email="a@x.org")))
         moved = place.run(update(al, city="Omaha"))
         place.run(create(Brand(brand="X", title="x")))
@@ -57,7 +57,7 @@ def test_a_record_is_an_entity_before_and_after(kind: str, front: Front) -> None
 
 @everywhere
 def test_a_consumer_goes_on_where_it_was(kind: str, front: Front) -> None:
-    with standing(kind, front, SHOP) as place:
+    with open_place(kind, front, SHOP) as place:
         for n in range(7):
             place.run(create(Brand(brand=f"B{n}")))
         first = Watcher(place)
@@ -75,7 +75,7 @@ def test_a_consumer_goes_on_where_it_was(kind: str, front: Front) -> None:
 def test_what_a_handler_fails_at_is_met_again_and_nothing_is_skipped(
     kind: str, front: Front
 ) -> None:
-    with standing(kind, front, SHOP) as place:
+    with open_place(kind, front, SHOP) as place:
         place.run(create(Brand(brand="X")))
         for n in range(9):
             place.run(update(Brand.key("X"), title=f"{n}"))

@@ -39,8 +39,8 @@ from bigtime.systems.accounts.design import (
 from bigtime.systems.accounts.password import CURRENT, NOBODY, Cost, hash_password, is_match
 from bigtime.wire import Request, Steps
 from tests.store.places import Place
-from tests.systems.cart.contents import contents, unchanged
-from tests.systems.cart.racing import continued, in_processes, in_threads
+from tests.systems.cart.contents import assert_unchanged, contents
+from tests.systems.cart.racing import continue_steps, in_processes, in_threads
 
 SECRET, NEW = "correct horse", "battery staple"
 CHEAP = Cost(memory_kib=64, passes=1)
@@ -72,14 +72,14 @@ def test_whoever_has_signed_up_can_sign_in(place: Place) -> None:
 @pytest.mark.usefixtures("cheap")
 def test_a_login_is_taken_once(place: Place) -> None:
     place.run(sign_up("alex", SECRET, "alex"))
-    with unchanged(place, SYSTEM), pytest.raises(LoginTaken):
+    with assert_unchanged(place, SYSTEM), pytest.raises(LoginTaken):
         place.run(sign_up("Alex", NEW, "another"))
 
 
 @pytest.mark.usefixtures("cheap")
 def test_a_changed_password_is_the_only_one(place: Place) -> None:
     place.run(sign_up("alex", SECRET, "alex"))
-    with unchanged(place, SYSTEM), pytest.raises(WrongCredentials):
+    with assert_unchanged(place, SYSTEM), pytest.raises(WrongCredentials):
         place.run(change_password("alex", NEW, SECRET))
     place.run(change_password("alex", SECRET, NEW))
     assert place.run(verify_password("alex", NEW)).login == "alex"
@@ -143,8 +143,8 @@ def test_a_password_that_was_changed_while_another_was_shown_stays(alone: Place)
     assert isinstance(seen, Request)
     response = alone.ask(seen.operation, **seen.params)
     alone.run(change_password("alex", SECRET, NEW))
-    with unchanged(alone, SYSTEM), pytest.raises(design.PasswordChanged):
-        alone.run(continued(late, response))
+    with assert_unchanged(alone, SYSTEM), pytest.raises(design.PasswordChanged):
+        alone.run(continue_steps(late, response))
     assert alone.run(verify_password("alex", NEW)).login == "alex"
 
 
@@ -199,7 +199,7 @@ BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
 def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str) -> None:
     steps, error = BAD_INPUT[case]
     alone.run(sign_up("alex", SECRET, "alex"))
-    with unchanged(alone, SYSTEM), pytest.raises(error) as refused:
+    with assert_unchanged(alone, SYSTEM), pytest.raises(error) as refused:
         alone.run(steps())
     assert str(refused.value).endswith(".")
     assert SECRET not in str(refused.value)
@@ -227,9 +227,9 @@ def test_a_password_that_is_easy_to_guess_is_refused_with_advice(
         alone.run(sign_up(login, weak, username))
     assert says in str(refused.value) and str(refused.value).endswith(".")
     alone.run(sign_up(login, SECRET, username))
-    with unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
         alone.run(change_password(login, SECRET, weak))
-    with unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(password.PasswordTooWeak):
         alone.run(prepare_password_reset(login, weak))
 
 

@@ -19,12 +19,12 @@ from bigtime.systems.accounts.account import (
 )
 from bigtime.systems.accounts.design import Account, Role
 from tests.store.places import Place
-from tests.systems.cart.charted import expected, generated
+from tests.systems.cart.charted import expected_rows, generated_rows
 from tests.systems.cart.contents import check_sound, contents
 
 
 def test_the_charts_are_the_contract_s() -> None:
-    assert generated(SYSTEM) == expected(Path(__file__).parent)
+    assert generated_rows(SYSTEM) == expected_rows(Path(__file__).parent)
 
 
 def test_nothing_about_it_is_open() -> None:

@@ -37,9 +37,9 @@ def plain(cell: str) -> str:
     return (cell[:1].lower() + cell[1:]).removesuffix(".")
 
 
-def expected(folder: Path) -> dict[Row, set[Row]]:
+def expected_rows(folder: Path) -> dict[Row, set[Row]]:
     return tables_in((folder / "chart.md").read_text())
 
 
-def generated(system: System) -> dict[Row, set[Row]]:
+def generated_rows(system: System) -> dict[Row, set[Row]]:
     return tables_in(chart(system))

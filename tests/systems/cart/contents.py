@@ -13,10 +13,10 @@ from tests.store.places import Place
 
 def contents(place: Place, system: System) -> dict[str, list[Item]]:
     """Every item of every table, in an order of its own."""
-    return {table.name: sorted(scanned(place, table.name), key=repr) for table in system.tables}
+    return {table.name: sorted(scan_items(place, table.name), key=repr) for table in system.tables}
 
 
-def scanned(place: Place, table: str) -> Iterator[Item]:
+def scan_items(place: Place, table: str) -> Iterator[Item]:
     params: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
     while True:
         response = place.ask("Scan", **params)
@@ -27,7 +27,7 @@ def scanned(place: Place, table: str) -> Iterator[Item]:
 
 
 @contextmanager
-def unchanged(place: Place, system: System) -> Iterator[None]:
+def assert_unchanged(place: Place, system: System) -> Iterator[None]:
     before = contents(place, system)
     yield
     assert contents(place, system) == before

@@ -63,7 +63,7 @@ def in_processes(file: Path, racers: Iterable[Sequence[str]]) -> list[str]:
     return [text.strip() for text in told]
 
 
-def continued(steps: Steps[T], answer: Any) -> Steps[T]:
+def continue_steps(steps: Steps[T], answer: Any) -> Steps[T]:
     """The rest of steps whose first request was answered elsewhere."""
     try:
         wanted = steps.send(answer)

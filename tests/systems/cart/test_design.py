@@ -22,7 +22,7 @@ from bigtime.systems.cart.design import (
 from bigtime.systems.cart.line import put_in_cart
 from tests.store.places import START, Place
 from tests.systems.cart.carts import ACTIVE, PURCHASED, SAVED, check_markers, order_id
-from tests.systems.cart.charted import expected, generated
+from tests.systems.cart.charted import expected_rows, generated_rows
 from tests.systems.cart.contents import check_sound, contents
 
 LINE: dict[str, Any] = {
@@ -36,7 +36,7 @@ LINE: dict[str, Any] = {
 
 
 def test_the_charts_are_the_contract_s() -> None:
-    assert generated(SYSTEM) == expected(Path(__file__).parent)
+    assert generated_rows(SYSTEM) == expected_rows(Path(__file__).parent)
 
 
 def test_the_index_has_all_and_the_stream_both_images() -> None:

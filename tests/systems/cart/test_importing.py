@@ -14,7 +14,7 @@ from bigtime.systems.cart.importing import Report, import_rows
 from bigtime.systems.cart.line import view_products
 from tests.store.places import Place
 from tests.systems.cart.carts import ACTIVE, PURCHASED, SAVED, check_markers, lines, order_id
-from tests.systems.cart.contents import unchanged
+from tests.systems.cart.contents import assert_unchanged
 
 NAMES = ("CustomerID", "Status#Date", "ItemSKU", "Price", "Count", "Status")
 LIZ = ("Liz", "Shipped#2019-11-26T22:46:26", "d9bl3", "34.99", "1", "Saved")
@@ -28,7 +28,7 @@ ROWS: list[Mapping[str, Any]] = [dict(zip(NAMES, row, strict=True)) for row in (
 SHIPPED = {"Shipped": PURCHASED}
 
 
-def told(report: Report) -> tuple[int, int, list[int], list[int]]:
+def counts_in(report: Report) -> tuple[int, int, list[int], list[int]]:
     return (
         len(report.imported),
         len(report.unchanged),
@@ -39,7 +39,7 @@ def told(report: Report) -> tuple[int, int, list[int], list[int]]:
 
 def test_shipped_is_refused_unless_somebody_says_what_it_means(place: Place) -> None:
     report = place.run(import_rows(ROWS))
-    assert told(report) == (4, 0, [4, 5], [1])
+    assert counts_in(report) == (4, 0, [4, 5], [1])
     assert report.refused[0].reason == "'Shipped' is no status of a cart; say what it means."
     assert place.run(lines(PURCHASED)) == []
     check_markers(place)
@@ -47,7 +47,7 @@ def test_shipped_is_refused_unless_somebody_says_what_it_means(place: Place) -> 
 
 def test_the_key_wins_and_the_rows_that_disagree_are_told(place: Place) -> None:
     report = place.run(import_rows(ROWS, meaning=SHIPPED))
-    assert told(report) == (5, 0, [1, 4, 5], [])
+    assert counts_in(report) == (5, 0, [1, 4, 5], [])
     assert [(one.key, one.status) for one in report.disagreeing] == [
         (LIZ[1], "Saved"),
         (SUES[1][1], "Active"),
@@ -66,9 +66,9 @@ def test_the_key_wins_and_the_rows_that_disagree_are_told(place: Place) -> None:
 
 def test_importing_again_changes_nothing(place: Place) -> None:
     first = place.run(import_rows(ROWS, meaning=SHIPPED))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         again = place.run(import_rows(ROWS, meaning=SHIPPED))
-    assert told(again) == (0, 5, [1, 4, 5], [])
+    assert counts_in(again) == (0, 5, [1, 4, 5], [])
     assert again.unchanged == first.imported
 
 
@@ -118,5 +118,5 @@ def test_a_purchase_before_there_were_ksuids_has_no_order(alone: Place) -> None:
 def test_a_product_that_is_in_the_cart_already_is_told(alone: Place) -> None:
     later = {**ROWS[1], "Status#Date": "Active#2019-10-09T21:11:42"}
     report = alone.run(import_rows([ROWS[1], later]))
-    assert told(report) == (1, 0, [], [2])
+    assert counts_in(report) == (1, 0, [], [2])
     check_markers(alone)

@@ -42,7 +42,7 @@ def check_out(username: str, key: Ksuid) -> Steps[Ksuid]:
         prepared = yield from prepare(username, made)
         try:
             if not prepared.has_begun:
-                yield from ordering(prepared)
+                yield from order_steps(prepared)
         except (Conflict, OrderExists):
             continue
         yield from complete_purchase(username)
@@ -50,16 +50,16 @@ def check_out(username: str, key: Ksuid) -> Steps[Ksuid]:
     raise Conflict
 
 
-def ordering(prepared: PreparedPurchase) -> Steps[None]:
+def order_steps(prepared: PreparedPurchase) -> Steps[None]:
     """The order, and with it the purchase, or what begins it."""
     lines = prepared.lines
-    order = new_order(prepared.account_id, prepared.order_id, [*map(wanted, lines)])
+    order = new_order(prepared.account_id, prepared.order_id, [*map(ordered_item, lines)])
     small = len(lines) <= MOST_AT_ONCE
     writes = purchase_writes(prepared) if small else (open_write(prepared),)
     yield from transact(*save_writes(order), *writes)
 
 
-def wanted(line: CartLine) -> OrderedItem:
+def ordered_item(line: CartLine) -> OrderedItem:
     return OrderedItem(item_id=line.item_sku, price=line.price, count=line.count)
 
 
@@ -120,7 +120,7 @@ def test_a_cart_that_changed_while_it_was_ordered_is_ordered_as_it_is(alone: Pla
     prepared = alone.run(prepare("liz", made))
     alone.run(put_in_cart("liz", sku(0), PRICE, 5))
     with pytest.raises(Conflict):
-        alone.run(ordering(prepared))
+        alone.run(order_steps(prepared))
     alone.run(check_out("liz", KEY))
     assert alone.run(view_order(made)).items[0].count == 6
     check_agreement(alone, made)

@@ -44,8 +44,8 @@ from tests.systems.cart.carts import (
     sku,
     skus,
 )
-from tests.systems.cart.contents import contents, unchanged
-from tests.systems.cart.racing import continued
+from tests.systems.cart.contents import assert_unchanged, contents
+from tests.systems.cart.racing import continue_steps
 
 
 def test_two_lines_of_one_second_and_one_instant_survive(place: Place, time: Time) -> None:
@@ -77,7 +77,7 @@ def test_a_product_is_in_each_cart_by_itself(place: Place) -> None:
 def test_a_count_is_set_and_only_of_what_is_in_the_cart(place: Place) -> None:
     place.run(put_in_cart("liz", "a", PRICE))
     assert place.run(set_count("liz", "a", 9)).count == 9
-    with unchanged(place, SYSTEM), pytest.raises(UnknownLine):
+    with assert_unchanged(place, SYSTEM), pytest.raises(UnknownLine):
         place.run(set_count("liz", "b", 1))
 
 
@@ -133,7 +133,7 @@ def test_a_product_can_be_saved_twice_in_one_instant(place: Place) -> None:
 
 def test_to_move_to_the_status_it_has_changes_nothing(alone: Place) -> None:
     line = alone.run(put_in_cart("liz", "a", PRICE))
-    with unchanged(alone, SYSTEM):
+    with assert_unchanged(alone, SYSTEM):
         assert alone.run(move_line("liz", line.sk, ACTIVE)) == line
 
 
@@ -164,13 +164,13 @@ def test_what_is_in_the_cart_again_stays_as_it_is_there(place: Place, time: Time
     removed = place.run(remove_line("liz", place.run(put_in_cart("liz", "a", PRICE, 3)).sk))
     time.now += timedelta(minutes=1)
     place.run(put_in_cart("liz", "a", Decimal("11.99")))
-    with unchanged(place, SYSTEM), pytest.raises(InCartAgain):
+    with assert_unchanged(place, SYSTEM), pytest.raises(InCartAgain):
         place.run(put_back(removed))
 
 
 def test_a_removed_line_is_told_with_what_was_added_meanwhile(alone: Place) -> None:
     line = alone.run(put_in_cart("liz", "a", PRICE, 1))
-    removed = interrupted(alone, remove_line("liz", line.sk), put_in_cart("liz", "a", PRICE, 1))
+    removed = run_interrupted(alone, remove_line("liz", line.sk), put_in_cart("liz", "a", PRICE, 1))
     assert removed.count == 2
     assert contents(alone, SYSTEM)["CartTable"] == []
 
@@ -179,14 +179,14 @@ def test_a_price_is_set_and_only_of_what_is_in_the_cart(place: Place) -> None:
     line = place.run(put_in_cart("liz", "a", PRICE, 2))
     new = Decimal("11.99")
     assert place.run(set_price("liz", "a", new)) == line.replace(price=new)
-    with unchanged(place, SYSTEM), pytest.raises(UnknownLine):
+    with assert_unchanged(place, SYSTEM), pytest.raises(UnknownLine):
         place.run(set_price("liz", "b", new))
 
 
 def test_what_was_purchased_stays(place: Place) -> None:
     fill(place, 1)
     (line,) = place.run(purchase("liz", order_id(1)))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         for steps in (
             remove_line("liz", line.sk),
             move_line("liz", line.sk, ACTIVE),
@@ -196,18 +196,18 @@ def test_what_was_purchased_stays(place: Place) -> None:
                 place.run(steps)
 
 
-def interrupted(place: Place, steps: Steps[Any], meanwhile: Steps[Any]) -> Any:
+def run_interrupted(place: Place, steps: Steps[Any], meanwhile: Steps[Any]) -> Any:
     """Runs steps, and lets something else happen after their first answer."""
     first = next(steps)
     assert isinstance(first, Request)
     answer = place.ask(first.operation, **first.params)
     place.run(meanwhile)
-    return place.run(continued(steps, answer))
+    return place.run(continue_steps(steps, answer))
 
 
 def test_a_move_takes_along_what_was_added_meanwhile(alone: Place) -> None:
     line = alone.run(put_in_cart("liz", "a", PRICE, 1))
-    moved = interrupted(
+    moved = run_interrupted(
         alone,
         move_line("liz", line.sk, SAVED),
         put_in_cart("liz", "a", PRICE, 1),
@@ -220,14 +220,14 @@ def test_a_move_takes_along_what_was_added_meanwhile(alone: Place) -> None:
 def test_what_was_removed_meanwhile_is_not_moved(alone: Place) -> None:
     line = alone.run(put_in_cart("liz", "a", PRICE, 1))
     with pytest.raises(UnknownLine):
-        interrupted(alone, move_line("liz", line.sk, SAVED), remove_line("liz", line.sk))
+        run_interrupted(alone, move_line("liz", line.sk, SAVED), remove_line("liz", line.sk))
     assert contents(alone, SYSTEM)["CartTable"] == []
 
 
 def test_a_count_ends_at_its_limit(alone: Place) -> None:
     alone.run(put_in_cart("liz", "a", PRICE, 9_998))
     alone.run(put_in_cart("liz", "a", PRICE, 1))
-    with unchanged(alone, SYSTEM), pytest.raises(InvalidCount):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(InvalidCount):
         alone.run(put_in_cart("liz", "a", PRICE, 1))
 
 
@@ -283,7 +283,7 @@ BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
 def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str) -> None:
     steps, error = BAD_INPUT[case]
     fill(alone, 2)
-    with unchanged(alone, SYSTEM), pytest.raises(error) as refused:
+    with assert_unchanged(alone, SYSTEM), pytest.raises(error) as refused:
         alone.run(steps())
     assert str(refused.value).endswith(".")
 

@@ -41,7 +41,7 @@ from tests.systems.cart.carts import (
     sku,
     skus,
 )
-from tests.systems.cart.contents import unchanged
+from tests.systems.cart.contents import assert_unchanged
 
 ORDER, OTHER = order_id(1), order_id(2)
 
@@ -77,7 +77,7 @@ def test_a_repeated_purchase_gives_the_same_lines_and_buys_nothing(place: Place,
     fill(place, size)
     bought = place.run(purchase("liz", ORDER))
     place.run(put_in_cart("liz", sku(0), PRICE, 9))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         assert place.run(purchase("liz", ORDER)) == bought
     assert skus(place) == {sku(0): 9}
 
@@ -85,7 +85,7 @@ def test_a_repeated_purchase_gives_the_same_lines_and_buys_nothing(place: Place,
 def test_a_second_purchase_of_a_cart_finds_it_empty(place: Place) -> None:
     fill(place, 2)
     place.run(purchase("liz", ORDER))
-    with unchanged(place, SYSTEM), pytest.raises(EmptyCart):
+    with assert_unchanged(place, SYSTEM), pytest.raises(EmptyCart):
         place.run(purchase("liz", OTHER))
 
 
@@ -144,7 +144,7 @@ def test_a_thousand_lines_can_be_written_down_and_one_more_is_too_many(alone: Pl
     ]
     markers = [LINES.marker_of(line.__dict__) for line in made]
     alone.run(load_many([*made, *(marker for marker in markers if marker is not None)]))
-    with unchanged(alone, SYSTEM), pytest.raises(CartTooLarge):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(CartTooLarge):
         alone.run(purchase("liz", ORDER))
     alone.run(remove_line("liz", made[0].sk))
     alone.run(open_write(alone.run(prepare("liz", ORDER))))
@@ -158,7 +158,7 @@ def test_a_purchase_prepared_before_another_was_made_is_refused(alone: Place, si
     fill(alone, size)
     late = alone.run(prepare("liz", OTHER))
     alone.run(purchase("liz", ORDER))
-    with unchanged(alone, SYSTEM), pytest.raises(Conflict):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(Conflict):
         alone.run(open_write(late) if size > 33 else transact(*purchase_writes(late)))
 
 
@@ -186,7 +186,7 @@ def crash() -> None:
     raise Crash
 
 
-def crashed(place: Place, writes: int) -> None:
+def crash_purchase(place: Place, writes: int) -> None:
     """A purchase that ended after so many writes."""
     hooks, place.store.hooks = place.store.hooks, (after_writes(writes, crash),)
     with pytest.raises(Crash):
@@ -199,7 +199,7 @@ def crashed(place: Place, writes: int) -> None:
 def test_a_purchase_that_crashed_is_completed(alone: Place, after: int, resumed_by: str) -> None:
     """One write opens it, three move 90 lines, the last of them closes it."""
     fill(alone, 90)
-    crashed(alone, after)
+    crash_purchase(alone, after)
     alone.time.now += timedelta(hours=1)
     if resumed_by == "itself":
         alone.run(purchase("liz", ORDER))
@@ -218,7 +218,7 @@ def test_a_purchase_that_crashed_is_completed(alone: Place, after: int, resumed_
 
 def test_what_was_written_down_is_bought_whatever_happens_to_the_cart(alone: Place) -> None:
     fill(alone, 70)
-    crashed(alone, 2)
+    crash_purchase(alone, 2)
     alone.time.now += timedelta(minutes=1)
     left = {line.item_sku: line for line in alone.run(view_products("liz", ACTIVE, limit=99))}
     more, less, gone, again, saved = sorted(left)[:5]

@@ -151,7 +151,7 @@ class Carts(RuleBasedStateMachine):
             (line.account_id, line.item_sku, line.count, line.price) for line in self.lines(SAVED)
         )
         assert Counter(saved) == +self.saved
-        assert sorted(self.bought_lines()) == sorted(map(placed, self.lines(PURCHASED)))
+        assert sorted(self.bought_lines()) == sorted(map(state_of_line, self.lines(PURCHASED)))
 
     @invariant()
     def every_marker_is_its_line_s(self) -> None:
@@ -167,7 +167,7 @@ class Carts(RuleBasedStateMachine):
                 yield account, order, sku, count, price
 
 
-def placed(line: CartLine) -> tuple[Any, ...]:
+def state_of_line(line: CartLine) -> tuple[Any, ...]:
     return line.account_id, line.order_id, line.item_sku, line.count, line.price
 
 

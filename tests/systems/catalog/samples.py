@@ -70,7 +70,7 @@ def activity(activity_id: str, at: datetime = TEN, **changed: Any) -> UserActivi
     )
 
 
-def trending(deal_id: str = "deal-12345", score: int = 850, **changed: Any) -> TrendingDeal:
+def trending_deal(deal_id: str = "deal-12345", score: int = 850, **changed: Any) -> TrendingDeal:
     fields = {
         "category_id": "electronics",
         "title": "Noise-cancelling headphones",
@@ -99,11 +99,11 @@ def pages(place: Place, ask: Callable[[Position | None], Steps[Page[T]]]) -> Ite
             return
 
 
-def joined(lists: Iterable[list[T]]) -> list[T]:
+def join_lists(lists: Iterable[list[T]]) -> list[T]:
     return [item for items in lists for item in items]
 
 
-def stored(place: Place, table: str, **asked: Any) -> list[Item]:
+def stored_items(place: Place, table: str, **asked: Any) -> list[Item]:
     """All items of a table, in the order of their text."""
     found: list[Item] = []
     start: dict[str, Any] = {}
@@ -119,5 +119,5 @@ def repr_of(item: Item) -> str:
     return repr(sorted(item.items()))
 
 
-def everything(place: Place) -> dict[str, list[Item]]:
-    return {table.name: stored(place, table.name) for table in SYSTEM.tables}
+def all_items(place: Place) -> dict[str, list[Item]]:
+    return {table.name: stored_items(place, table.name) for table in SYSTEM.tables}

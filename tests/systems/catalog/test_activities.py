@@ -17,10 +17,10 @@ from bigtime.systems.catalog.users import (
     record_activity,
 )
 from tests.store.places import Place
-from tests.systems.catalog.samples import activity, joined, minutes, pages, stored
+from tests.systems.catalog.samples import activity, join_lists, minutes, pages, stored_items
 
 
-def recorded(place: Place, count: int) -> list[str]:
+def record_activities(place: Place, count: int) -> list[str]:
     for number in range(count):
         place.run(record_activity(activity(f"activity-{number}", minutes(number))))
     return [f"activity-{number}" for number in range(count)]
@@ -30,7 +30,7 @@ def test_an_activity_is_stored_under_its_time_and_its_id(alone: Place) -> None:
     """D21: the sort key is made of both, and is no field."""
     alone.run(record_activity(activity("activity-view-deal-12345")))
 
-    (item,) = stored(alone, "UserActivities")
+    (item,) = stored_items(alone, "UserActivities")
     assert item["sk"] == {"S": "2024-01-15T10:00:00Z#activity-view-deal-12345"}
     assert item["details"]["M"]["duration_seconds"] == {"N": "45"}
     (found,) = alone.run(get_user_activities("user-67890"))
@@ -40,7 +40,7 @@ def test_an_activity_is_stored_under_its_time_and_its_id(alone: Place) -> None:
 
 def test_activities_come_newest_first_or_oldest_first(place: Place) -> None:
     """D23."""
-    names = recorded(place, 4)
+    names = record_activities(place, 4)
 
     newest = place.run(get_user_activities("user-67890"))
     assert [one.activity_id for one in newest] == names[::-1]
@@ -51,7 +51,7 @@ def test_activities_come_newest_first_or_oldest_first(place: Place) -> None:
 
 def test_catching_up_begins_with_the_second_that_was_asked_for(place: Place) -> None:
     """D21, D23: the bound is the bare time, and the oldest comes first."""
-    names = recorded(place, 4)
+    names = record_activities(place, 4)
     place.run(record_activity(activity("activity-also", minutes(2))))
 
     page = place.run(get_user_activities_after("user-67890", minutes(2)))
@@ -68,7 +68,7 @@ def test_several_activities_of_one_second_are_kept(place: Place) -> None:
         place.run(record_activity(activity(f"activity-{number}")))
 
     paged = pages(place, lambda after: get_user_activities("user-67890", limit=2, after=after))
-    assert len({one.activity_id for one in joined(paged)}) == 5
+    assert len({one.activity_id for one in join_lists(paged)}) == 5
 
 
 def test_an_activity_is_recorded_once(place: Place) -> None:
@@ -76,14 +76,14 @@ def test_an_activity_is_recorded_once(place: Place) -> None:
 
     with pytest.raises(ActivityExists):
         place.run(record_activity(activity("activity-1", activity_type="deal_click")))
-    (item,) = stored(place, "UserActivities")
+    (item,) = stored_items(place, "UserActivities")
     assert item["activity_type"] == {"S": "deal_view"}
 
 
 def test_an_activity_needs_no_details(alone: Place) -> None:
     alone.run(record_activity(activity("activity-1", details=None)))
 
-    (item,) = stored(alone, "UserActivities")
+    (item,) = stored_items(alone, "UserActivities")
     assert "details" not in item
     assert alone.run(get_user_activities("user-67890")).items[0].details is None
 
@@ -96,10 +96,10 @@ def test_details_keep_their_numbers_exactly(alone: Place) -> None:
 
 
 def test_notifications_are_found_among_the_other_activities(place: Place) -> None:
-    recorded(place, 12)
+    record_activities(place, 12)
     for number in (3, 8):
         told = activity(f"told-{number}", minutes(number), activity_type="deal_notification")
         place.run(record_activity(told))
 
     paged = pages(place, lambda after: get_user_notifications("user-67890", limit=1, after=after))
-    assert [one.activity_id for one in joined(paged)] == ["told-8", "told-3"]
+    assert [one.activity_id for one in join_lists(paged)] == ["told-8", "told-3"]

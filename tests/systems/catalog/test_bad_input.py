@@ -53,10 +53,10 @@ from tests.systems.catalog.samples import (
     SONY,
     TEN,
     activity,
+    all_items,
     brand,
     deal,
-    everything,
-    trending,
+    trending_deal,
     user,
 )
 
@@ -104,28 +104,33 @@ BAD_IDS = [
 
 
 @pytest.fixture
-def filled(alone: Place) -> Place:
-    for steps in (create_deal(deal()), create_brand(brand()), create(user()), create(trending())):
+def filled_place(alone: Place) -> Place:
+    for steps in (
+        create_deal(deal()),
+        create_brand(brand()),
+        create(user()),
+        create(trending_deal()),
+    ):
         alone.run(steps)
     alone.run(watch_brand("ann", SONY))
     return alone
 
 
-def refused(place: Place, make: Make, error: type[DomainError]) -> None:
+def assert_refused(place: Place, make: Make, error: type[DomainError]) -> None:
     """The error comes, says something, and nothing in any table has changed."""
-    before = everything(place)
+    before = all_items(place)
     with pytest.raises(error) as caught:
         place.run(make())
     assert type(caught.value) is error
     assert str(caught.value).endswith(".")
-    assert everything(place) == before
+    assert all_items(place) == before
 
 
 @pytest.mark.parametrize("taking", TAKING_IDS)
-def test_an_id_that_could_break_a_key_is_refused(filled: Place, taking: str) -> None:
+def test_an_id_that_could_break_a_key_is_refused(filled_place: Place, taking: str) -> None:
     ask = TAKING_IDS[taking]
     for text, error in BAD_IDS:
-        refused(filled, lambda text=text: ask(text), error)  # type: ignore[misc]
+        assert_refused(filled_place, lambda text=text: ask(text), error)  # type: ignore[misc]
 
 
 BAD: dict[str, tuple[Make, type[DomainError]]] = {
@@ -143,7 +148,7 @@ BAD: dict[str, tuple[Make, type[DomainError]]] = {
         errors.DiscountOutOfRange,
     ),
     "a discount below 0": (
-        lambda: create(trending(discount_percentage=Decimal("-0.1"))),
+        lambda: create(trending_deal(discount_percentage=Decimal("-0.1"))),
         errors.DiscountOutOfRange,
     ),
     "a discount that lost digits": (
@@ -177,13 +182,13 @@ BAD: dict[str, tuple[Make, type[DomainError]]] = {
         lambda: get_user_activities_after("ann", NAIVE),
         errors.NoTimeZone,
     ),
-    "views below 0": (lambda: record_engagement(trending(), views=-1), errors.NegativeCount),
+    "views below 0": (lambda: record_engagement(trending_deal(), views=-1), errors.NegativeCount),
     "clicks below 0": (
         lambda: start_trending("deal-12345", Decimal(5), clicks=-1),
         errors.NegativeCount,
     ),
     "more engagement than a score holds": (
-        lambda: record_engagement(trending(), clicks=2 * 10**9),
+        lambda: record_engagement(trending_deal(), clicks=2 * 10**9),
         errors.ScoreOutOfRange,
     ),
     "an unknown deal": (lambda: get_deal_by_id("deal-0"), errors.UnknownDeal),
@@ -196,9 +201,9 @@ BAD: dict[str, tuple[Make, type[DomainError]]] = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input_is_an_error_of_its_own(filled: Place, what: str) -> None:
+def test_bad_input_is_an_error_of_its_own(filled_place: Place, what: str) -> None:
     make, error = BAD[what]
-    refused(filled, make, error)
+    assert_refused(filled_place, make, error)
 
 
 def test_every_error_has_a_code_and_a_sentence() -> None:
@@ -215,22 +220,22 @@ def test_every_error_has_a_code_and_a_sentence() -> None:
         assert str(one()).endswith(".") and str(one())[0].isupper()
 
 
-def test_details_that_lost_digits_are_refused(filled: Place) -> None:
-    before = everything(filled)
+def test_details_that_lost_digits_are_refused(filled_place: Place) -> None:
+    before = all_items(filled_place)
 
     with pytest.raises(ValueRefused, match="pass a Decimal"):
-        filled.run(record_activity(activity("a", details={"price": 149.99})))
-    assert everything(filled) == before
+        filled_place.run(record_activity(activity("a", details={"price": 149.99})))
+    assert all_items(filled_place) == before
 
 
-def test_what_others_have_stored_badly_is_told_as_such(filled: Place) -> None:
+def test_what_others_have_stored_badly_is_told_as_such(filled_place: Place) -> None:
     """Not as if the reader had asked for something bad."""
-    (item,) = everything(filled)["Deals"]
-    filled.ask("PutItem", TableName="Deals", Item={**item, "price": {"N": "0"}})
+    (item,) = all_items(filled_place)["Deals"]
+    filled_place.ask("PutItem", TableName="Deals", Item={**item, "price": {"N": "0"}})
 
     with pytest.raises(ItemMismatch, match="A price is more than 0"):
-        filled.run(get_deal_by_id("deal-12345"))
+        filled_place.run(get_deal_by_id("deal-12345"))
     with pytest.raises(ItemMismatch, match="A price is more than 0"):
-        filled.run(get_deals_by_category("electronics"))
-    (violation,) = filled.run(verify(SYSTEM))
+        filled_place.run(get_deals_by_category("electronics"))
+    (violation,) = filled_place.run(verify(SYSTEM))
     assert "A price is more than 0" in violation.sentence

@@ -28,12 +28,12 @@ from tests.systems.catalog.samples import (
     ASUS,
     SONY,
     TEN,
+    all_items,
     deal,
-    everything,
-    joined,
+    join_lists,
     minutes,
     pages,
-    stored,
+    stored_items,
 )
 
 
@@ -56,7 +56,7 @@ def test_a_deal_comes_back_as_it_was_created(place: Place) -> None:
 def test_a_deal_is_stored_as_the_schema_has_it(alone: Place) -> None:
     alone.run(create_deal(deal()))
 
-    (item,) = stored(alone, "Deals")
+    (item,) = stored_items(alone, "Deals")
     assert item["price"] == {"N": "149.99"}
     assert item["status"] == {"S": "active"}
     assert item["created_at"] == item["posted_at"] == {"S": "2024-01-15T10:00:00Z"}
@@ -94,7 +94,7 @@ def test_an_unknown_deal_is_an_error_and_no_update_makes_it(place: Place) -> Non
     ):
         with pytest.raises(UnknownDeal):
             place.run(steps)
-    assert stored(place, "Deals") == []
+    assert stored_items(place, "Deals") == []
 
 
 def test_deals_of_a_brand_and_a_category_come_newest_first(place: Place) -> None:
@@ -150,7 +150,7 @@ def test_only_listed_deals_are_browsed(place: Place) -> None:
 
     place.run(expire_deal("deal-2"))
     assert of_brand(place) == of_category(place) == ["deal-1"]
-    items = {item["deal_id"]["S"]: item for item in stored(place, "Deals")}
+    items = {item["deal_id"]["S"]: item for item in stored_items(place, "Deals")}
     assert [name for name, item in items.items() if "created_at" in item] == ["deal-1"]
     assert items["deal-2"]["posted_at"] == {"S": "2024-01-15T10:01:00Z"}
     assert items["deal-2"]["brand_id"] == {"S": SONY}
@@ -193,11 +193,11 @@ def test_an_update_reaches_the_deal_and_its_indexes(place: Place) -> None:
 
 def test_an_update_of_nothing_is_refused(alone: Place) -> None:
     alone.run(create_deal(deal()))
-    before = everything(alone)
+    before = all_items(alone)
 
     with pytest.raises(NothingToChange):
         alone.run(update_deal("deal-12345"))
-    assert everything(alone) == before
+    assert all_items(alone) == before
 
 
 def test_pages_join_up_to_the_whole(place: Place) -> None:
@@ -207,13 +207,13 @@ def test_pages_join_up_to_the_whole(place: Place) -> None:
 
     whole = place.run(get_deals_by_brand(SONY, limit=100))
     paged = [*pages(place, lambda after: get_deals_by_brand(SONY, limit=3, after=after))]
-    assert joined(paged) == whole.items
+    assert join_lists(paged) == whole.items
     assert [len(page) for page in paged][:3] == [3, 3, 3]
     cards = place.run(get_deals_by_category("electronics", limit=100))
     paged_cards = pages(
         place, lambda after: get_deals_by_category("electronics", limit=4, after=after)
     )
-    assert joined(paged_cards) == cards.items
+    assert join_lists(paged_cards) == cards.items
     assert len({card.deal_id for card in cards}) == 11
 
 
@@ -225,7 +225,7 @@ def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:
     page = place.run(get_deals_by_brand(SONY, limit=1))
     text = cursors.write(page.position)
     assert text is not None
-    before = everything(place)
+    before = all_items(place)
 
     for spot in range(0, len(text), 7):
         other = "A" if text[spot] != "A" else "B"
@@ -234,7 +234,7 @@ def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:
         assert caught.value.code == "cursor-error"
     following = place.run(get_deals_by_brand(SONY, limit=1, after=cursors.read(text)))
     assert [one.deal_id for one in following] == ["deal-1"]
-    assert everything(place) == before
+    assert all_items(place) == before
 
 
 def test_a_position_of_one_list_does_not_continue_another(alone: Place) -> None:

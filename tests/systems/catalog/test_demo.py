@@ -16,7 +16,7 @@ from bigtime.systems.catalog.design import Deal, DealStatus, TrendingDeal
 from bigtime.systems.catalog.trending import get_trending_by_category
 from bigtime.systems.catalog.watches import notify_watchers
 from tests.store.places import Place
-from tests.systems.catalog.samples import stored
+from tests.systems.catalog.samples import stored_items
 
 
 def test_the_same_seed_makes_the_same_catalogue() -> None:
@@ -28,7 +28,7 @@ def test_the_same_seed_makes_the_same_catalogue() -> None:
 def test_a_small_catalogue_fills_every_table_and_is_as_declared(alone: Place) -> None:
     alone.run(load_many(DEMO.entities(Scale.SMALL, Random(1))))
 
-    held = {table.name: len(stored(alone, table.name)) for table in SYSTEM.tables}
+    held = {table.name: len(stored_items(alone, table.name)) for table in SYSTEM.tables}
     assert sum(held.values()) == DEMO.count(Scale.SMALL)
     assert held == {
         "Deals": 300,
@@ -70,9 +70,9 @@ def test_a_medium_catalogue_is_counted_right_and_spread_over_days() -> None:
 def test_nobody_is_told_of_it_when_the_stream_is_read(alone: Place) -> None:
     alone.time.now = UNTIL
     alone.run(load_many(DEMO.entities(Scale.SMALL, Random(1))))
-    before = stored(alone, "UserActivities")
+    before = stored_items(alone, "UserActivities")
     alone.consumer("Deals", notify_watchers.handle)()
-    assert stored(alone, "UserActivities") == before
+    assert stored_items(alone, "UserActivities") == before
 
 
 def test_a_large_catalogue_begins_without_delay() -> None:

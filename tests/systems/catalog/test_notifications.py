@@ -42,7 +42,7 @@ from tests.systems.catalog.samples import (
     brand,
     deal,
     new_deal,
-    stored,
+    stored_items,
     with_brands,
 )
 
@@ -51,9 +51,9 @@ def consumer(place: Place, name: str = "notifications") -> Callable[[], int]:
     return place.consumer("Deals", notify_watchers.handle, name=name)
 
 
-def told(place: Place) -> list[tuple[str, str]]:
+def notified_users(place: Place) -> list[tuple[str, str]]:
     """Who was told of what."""
-    items = stored(place, "UserActivities")
+    items = stored_items(place, "UserActivities")
     return sorted((item["user_id"]["S"], item["details"]["M"]["deal_id"]["S"]) for item in items)
 
 
@@ -73,7 +73,7 @@ def test_watchers_of_brand_category_and_both_are_told_once(place: Place) -> None
     consumer(place)()
 
     expected = [(name, "deal-1") for name in ("both", "brand-only", "category-only", "each")]
-    assert told(place) == expected
+    assert notified_users(place) == expected
     (found,) = place.run(get_user_notifications("both"))
     assert found == notification("both", new_deal("deal-1"))
     assert (found.timestamp, found.activity_type) == (START, "deal_notification")
@@ -88,7 +88,7 @@ def test_a_brand_in_a_category_is_told_only_where_both_match(place: Place) -> No
     place.run(create_deal(new_deal("deal-3")))
     consumer(place)()
 
-    assert told(place) == [("ann", "deal-3")]
+    assert notified_users(place) == [("ann", "deal-3")]
 
 
 def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
@@ -103,12 +103,12 @@ def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
     place.run(expire_deal("deal-1"))
     place.run(change_deal_status("deal-1", DealStatus.ACTIVE))
     consumer(place)()
-    before = stored(place, "UserActivities")
+    before = stored_items(place, "UserActivities")
     assert len(before) == 4
 
     assert consumer(place, "again")() > 0
     assert consumer(place, "and again")() > 0
-    assert stored(place, "UserActivities") == before
+    assert stored_items(place, "UserActivities") == before
 
 
 def test_what_became_of_a_notification_outlives_a_replay(place: Place) -> None:
@@ -131,11 +131,11 @@ def test_a_deal_is_told_when_it_becomes_listed(place: Place) -> None:
     run = consumer(place)
     place.run(create_deal(new_deal("deal-1", status="expired")))
     run()
-    assert told(place) == []
+    assert notified_users(place) == []
 
     place.run(change_deal_status("deal-1", DealStatus.ACTIVE))
     run()
-    assert told(place) == [("ann", "deal-1")]
+    assert notified_users(place) == [("ann", "deal-1")]
 
 
 def test_a_deal_that_is_listed_already_is_not_new(alone: Place) -> None:
@@ -151,7 +151,7 @@ def test_a_deal_that_is_listed_already_is_not_new(alone: Place) -> None:
     alone.run(expire_deal("deal-1"))
     run()
 
-    assert told(alone) == []
+    assert notified_users(alone) == []
 
 
 def test_nobody_is_told_of_history(alone: Place) -> None:
@@ -162,11 +162,11 @@ def test_nobody_is_told_of_history(alone: Place) -> None:
     an_hour_ago = START - timedelta(hours=1)
     alone.run(create_deal(deal("deal-1", posted_at=an_hour_ago - timedelta(seconds=1))))
     run()
-    assert told(alone) == []
+    assert notified_users(alone) == []
 
     alone.run(create_deal(deal("deal-2", posted_at=an_hour_ago)))
     run()
-    assert told(alone) == [("ann", "deal-2")]
+    assert notified_users(alone) == [("ann", "deal-2")]
 
 
 def test_a_deal_that_is_listed_again_is_news_however_old_it_is(alone: Place) -> None:
@@ -176,7 +176,7 @@ def test_a_deal_that_is_listed_again_is_news_however_old_it_is(alone: Place) -> 
     alone.run(change_deal_status("deal-1", DealStatus.ACTIVE))
     consumer(alone)()
 
-    assert told(alone) == [("ann", "deal-1")]
+    assert notified_users(alone) == [("ann", "deal-1")]
 
 
 def test_who_unwatches_is_not_told(alone: Place) -> None:
@@ -187,7 +187,7 @@ def test_who_unwatches_is_not_told(alone: Place) -> None:
     alone.run(create_deal(new_deal("deal-1")))
     consumer(alone)()
 
-    assert told(alone) == []
+    assert notified_users(alone) == []
 
 
 def test_a_watch_under_another_key_goes_by_what_it_holds(place: Place) -> None:
@@ -215,7 +215,11 @@ def test_a_watch_under_another_key_goes_by_what_it_holds(place: Place) -> None:
     place.run(create_deal(new_deal("deal-1")))
     consumer(place)()
 
-    assert told(place) == [("both", "deal-1"), ("brand", "deal-1"), ("category", "deal-1")]
+    assert notified_users(place) == [
+        ("both", "deal-1"),
+        ("brand", "deal-1"),
+        ("category", "deal-1"),
+    ]
 
 
 def test_every_page_of_watchers_is_told(alone: Place) -> None:
@@ -236,7 +240,7 @@ def test_every_page_of_watchers_is_told(alone: Place) -> None:
 
     consumer(alone)()
 
-    assert told(alone) == [(name, "deal-1") for name in users]
+    assert notified_users(alone) == [(name, "deal-1") for name in users]
 
 
 class PowerCut(Exception):
@@ -333,4 +337,4 @@ def test_a_deal_with_the_longest_id_can_be_told_of(alone: Place) -> None:
     alone.run(create_deal(new_deal(longest)))
     consumer(alone)()
 
-    assert told(alone) == [("ann", longest)]
+    assert notified_users(alone) == [("ann", longest)]

@@ -33,12 +33,12 @@ from tests.store.places import Place
 from tests.systems.catalog.samples import (
     ASUS,
     SONY,
+    all_items,
     deal,
-    everything,
-    joined,
+    join_lists,
     pages,
-    stored,
-    trending,
+    stored_items,
+    trending_deal,
 )
 
 ELECTRONICS = "electronics"
@@ -54,12 +54,12 @@ def test_equal_engagement_scores_do_not_lose_a_deal(place: Place) -> None:
     """Deciding test 13 (D10)."""
     names = [f"deal-{number}" for number in range(12)]
     for name in names:
-        place.run(create(trending(name, score=850)))
+        place.run(create(trending_deal(name, score=850)))
 
     found = place.run(get_trending_by_category(ELECTRONICS)).items
     assert sorted(one.deal_id for one in found) == sorted(names)
     assert {one.engagement_score for one in found} == {850}
-    assert len(stored(place, "TrendingDeals")) == 12
+    assert len(stored_items(place, "TrendingDeals")) == 12
 
 
 def test_equal_scores_do_not_lose_a_deal_when_they_are_reached_on_the_way(place: Place) -> None:
@@ -74,12 +74,12 @@ def test_equal_scores_do_not_lose_a_deal_when_they_are_reached_on_the_way(place:
 
 
 def test_a_score_is_stored_as_a_number_and_seen_as_a_whole_one(alone: Place) -> None:
-    alone.run(create(trending()))
+    alone.run(create(trending_deal()))
 
-    (item,) = stored(alone, "TrendingDeals")
+    (item,) = stored_items(alone, "TrendingDeals")
     assert int(Decimal(item["engagement_score"]["N"])) == 850
     (found,) = alone.run(get_trending_by_category(ELECTRONICS))
-    assert found == trending()
+    assert found == trending_deal()
     assert found.engagement_score == found.model_dump()["engagement_score"] == 850
     assert {*item} == {
         "category_id",
@@ -94,7 +94,7 @@ def test_a_score_is_stored_as_a_number_and_seen_as_a_whole_one(alone: Place) -> 
 
 
 def test_a_plain_score_that_others_have_stored_is_read(alone: Place) -> None:
-    alone.run(put(trending(rank=Decimal(850))))
+    alone.run(put(trending_deal(rank=Decimal(850))))
 
     (found,) = alone.run(get_highly_engaged_deals(ELECTRONICS, 850))
     assert found.engagement_score == 850
@@ -105,7 +105,7 @@ def test_a_plain_score_that_others_have_stored_is_read(alone: Place) -> None:
 
 def test_trending_deals_come_by_score(place: Place) -> None:
     for name, score in (("deal-1", 90), ("deal-2", 1000), ("deal-3", 9), ("deal-4", 100)):
-        place.run(create(trending(name, score)))
+        place.run(create(trending_deal(name, score)))
 
     by_score = [("deal-2", 1000), ("deal-4", 100), ("deal-1", 90), ("deal-3", 9)]
     assert places(place) == by_score
@@ -113,14 +113,14 @@ def test_trending_deals_come_by_score(place: Place) -> None:
     assert [one.deal_id for one in ascending] == ["deal-3", "deal-1"]
     assert places(place, "computers") == []
     paged = pages(place, lambda after: get_trending_by_category(ELECTRONICS, limit=3, after=after))
-    assert [(one.deal_id, one.engagement_score) for one in joined(paged)] == by_score
+    assert [(one.deal_id, one.engagement_score) for one in join_lists(paged)] == by_score
 
 
 def test_highly_engaged_deals_include_the_threshold(place: Place) -> None:
     """D9: `>=`, and the fraction behind a score is never more than the next score."""
     for score in (99, 100, 101):
         for name in ("a", "b", "c"):
-            place.run(create(trending(f"deal-{score}-{name}", score)))
+            place.run(create(trending_deal(f"deal-{score}-{name}", score)))
 
     def scores(least: int) -> list[int]:
         page = place.run(get_highly_engaged_deals(ELECTRONICS, least))
@@ -140,8 +140,8 @@ def test_high_discounts_are_compared_as_numbers(place: Place) -> None:
         ("deal-3", "70"),
         ("deal-4", "50"),
     ):
-        place.run(create(trending(name, discount_percentage=Decimal(discount))))
-    place.run(create(trending("deal-5", brand_id=ASUS, discount_percentage=Decimal(90))))
+        place.run(create(trending_deal(name, discount_percentage=Decimal(discount))))
+    place.run(create(trending_deal("deal-5", brand_id=ASUS, discount_percentage=Decimal(90))))
 
     page = place.run(get_high_discount_deals(SONY, FIFTY))
     assert page.items[0].deal_id == "deal-3"
@@ -161,11 +161,11 @@ def test_a_changed_score_is_a_new_place_and_the_old_one_is_free(place: Place) ->
     assert second.engagement_score == 3 + 5 * 2
     assert places(place) == [("deal-12345", 13)]
     assert place.run(find_trending(ELECTRONICS, "deal-12345")) == second
-    assert len(stored(place, "TrendingDeals", IndexName="TrendingByDiscount")) == 1
+    assert len(stored_items(place, "TrendingDeals", IndexName="TrendingByDiscount")) == 1
 
 
 def test_a_changed_score_is_one_transaction(alone: Place) -> None:
-    requests = explain(record_engagement(trending(), views=1), tables=SYSTEM.tables).requests
+    requests = explain(record_engagement(trending_deal(), views=1), tables=SYSTEM.tables).requests
 
     (only,) = requests
     actions = only.request.params["TransactItems"]
@@ -174,9 +174,9 @@ def test_a_changed_score_is_one_transaction(alone: Place) -> None:
 
 def test_engagement_that_leaves_the_score_stays_in_its_place(alone: Place) -> None:
     """Only a score of another reckoning can meet its own again; nothing may be lost then."""
-    alone.run(create(trending(score=100, views=94, clicks=1)))
+    alone.run(create(trending_deal(score=100, views=94, clicks=1)))
 
-    same = alone.run(record_engagement(trending(score=100, views=94, clicks=1), views=1))
+    same = alone.run(record_engagement(trending_deal(score=100, views=94, clicks=1), views=1))
 
     assert (same.engagement_score, same.views) == (100, 95)
     assert alone.run(find_trending(ELECTRONICS, "deal-12345")) == same
@@ -185,7 +185,7 @@ def test_engagement_that_leaves_the_score_stays_in_its_place(alone: Place) -> No
 
 def test_engagement_in_one_place_is_not_counted_over(alone: Place) -> None:
     """The place is as it was seen, and what it holds is not."""
-    seen = trending(score=100, views=94, clicks=1)
+    seen = trending_deal(score=100, views=94, clicks=1)
     alone.run(create(seen))
 
     alone.run(record_engagement(seen, views=1))
@@ -209,13 +209,13 @@ def test_a_place_that_was_left_is_found_again(place: Place) -> None:
 
 def test_engagement_with_what_does_not_trend_is_an_error(alone: Place) -> None:
     for steps in (
-        record_engagement(trending(), views=1),
+        record_engagement(trending_deal(), views=1),
         find_trending(ELECTRONICS, "deal-12345"),
         stop_trending(ELECTRONICS, "deal-12345"),
     ):
         with pytest.raises(NotTrending):
             alone.run(steps)
-    assert stored(alone, "TrendingDeals") == []
+    assert stored_items(alone, "TrendingDeals") == []
 
 
 def test_a_deal_starts_trending_once(place: Place) -> None:
@@ -223,28 +223,28 @@ def test_a_deal_starts_trending_once(place: Place) -> None:
     first = place.run(start_trending("deal-12345", FIFTY, views=2))
     assert (first.title, first.brand_id, first.engagement_score) == (deal().title, SONY, 2)
     place.run(record_engagement(first, clicks=1))
-    before = everything(place)
+    before = all_items(place)
 
     with pytest.raises(AlreadyTrending):
         place.run(start_trending("deal-12345", FIFTY))
-    assert everything(place) == before
+    assert all_items(place) == before
     with pytest.raises(UnknownDeal):
         place.run(start_trending("deal-0", FIFTY))
     place.run(stop_trending(ELECTRONICS, "deal-12345"))
-    assert stored(place, "TrendingDeals") == []
+    assert stored_items(place, "TrendingDeals") == []
     place.run(start_trending("deal-12345", FIFTY))
 
 
 def test_another_deal_at_a_place_is_never_written_over(alone: Place) -> None:
     """Were two fractions equal after all, it would be an error, and no deal would be lost."""
-    other = trending("deal-other", rank=rank_of(1251 + 5 * 89, "deal-12345"))
+    other = trending_deal("deal-other", rank=rank_of(1251 + 5 * 89, "deal-12345"))
     alone.run(create(other))
-    alone.run(create(trending()))
-    before = everything(alone)
+    alone.run(create(trending_deal()))
+    before = all_items(alone)
 
     with pytest.raises(EngagementMoved):
-        alone.run(record_engagement(trending(), views=1))
-    assert everything(alone) == before
+        alone.run(record_engagement(trending_deal(), views=1))
+    assert all_items(alone) == before
 
 
 scores = st.integers(min_value=0, max_value=10**10 - 1)
@@ -265,7 +265,7 @@ def test_ranks_sort_as_scores_do_and_tell_deals_apart(
 
 @given(scores, deal_ids)
 def test_a_rank_is_stored_exactly(score: int, deal_id: str) -> None:
-    place = trending(deal_id, score)
+    place = trending_deal(deal_id, score)
 
     item = TrendingDeal.layout.to_item(place)
     assert TrendingDeal.layout.from_item(item) == place

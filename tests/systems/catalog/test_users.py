@@ -16,7 +16,7 @@ from bigtime.systems.catalog.errors import (
 )
 from bigtime.systems.catalog.users import create_user, get_user_by_id, put_user, update_user
 from tests.store.places import Place
-from tests.systems.catalog.samples import SONY, TEN, brand, stored, user
+from tests.systems.catalog.samples import SONY, TEN, brand, stored_items, user
 
 
 def test_a_user_is_created_once_and_put_again(place: Place) -> None:
@@ -31,7 +31,7 @@ def test_a_user_is_created_once_and_put_again(place: Place) -> None:
 def test_what_a_user_does_not_have_is_not_stored(alone: Place) -> None:
     alone.run(create_user(user()))
 
-    (item,) = stored(alone, "Users")
+    (item,) = stored_items(alone, "Users")
     assert {*item} == {"user_id", "username", "email", "display_name", "created_at"}
     assert item["created_at"] == {"S": "2024-01-15T10:00:00Z"}
 
@@ -53,7 +53,7 @@ def test_an_unknown_user_is_an_error_and_no_update_makes_one(place: Place) -> No
     for steps in (get_user_by_id("user-0"), update_user("user-0", email="x@example.com")):
         with pytest.raises(UnknownUser):
             place.run(steps)
-    assert stored(place, "Users") == []
+    assert stored_items(place, "Users") == []
 
 
 def test_a_brand_is_created_once_and_put_again(place: Place) -> None:
@@ -78,7 +78,7 @@ def test_an_unknown_brand_is_an_error_and_no_update_makes_one(place: Place) -> N
     for steps in (get_brand_by_id("brand-0"), update_brand("brand-0", brand_name="Ghost")):
         with pytest.raises(UnknownBrand):
             place.run(steps)
-    assert stored(place, "Brands") == []
+    assert stored_items(place, "Brands") == []
 
 
 def test_users_and_brands_are_read_so_that_a_cache_may_answer(alone: Place) -> None:

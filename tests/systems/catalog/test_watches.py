@@ -26,10 +26,10 @@ from tests.systems.catalog.samples import (
     ASUS,
     SONY,
     TEN,
-    everything,
-    joined,
+    all_items,
+    join_lists,
     pages,
-    stored,
+    stored_items,
     with_brands,
 )
 
@@ -62,7 +62,7 @@ def test_a_watch_has_a_key_that_says_what_it_is_for(place: Place) -> None:
     place.run(watch_category("ann", "electronics", category_name="Electronics"))
     place.run(watch_brand_in_category("ann", SONY, "electronics"))
 
-    items = {item["watch_key"]["S"]: item for item in stored(place, "UserWatches")}
+    items = {item["watch_key"]["S"]: item for item in stored_items(place, "UserWatches")}
     assert items["BRAND#brand-sony"] == {
         "user_id": {"S": "ann"},
         "watch_key": {"S": "BRAND#brand-sony"},
@@ -95,7 +95,7 @@ def test_nobody_watches_anything_twice(place: Place) -> None:
     place.run(watch_brand("ann", SONY))
     place.run(watch_category("ann", "electronics"))
     place.run(watch_brand_in_category("ann", SONY, "electronics"))
-    before = everything(place)
+    before = all_items(place)
 
     for steps in (
         watch_brand("ann", SONY),
@@ -104,7 +104,7 @@ def test_nobody_watches_anything_twice(place: Place) -> None:
     ):
         with pytest.raises(AlreadyWatching):
             place.run(steps)
-    assert everything(place) == before
+    assert all_items(place) == before
 
 
 def test_a_watch_of_a_brand_in_a_category_is_in_the_indexes_of_both(place: Place) -> None:
@@ -167,7 +167,7 @@ def test_unwatching_takes_a_watch_out_of_every_index(place: Place) -> None:
 
     place.run(unwatch("ann", key))
 
-    assert stored(place, "UserWatches") == []
+    assert stored_items(place, "UserWatches") == []
     assert brand_watchers(place) == category_watchers(place) == []
     assert place.run(get_watches_by_type(WatchType.BRAND_CATEGORY)).items == []
     with pytest.raises(NotWatching):
@@ -183,14 +183,14 @@ def test_a_watch_under_another_key_is_read_listed_and_ended(alone: Place) -> Non
     assert brand_watchers(alone) == [("user-67890", "watch-electronics-sony")]
     assert alone.run(verify(SYSTEM)) == []
     alone.run(unwatch("user-67890", "watch-electronics-sony"))
-    assert stored(alone, "UserWatches") == []
+    assert stored_items(alone, "UserWatches") == []
 
 
 def test_nobody_watches_a_brand_that_is_not_there(alone: Place) -> None:
     for steps in (watch_brand("ann", SONY), watch_brand_in_category("ann", SONY, "electronics")):
         with pytest.raises(UnknownBrand):
             alone.run(steps)
-    assert stored(alone, "UserWatches") == []
+    assert stored_items(alone, "UserWatches") == []
 
 
 def test_pages_of_watchers_join_up_without_a_sort_key(place: Place) -> None:
@@ -203,13 +203,15 @@ def test_pages_of_watchers_join_up_without_a_sort_key(place: Place) -> None:
     of_category = pages(
         place, lambda after: get_category_watchers("electronics", limit=4, after=after)
     )
-    found = [(one.user_id, one.watch_key) for one in joined(of_category)]
+    found = [(one.user_id, one.watch_key) for one in join_lists(of_category)]
     assert len(found) == len({*found}) == 14
     of_brand = pages(place, lambda after: get_brand_watchers(SONY, limit=3, after=after))
-    assert [one.user_id for one in joined(of_brand)] == [f"user-{number}" for number in range(7)]
+    assert [one.user_id for one in join_lists(of_brand)] == [
+        f"user-{number}" for number in range(7)
+    ]
     of_type = pages(
         place, lambda after: get_watches_by_type(WatchType.CATEGORY, limit=2, after=after)
     )
-    assert len({one.user_id for one in joined(of_type)}) == 7
+    assert len({one.user_id for one in join_lists(of_type)}) == 7
     theirs = pages(place, lambda after: get_user_watches("user-3", limit=1, after=after))
-    assert len(joined(theirs)) == 2
+    assert len(join_lists(theirs)) == 2

@@ -39,7 +39,7 @@ def watch(place: Place) -> None:
     place.run(watch_brand("Sony", "dan"))
 
 
-def told(place: Place) -> dict[str, list[str]]:
+def announced_deals(place: Place) -> dict[str, list[str]]:
     """What everyone has been told."""
     return {
         username: sorted(one.subject for one in place.run(view_messages(username)))
@@ -55,7 +55,7 @@ def test_who_watches_brand_or_category_is_told_of_a_new_deal(place: Place) -> No
     react(place, announce_deal)
 
     news = ["New from Apple in Home: A lamp"]
-    assert told(place) == {"alex": news, "bo": news, "cleo": news, "dan": []}
+    assert announced_deals(place) == {"alex": news, "bo": news, "cleo": news, "dan": []}
     assert place.run(verify(SYSTEM)) == []
 
 
@@ -83,11 +83,11 @@ def test_a_deal_that_has_changed_is_no_news(place: Place) -> None:
     watch(place)
     made = post_deal(place)
     react(place, announce_deal)
-    before = told(place)
+    before = announced_deals(place)
     place.run(watch_brand("Apple", "dan"))
     place.run(update_deal(made.deal_id, title="A better lamp"))
     react(place, announce_deal)
-    assert told(place) == before
+    assert announced_deals(place) == before
 
 
 def test_nobody_is_told_of_history(alone: Place) -> None:
@@ -95,10 +95,10 @@ def test_nobody_is_told_of_history(alone: Place) -> None:
     watch(alone)
     load(alone, [deal(START - timedelta(hours=1, seconds=1), 1)])
     react(alone, announce_deal)
-    assert not any(told(alone).values())
+    assert not any(announced_deals(alone).values())
     load(alone, [deal(START - timedelta(minutes=59), 2)])
     react(alone, announce_deal)
-    assert [len(one) for one in told(alone).values()] == [1, 1, 1, 0]
+    assert [len(one) for one in announced_deals(alone).values()] == [1, 1, 1, 0]
 
 
 def test_the_messages_can_be_sent_by_hand(place: Place) -> None:

@@ -22,13 +22,13 @@ from tests.store.places import Place
 from tests.systems.deals.scene import dump, react
 
 
-def made(scale: Scale, seed: int = 1) -> list[Entity]:
+def demo_entities(scale: Scale, seed: int = 1) -> list[Entity]:
     return list(DEMO.entities(scale, Random(seed)))
 
 
 @pytest.fixture(scope="module")
 def small() -> list[Entity]:
-    return made(Scale.SMALL)
+    return demo_entities(Scale.SMALL)
 
 
 def test_its_counts_are_true(alone: Place, small: list[Entity]) -> None:
@@ -60,8 +60,8 @@ def test_a_site_on_it_has_something_on_every_page(alone: Place, small: list[Enti
 
 
 def test_it_is_the_same_for_the_same_seed(small: list[Entity]) -> None:
-    assert made(Scale.SMALL) == small
-    assert made(Scale.SMALL, seed=2) != small
+    assert demo_entities(Scale.SMALL) == small
+    assert demo_entities(Scale.SMALL, seed=2) != small
 
 
 def test_it_can_end_at_any_moment() -> None:

@@ -36,7 +36,7 @@ def sign_up(place: Place, count: int) -> None:
     load(place, [HOT])
 
 
-def received(place: Place) -> Counter[int]:
+def count_messages(place: Place) -> Counter[int]:
     """How many users have how many messages."""
     items = dump(place)
     inboxes = Counter(item["Username"]["S"] for item in items if item["Type"]["S"] == "Message")
@@ -49,7 +49,7 @@ def test_every_user_is_told_of_a_hot_deal(place: Place) -> None:
     progress = place.run(send_hot_deal_message(HOT.deal_id))
 
     assert progress == HotDealProgress(told=130, segments=8, segments_done=8) and progress.done
-    assert received(place) == {1: 130}
+    assert count_messages(place) == {1: 130}
     (message,) = place.run(view_messages("user-7"))
     assert message.subject == "Hot: Lamp 0" and message.unread
     assert place.run(verify(SYSTEM)) == []
@@ -128,7 +128,7 @@ def test_after_a_crash_it_goes_on_where_it_stopped(alone: Place) -> None:
     with pytest.raises(Crash):
         alone.run(send_hot_deal_message(HOT.deal_id, segments=2, page_size=50))
     alone.store.hooks = ()
-    reached = received(alone)[1]
+    reached = count_messages(alone)[1]
     assert 0 < reached < 600
 
     alone.exchanges.clear()
@@ -138,7 +138,7 @@ def test_after_a_crash_it_goes_on_where_it_stopped(alone: Place) -> None:
     assert progress == HotDealProgress(told=600, segments=2, segments_done=2)
     # Only the page of fifty in which it crashed is gone through again.
     assert len(sent_again(alone)) == 600 - reached + 50
-    assert received(alone) == {1: 600}
+    assert count_messages(alone) == {1: 600}
 
 
 def sent_again(place: Place) -> list[str]:
@@ -169,7 +169,7 @@ def test_wherever_it_crashes_nobody_is_told_twice_or_never(alone: Place, survive
         except Crash:
             continue
     alone.store.hooks = ()
-    assert received(alone) == {1: 330}
+    assert count_messages(alone) == {1: 330}
     assert alone.run(view_hot_deal_progress(HOT.deal_id)).done
 
 
@@ -181,6 +181,6 @@ def test_two_who_send_it_at_once_tell_everyone_once(engine: Engine, alone: Place
             for number in (2, 3)
         ]
         ended = [one.result() for one in sending]
-    assert received(alone) == {1: 600}
+    assert count_messages(alone) == {1: 600}
     assert {one.told for one in ended} == {600}
     assert len({one.segments for one in ended}) == 1

@@ -75,7 +75,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
     return KINDS[request.param]
 
 
-def counted(place: Place, kind: Kind) -> Any:
+def count_of(place: Place, kind: Kind) -> Any:
     if kind.what == "Apple":
         return getattr(place.run(fetch_brand("Apple")), kind.counter)
     category, _ = place.run(fetch_category("Home"))
@@ -90,7 +90,7 @@ def test_twice_counts_once_and_undoing_it_restores(place: Place, kind: Kind) -> 
     place.run(kind.do("aPPle" if kind.what == "Apple" else "hOMe", "Alex"))
     with pytest.raises(kind.again):
         place.run(kind.do(kind.what, "alex"))
-    assert counted(place, kind) == 1
+    assert count_of(place, kind) == 1
 
     place.run(kind.undo(kind.what, "ALEX"))
     assert dump(place) == before
@@ -104,7 +104,7 @@ def test_each_user_counts(alone: Place, kind: Kind) -> None:
     for username in ("alex", "bo", "cleo"):
         alone.run(kind.do(kind.what, username))
     alone.run(kind.undo(kind.what, "bo"))
-    assert counted(alone, kind) == 2
+    assert count_of(alone, kind) == 2
     assert alone.run(verify(SYSTEM)) == []
 
 

@@ -23,7 +23,7 @@ from tests.store.places import START, Place
 from tests.systems.deals.scene import deal, dump, raw
 
 
-def sent(place: Place, count: int, username: str = "alex") -> list[Message]:
+def send_messages(place: Place, count: int, username: str = "alex") -> list[Message]:
     """Messages about so many deals, newest first."""
     deals = [deal(START - timedelta(minutes=number), number) for number in range(count)]
     messages = [message_for(one, MessageKind.HOT, username) for one in deals]
@@ -32,8 +32,8 @@ def sent(place: Place, count: int, username: str = "alex") -> list[Message]:
 
 
 def test_messages_are_seen_newest_first_and_page_by_page(place: Place) -> None:
-    messages = sent(place, 30)
-    sent(place, 3, "bo")
+    messages = send_messages(place, 30)
+    send_messages(place, 3, "bo")
 
     first = place.run(view_messages("ALEX"))
     second = place.run(view_messages("alex", after=first.position))
@@ -47,7 +47,7 @@ def test_messages_are_seen_newest_first_and_page_by_page(place: Place) -> None:
 
 
 def test_a_message_that_is_read_is_unread_no_more(place: Place) -> None:
-    messages = sent(place, 3)
+    messages = send_messages(place, 3)
 
     read = place.run(mark_message_as_read("Alex", messages[1].message_id))
 
@@ -60,7 +60,7 @@ def test_a_message_that_is_read_is_unread_no_more(place: Place) -> None:
 
 def test_to_read_twice_is_to_read_once_and_no_message_cannot_be_read(place: Place) -> None:
     """Deciding test 5 (B11, B12)."""
-    (message,) = sent(place, 1)
+    (message,) = send_messages(place, 1)
     place.run(mark_message_as_read("alex", message.message_id))
     before = dump(place)
     place.run(mark_message_as_read("alex", message.message_id))
@@ -73,7 +73,7 @@ def test_to_read_twice_is_to_read_once_and_no_message_cannot_be_read(place: Plac
 
 
 def test_a_message_is_fetched_by_its_reader_alone(place: Place) -> None:
-    (message,) = sent(place, 1)
+    (message,) = send_messages(place, 1)
     assert place.run(fetch_message("Alex", message.message_id)) == message
     for username, message_id in (("bo", message.message_id), ("alex", "0" * 27), ("alex", "?")):
         with pytest.raises(UnknownMessage):
@@ -81,9 +81,9 @@ def test_a_message_is_fetched_by_its_reader_alone(place: Place) -> None:
 
 
 def test_a_page_of_messages_is_read_at_once_or_not_at_all(place: Place) -> None:
-    messages = sent(place, 27)
+    messages = send_messages(place, 27)
     ids = [message.message_id for message in messages]
-    sent(place, 1, "bo")
+    send_messages(place, 1, "bo")
 
     place.run(mark_messages_as_read("alex", [*ids[:24], ids[0]]))
     assert place.run(view_unread_messages("alex")).items == messages[24:]
@@ -102,7 +102,7 @@ def test_a_page_of_messages_is_read_at_once_or_not_at_all(place: Place) -> None:
 
 def test_only_an_unread_message_has_keys_of_the_index(alone: Place) -> None:
     """B10: `Unread` is a BOOL, and the index keys decide."""
-    (message,) = sent(alone, 1)
+    (message,) = send_messages(alone, 1)
     key = "MESSAGES#alex", f"MESSAGE#{message.message_id}"
     stored = raw(alone, *key)
     assert stored is not None
@@ -117,7 +117,7 @@ def test_only_an_unread_message_has_keys_of_the_index(alone: Place) -> None:
 
 
 def test_reading_takes_one_request(alone: Place) -> None:
-    (message,) = sent(alone, 1)
+    (message,) = send_messages(alone, 1)
     alone.exchanges.clear()
     alone.run(mark_message_as_read("alex", message.message_id))
     (exchange,) = alone.exchanges
@@ -127,7 +127,7 @@ def test_reading_takes_one_request(alone: Place) -> None:
 
 
 def test_many_unread_messages_are_counted_to_a_hundred(alone: Place) -> None:
-    sent(alone, 120)
+    send_messages(alone, 120)
     assert alone.run(count_unread_messages("alex")) == 100
     assert alone.run(count_unread_messages("bo")) == 0
 

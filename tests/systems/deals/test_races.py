@@ -52,7 +52,7 @@ def at_once(engine: Engine, make: Callable[[int], Steps[Any]]) -> Counter[str]:
         return Counter(pool.map(run, range(THREADS)))
 
 
-def prepared(engine: Engine) -> Store:
+def prepare_store(engine: Engine) -> Store:
     store = Store(engine)
     store.run(setup(SYSTEM))
     store.run(create_categories())
@@ -61,7 +61,7 @@ def prepared(engine: Engine) -> Store:
 
 
 def test_two_likes_of_one_user_count_once(engine: Engine) -> None:
-    store = prepared(engine)
+    store = prepare_store(engine)
 
     for _ in range(5):
         liked = at_once(engine, lambda number: like_brand("Apple", "alex"))
@@ -75,7 +75,7 @@ def test_two_likes_of_one_user_count_once(engine: Engine) -> None:
 
 
 def test_likes_of_many_users_are_all_counted(engine: Engine) -> None:
-    store = prepared(engine)
+    store = prepare_store(engine)
     assert at_once(engine, lambda number: like_brand("Apple", f"user-{number}")) == {
         "done": THREADS
     }
@@ -84,14 +84,14 @@ def test_likes_of_many_users_are_all_counted(engine: Engine) -> None:
 
 
 def test_one_of_several_gets_a_username(engine: Engine) -> None:
-    store = prepared(engine)
+    store = prepare_store(engine)
     taken = at_once(engine, lambda number: create_user("alex", name=f"Alex {number}"))
     assert taken == {"done": 1, "username-taken": THREADS - 1}
     assert store.run(verify(SYSTEM)) == []
 
 
 def test_one_of_several_makes_a_brand_and_others_are_listed_too(engine: Engine) -> None:
-    store = prepared(engine)
+    store = prepare_store(engine)
     names = ("Sony", "SONY", "sony", "Bose", "Sonos", "bose")
     made = at_once(engine, lambda number: create_brand(names[number]))
     assert made == {"done": 3, "brand-exists": 3}
@@ -101,7 +101,7 @@ def test_one_of_several_makes_a_brand_and_others_are_listed_too(engine: Engine) 
 
 
 def test_a_message_that_is_read_while_it_is_sent_again_stays_read(engine: Engine) -> None:
-    store = prepared(engine)
+    store = prepare_store(engine)
     about = deal(START)
     usernames = [f"user-{number}" for number in range(THREADS)]
     store.run(deliver(about, MessageKind.HOT, usernames))

@@ -29,7 +29,7 @@ class Runs(Protocol):
     def run(self, steps: Any) -> Any: ...
 
 
-def asking(operation: str, **params: Any) -> Steps[Response]:
+def request_steps(operation: str, **params: Any) -> Steps[Response]:
     response: Response = yield Request(operation, params)
     return response
 
@@ -37,14 +37,16 @@ def asking(operation: str, **params: Any) -> Steps[Response]:
 def contents(place: Runs) -> dict[str, list[Item]]:
     """All that is in the tables, by table."""
     return {
-        table.name: place.run(asking("Scan", TableName=table.name, ConsistentRead=True))["Items"]
+        table.name: place.run(request_steps("Scan", TableName=table.name, ConsistentRead=True))[
+            "Items"
+        ]
         for table in SYSTEM.tables
     }
 
 
-def stored(place: Runs, table: str, partition: str, sort: str = "METADATA") -> Item | None:
+def stored_item(place: Runs, table: str, partition: str, sort: str = "METADATA") -> Item | None:
     key = {"PK": {"S": partition}, "SK": {"S": sort}}
-    response = place.run(asking("GetItem", TableName=table, Key=key, ConsistentRead=True))
+    response = place.run(request_steps("GetItem", TableName=table, Key=key, ConsistentRead=True))
     found: Item | None = response.get("Item")
     return found
 
@@ -86,13 +88,13 @@ def new_tenant(place: Runs, email: str = EMAIL) -> Tenant:
     return made
 
 
-def validated(place: Runs, email: str = EMAIL) -> Tenant:
+def validated_tenant(place: Runs, email: str = EMAIL) -> Tenant:
     tenant = new_tenant(place, email)
     code = place.run(issue_code(Purpose.VALIDATE, tenant.id))
     made: Tenant = place.run(validate_tenant(tenant.id, code))
     return made
 
 
-def registered(place: Runs, email: str = EMAIL) -> Tenant:
-    made: Tenant = place.run(register_tenant(validated(place, email).id))
+def registered_tenant(place: Runs, email: str = EMAIL) -> Tenant:
+    made: Tenant = place.run(register_tenant(validated_tenant(place, email).id))
     return made

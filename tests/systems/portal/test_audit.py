@@ -32,50 +32,50 @@ from tests.store.places import Place as Somewhere
 from tests.systems.portal.scenes import (
     ADMIN,
     Runs,
-    asking,
     contents,
     new_campaign,
     new_product,
     new_tenant,
-    registered,
-    stored,
+    registered_tenant,
+    request_steps,
+    stored_item,
 )
 
 
-def lived(place: Runs) -> str:
+def product_with_history(place: Runs) -> str:
     """A product with four entries, beside a tenant, a campaign and an order; the product's id."""
     product = new_product(place)
     for price in ("250.00", "260.00", "270.00"):
         place.run(update_product(product.id, {"price": price}, by=ADMIN))
     new_campaign(place, product.id)
-    tenant = registered(place)
+    tenant = registered_tenant(place)
     place.run(place_order(tenant.id, {product.id: 1}, "SUMMER2026"))
     assert place.run(verify_audit()) == []
     return product.id
 
 
 def put(place: Runs, table: str, item: Item) -> None:
-    place.run(asking("PutItem", TableName=table, Item=item))
+    place.run(request_steps("PutItem", TableName=table, Item=item))
 
 
 def drop(place: Runs, table: str, item: Item) -> None:
     key = {name: item[name] for name in ("PK", "SK")}
-    place.run(asking("DeleteItem", TableName=table, Key=key))
+    place.run(request_steps("DeleteItem", TableName=table, Key=key))
 
 
 def entry_of(place: Runs, record: str, sequence: int) -> Item:
-    item = stored(place, "audit", record, f"{sequence:012}")
+    item = stored_item(place, "audit", record, f"{sequence:012}")
     assert item is not None
     return item
 
 
-def resealed(item: Item) -> Item:
+def reseal(item: Item) -> Item:
     """An entry with hashes that fit it."""
     item = {**item, "contentHash": {"S": content_hash(item)}}
     return {**item, "hash": {"S": entry_hash(item)}}
 
 
-def found(place: Runs) -> list[tuple[str, int]]:
+def audit_findings(place: Runs) -> list[tuple[str, int]]:
     return [(one.record, one.sequence) for one in place.run(verify_audit())]
 
 
@@ -146,7 +146,7 @@ def test_a_change_that_is_refused_leaves_no_entry(alone: Somewhere) -> None:
 
 
 def test_a_log_comes_in_pages_either_way(alone: Somewhere) -> None:
-    product_id = lived(alone)
+    product_id = product_with_history(alone)
     page = alone.run(audit_log(Audited.PRODUCTS, product_id, limit=3))
     rest = alone.run(audit_log(Audited.PRODUCTS, product_id, limit=3, after=page.position))
     assert [one.sequence for one in (*page, *rest)] == [4, 3, 2, 1]
@@ -160,12 +160,12 @@ def test_a_log_comes_in_pages_either_way(alone: Somewhere) -> None:
 
 
 def test_nothing_is_wrong_with_what_the_portal_has_written(place: Somewhere) -> None:
-    lived(place)
+    product_with_history(place)
     assert place.run(verify_audit()) == []
 
 
 def test_it_goes_page_by_page_and_finds_the_same(alone: Somewhere) -> None:
-    product_id = lived(alone)
+    product_id = product_with_history(alone)
     drop(alone, "audit", entry_of(alone, f"products#{product_id}", 2))
     whole = alone.run(verify_audit())
     pages, broken, items = 0, [], 0
@@ -217,7 +217,7 @@ def test_one_changed_byte_of_an_entry_is_found(data: st.DataObject) -> None:
             if not same_number(item[name], changed_byte)
         ]
         put(store, "audit", {**item, name: data.draw(st.sampled_from(ways))})
-        assert (record, sequence) in found(store)
+        assert (record, sequence) in audit_findings(store)
 
 
 def same_number(one: Any, other: Any) -> bool:
@@ -229,7 +229,7 @@ def same_number(one: Any, other: Any) -> bool:
 
 
 def test_a_changed_salt_or_type_or_an_attribute_more_or_less_is_found(alone: Somewhere) -> None:
-    product_id = lived(alone)
+    product_id = product_with_history(alone)
     record = f"products#{product_id}"
     item = entry_of(alone, record, 3)
     for touched in (
@@ -242,37 +242,37 @@ def test_a_changed_salt_or_type_or_an_attribute_more_or_less_is_found(alone: Som
         {**item, "hash": {"NULL": True}},
     ):
         put(alone, "audit", touched)
-        assert (record, 3) in found(alone)
+        assert (record, 3) in audit_findings(alone)
     put(alone, "audit", item)
-    assert found(alone) == []
+    assert audit_findings(alone) == []
 
 
 def test_a_number_spelled_otherwise_is_the_same_number(alone: Somewhere) -> None:
-    product_id = lived(alone)
+    product_id = product_with_history(alone)
     item = deepcopy(entry_of(alone, f"products#{product_id}", 2))
     item["after"]["M"]["price"] = {"N": "250.000"}
     put(alone, "audit", item)
-    assert found(alone) == []
+    assert audit_findings(alone) == []
 
 
 def test_an_entry_whose_hashes_were_made_anew_breaks_the_link(place: Somewhere) -> None:
-    product_id = lived(place)
+    product_id = product_with_history(place)
     record = f"products#{product_id}"
     item = entry_of(place, record, 2)
-    put(place, "audit", resealed({**item, "actor": {"S": "mallory@example.com"}}))
+    put(place, "audit", reseal({**item, "actor": {"S": "mallory@example.com"}}))
     broken = Broken(record, 3, "the link to the entry before is broken")
     assert place.run(verify_audit()) == [broken]
 
 
 @pytest.mark.parametrize("sequence", [1, 2, 3])
 def test_a_missing_entry_is_found(alone: Somewhere, sequence: int) -> None:
-    record = f"products#{lived(alone)}"
+    record = f"products#{product_with_history(alone)}"
     drop(alone, "audit", entry_of(alone, record, sequence))
     assert alone.run(verify_audit()) == [Broken(record, sequence, "the entry is missing")]
 
 
 def test_a_missing_last_entry_shows_in_the_record(place: Somewhere) -> None:
-    record = f"products#{lived(place)}"
+    record = f"products#{product_with_history(place)}"
     drop(place, "audit", entry_of(place, record, 4))
     (broken,) = place.run(verify_audit())
     assert (broken.record, broken.sequence) == (record, 3)
@@ -280,7 +280,7 @@ def test_a_missing_last_entry_shows_in_the_record(place: Somewhere) -> None:
 
 
 def test_a_whole_chain_that_is_missing_shows_in_the_record(alone: Somewhere) -> None:
-    record = f"products#{lived(alone)}"
+    record = f"products#{product_with_history(alone)}"
     for sequence in (1, 2, 3, 4):
         drop(alone, "audit", entry_of(alone, record, sequence))
     assert alone.run(verify_audit()) == [Broken(record, 0, "no entry tells what the record is")]
@@ -288,31 +288,31 @@ def test_a_whole_chain_that_is_missing_shows_in_the_record(alone: Somewhere) -> 
 
 def test_an_entry_put_in_at_the_end_is_found(alone: Somewhere) -> None:
     """Well linked and well hashed, it says that the record became what it is not."""
-    record = f"products#{lived(alone)}"
+    record = f"products#{product_with_history(alone)}"
     last = deepcopy(entry_of(alone, record, 4))
     last["before"], last["after"] = last["after"], deepcopy(last["after"])
     last["after"]["M"]["price"] = {"N": "1"}
     more = {**last, "SK": {"S": f"{5:012}"}, "sequence": {"N": "5"}, "previousHash": last["hash"]}
-    put(alone, "audit", resealed(more))
-    assert found(alone) == [(record, 5)]
+    put(alone, "audit", reseal(more))
+    assert audit_findings(alone) == [(record, 5)]
 
 
 def test_an_entry_put_in_between_is_found(alone: Somewhere) -> None:
-    record = f"products#{lived(alone)}"
+    record = f"products#{product_with_history(alone)}"
     item = entry_of(alone, record, 2)
-    put(alone, "audit", resealed({**item, "SK": {"S": "0000000000021"}}))
-    assert found(alone) == [(record, 2)]
+    put(alone, "audit", reseal({**item, "SK": {"S": "0000000000021"}}))
+    assert audit_findings(alone) == [(record, 2)]
     drop(alone, "audit", {**item, "SK": {"S": "0000000000021"}})
-    put(alone, "audit", resealed({**item, "SK": {"S": "000000000000"}}))
-    assert found(alone) == [(record, 0)]
+    put(alone, "audit", reseal({**item, "SK": {"S": "000000000000"}}))
+    assert audit_findings(alone) == [(record, 0)]
 
 
 def test_entries_that_changed_places_are_found(alone: Somewhere) -> None:
-    record = f"products#{lived(alone)}"
+    record = f"products#{product_with_history(alone)}"
     second, third = entry_of(alone, record, 2), entry_of(alone, record, 3)
     put(alone, "audit", {**second, "SK": third["SK"]})
     put(alone, "audit", {**third, "SK": second["SK"]})
-    assert {sequence for _, sequence in found(alone)} >= {2, 3}
+    assert {sequence for _, sequence in audit_findings(alone)} >= {2, 3}
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_entries_that_changed_places_are_found(alone: Somewhere) -> None:
 def test_a_record_changed_behind_the_portals_back_is_found(
     alone: Somewhere, table: str, name: str, value: dict[str, str]
 ) -> None:
-    lived(alone)
+    product_with_history(alone)
     (item,) = [one for one in contents(alone)[table] if not one["PK"]["S"].startswith("EMAIL#")]
     put(alone, table, {**item, name: value})
     (broken,) = alone.run(verify_audit())
@@ -339,8 +339,8 @@ def test_a_record_changed_behind_the_portals_back_is_found(
 
 
 def test_a_change_behind_its_back_shows_even_after_the_next_change(alone: Somewhere) -> None:
-    product_id = lived(alone)
-    item = stored(alone, "products", f"PRODUCT#{product_id}")
+    product_id = product_with_history(alone)
+    item = stored_item(alone, "products", f"PRODUCT#{product_id}")
     assert item is not None
     put(alone, "products", {**item, "price": {"N": "0.01"}})
     alone.run(update_product(product_id, {"name": "Another name"}, by=ADMIN))
@@ -355,7 +355,7 @@ def test_a_change_behind_its_back_shows_even_after_the_next_change(alone: Somewh
 
 @pytest.mark.parametrize("table", ["tenants", "products", "campaigns", "orders"])
 def test_a_record_that_was_deleted_for_good_is_found(place: Somewhere, table: str) -> None:
-    lived(place)
+    product_with_history(place)
     (item,) = [one for one in contents(place)[table] if not one["PK"]["S"].startswith("EMAIL#")]
     drop(place, table, item)
     chain = f"{table}#{item['id']['S']}"
@@ -364,15 +364,15 @@ def test_a_record_that_was_deleted_for_good_is_found(place: Somewhere, table: st
 
 
 def test_a_record_of_nobody_is_found(alone: Somewhere) -> None:
-    product_id = lived(alone)
-    item = stored(alone, "products", f"PRODUCT#{product_id}")
+    product_id = product_with_history(alone)
+    item = stored_item(alone, "products", f"PRODUCT#{product_id}")
     assert item is not None
     other = product_id.replace(product_id[-4:], "0000")
     twin = {**item, "PK": {"S": f"PRODUCT#{other}"}, "id": {"S": other}}
     put(alone, "products", twin)
-    assert found(alone) == [(f"products#{other}", 0)]
+    assert audit_findings(alone) == [(f"products#{other}", 0)]
     put(alone, "audit", {**entry_of(alone, f"products#{product_id}", 1), "PK": {"S": "x#y"}})
-    assert ("x#y", 1) in found(alone)
+    assert ("x#y", 1) in audit_findings(alone)
 
 
 def test_what_was_erased_without_a_word_is_found(alone: Somewhere) -> None:

@@ -52,7 +52,7 @@ from tests.systems.portal.scenes import (
     contents,
     new_campaign,
     new_product,
-    stored,
+    stored_item,
 )
 
 NOVEMBER = {"from_date": date(2026, 11, 1), "to_date": date(2026, 11, 30)}
@@ -69,7 +69,7 @@ def test_a_campaign_is_found_by_its_code_with_prices(place: Place) -> None:
     assert offer.campaign == made
     assert (offer.product_name, offer.is_valid) == (product.name, True)
     assert (offer.original_price, offer.discounted_price) == (Decimal("299.99"), Decimal("239.99"))
-    item = stored(place, "campaigns", "CAMPAIGN#SUMMER2026")
+    item = stored_item(place, "campaigns", "CAMPAIGN#SUMMER2026")
     assert item is not None
     assert (item["fromDate"], item["active"]) == ({"S": "2026-11-01"}, {"S": "true"})
     assert not {"isValid", "discountedPrice", "productName", "originalPrice"} & item.keys()

@@ -19,7 +19,7 @@ from bigtime.systems.portal.tenants import (
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place
-from tests.systems.portal.scenes import ADMIN, EMAIL, contents, registered
+from tests.systems.portal.scenes import ADMIN, EMAIL, contents, registered_tenant
 
 
 def test_a_new_address_makes_an_unvalidated_tenant(place: Place) -> None:
@@ -37,7 +37,7 @@ def test_a_new_address_makes_an_unvalidated_tenant(place: Place) -> None:
 
 
 def test_a_known_address_is_its_tenant_in_any_case(place: Place) -> None:
-    first = registered(place)
+    first = registered_tenant(place)
     before = contents(place)
 
     assert place.run(tenant_at_checkout(" CUSTOMER@Example.com")) == first
@@ -51,7 +51,7 @@ def test_an_address_that_an_admin_entered_is_found(alone: Place) -> None:
 
 
 def test_a_deleted_tenant_is_not_quietly_used_again(place: Place) -> None:
-    tenant = registered(place)
+    tenant = registered_tenant(place)
     place.run(soft_delete_tenant(tenant.id, by=ADMIN))
     before = contents(place)
     with pytest.raises(TenantDeleted):
@@ -60,7 +60,7 @@ def test_a_deleted_tenant_is_not_quietly_used_again(place: Place) -> None:
 
 
 def test_a_suspended_tenant_cannot_check_out(place: Place) -> None:
-    tenant = registered(place)
+    tenant = registered_tenant(place)
     place.run(suspend_tenant(tenant.id, "fraud", by=ADMIN))
     before = contents(place)
     with pytest.raises(TenantSuspended):

@@ -32,7 +32,14 @@ from bigtime.systems.portal.tenants import get_tenant, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place
-from tests.systems.portal.scenes import ADMIN, NOBODY, contents, new_tenant, stored, validated
+from tests.systems.portal.scenes import (
+    ADMIN,
+    NOBODY,
+    contents,
+    new_tenant,
+    stored_item,
+    validated_tenant,
+)
 
 PEPPER = b"a key of the site's own"
 
@@ -67,7 +74,7 @@ def test_the_table_knows_the_hash_and_never_the_code(alone: Place) -> None:
     tenant = new_tenant(alone)
     code = alone.run(issue_code(Purpose.VALIDATE, tenant.id))
 
-    item = stored(alone, "codes", f"CODE#VALIDATE#{tenant.id}")
+    item = stored_item(alone, "codes", f"CODE#VALIDATE#{tenant.id}")
 
     assert item is not None
     assert code not in json.dumps(item)
@@ -157,7 +164,7 @@ def test_a_new_code_takes_the_place_of_the_old(alone: Place) -> None:
 
 
 def test_no_code_for_who_needs_none_or_may_have_none(alone: Place) -> None:
-    done = validated(alone)
+    done = validated_tenant(alone)
     with pytest.raises(MoveRefused):
         alone.run(issue_code(Purpose.VALIDATE, done.id))
     alone.run(suspend_tenant(done.id, "fraud", by=ADMIN))
@@ -177,7 +184,7 @@ def test_nobody_comes_out_of_suspension_by_himself(alone: Place) -> None:
     alone.run(suspend_tenant(tenant.id, "fraud", by=ADMIN))
     with pytest.raises(TenantSuspended):
         alone.run(validate_tenant(tenant.id, code))
-    proven = validated(alone, "proven@example.com")
+    proven = validated_tenant(alone, "proven@example.com")
     alone.run(suspend_tenant(proven.id, "fraud", by=ADMIN))
     with pytest.raises(TenantSuspended):
         alone.run(register_tenant(proven.id))

@@ -25,18 +25,18 @@ from tests.store.places import Place
 from tests.systems.portal.scenes import ADMIN
 
 
-def loaded(place: Place) -> None:
+def load_demo(place: Place) -> None:
     place.run(load_many(entities(Scale.SMALL, Random(7))))
 
 
 def test_everything_in_it_holds(place: Place) -> None:
-    loaded(place)
+    load_demo(place)
     assert place.run(verify(SYSTEM)) == []
     assert place.run(verify_audit()) == []
 
 
 def test_there_is_something_of_everything(alone: Place) -> None:
-    loaded(alone)
+    load_demo(alone)
     assert alone.run(count_tenants()) == Counts(active=36, inactive=4)
     assert all(alone.run(count_tenants_by_status()).values())
     assert alone.run(count_products()) == Counts(active=10, inactive=1)
@@ -54,7 +54,7 @@ def test_there_is_something_of_everything(alone: Place) -> None:
 
 
 def test_it_can_be_worked_with(alone: Place) -> None:
-    loaded(alone)
+    load_demo(alone)
     product = alone.run(list_products()).items[0]
     alone.run(update_product(product.id, {"price": "95.00"}, by=ADMIN))
     assert alone.run(verify_audit()) == []

@@ -40,11 +40,11 @@ from tests.store.places import Place
 from tests.systems.portal.scenes import (
     ADMIN,
     EMAIL,
-    asking,
     new_campaign,
     new_product,
     new_tenant,
-    stored,
+    request_steps,
+    stored_item,
 )
 
 EXPECTED = Path(__file__).with_name("chart.md")
@@ -215,10 +215,12 @@ def test_no_pattern_deletes_anything() -> None:
 def test_a_bool_as_a_key_is_rejected_by_the_store(place: Place) -> None:
     """Deciding test 4, its first half."""
     tenant = new_tenant(place)
-    item = stored(place, "tenants", f"TENANT#{tenant.id}")
+    item = stored_item(place, "tenants", f"TENANT#{tenant.id}")
     assert item is not None
     with pytest.raises(ValidationException, match="Type mismatch for Index Key active"):
-        place.run(asking("PutItem", TableName="tenants", Item={**item, "active": {"BOOL": True}}))
+        place.run(
+            request_steps("PutItem", TableName="tenants", Item={**item, "active": {"BOOL": True}})
+        )
 
 
 def test_active_is_a_bool_here_and_a_text_there(place: Place) -> None:
@@ -226,7 +228,7 @@ def test_active_is_a_bool_here_and_a_text_there(place: Place) -> None:
     tenant = new_tenant(place)
     other = place.run(soft_delete_tenant(new_tenant(place, "other@example.com").id, by=ADMIN))
     for one, text in ((tenant, "true"), (other, "false")):
-        item = stored(place, "tenants", f"TENANT#{one.id}")
+        item = stored_item(place, "tenants", f"TENANT#{one.id}")
         assert item is not None and item["active"] == {"S": text}
         assert Tenant.layout.from_item(item) == one
         assert place.run(get_tenant(one.id, include_inactive=True)).active is (text == "true")

@@ -26,11 +26,11 @@ from tests.systems.portal.scenes import (
     ADMIN,
     EMAIL,
     NOBODY,
-    asking,
     contents,
     new_product,
-    registered,
-    stored,
+    registered_tenant,
+    request_steps,
+    stored_item,
 )
 
 SYSTEM = portal(anonymise=True)
@@ -38,7 +38,7 @@ WHY = "a request of the customer"
 
 
 def gone_tenant(place: Place) -> str:
-    tenant, product = registered(place), new_product(place)
+    tenant, product = registered_tenant(place), new_product(place)
     place.run(place_order(tenant.id, {product.id: 1}))
     told = {"organization_name": "Example Corp", "destination_email": "forms@example.com"}
     place.run(update_tenant(tenant.id, told, by=ADMIN))
@@ -85,14 +85,14 @@ def test_the_address_is_free_again(alone: Place) -> None:
 
 def test_doing_it_again_changes_nothing_and_ends_what_was_begun(alone: Place) -> None:
     tenant_id = gone_tenant(alone)
-    before = stored(alone, "audit", f"tenants#{tenant_id}", f"{1:012}")
+    before = stored_item(alone, "audit", f"tenants#{tenant_id}", f"{1:012}")
     assert before is not None
     alone.run(anonymise_tenant(tenant_id, WHY, by=ADMIN))
     done = contents(alone)
     alone.run(anonymise_tenant(tenant_id, "again", by=ADMIN))
     assert contents(alone) == done
 
-    alone.run(asking("PutItem", TableName="audit", Item=before))
+    alone.run(request_steps("PutItem", TableName="audit", Item=before))
     assert alone.run(verify_audit()) == [], "an entry that was not reached yet is still well"
     tenant = alone.run(get_tenant(tenant_id, include_inactive=True))
     alone.run(erase_contents(tenant))
@@ -100,7 +100,7 @@ def test_doing_it_again_changes_nothing_and_ends_what_was_begun(alone: Place) ->
 
 
 def test_only_a_deleted_tenant_is_anonymised(alone: Place) -> None:
-    tenant = registered(alone)
+    tenant = registered_tenant(alone)
     before = contents(alone)
     with pytest.raises(AnonymiseForbidden):
         alone.run(anonymise_tenant(tenant.id, WHY, by=ADMIN))
@@ -112,8 +112,8 @@ def test_only_a_deleted_tenant_is_anonymised(alone: Place) -> None:
 def test_what_the_entry_of_an_erased_one_still_says_cannot_be_changed(alone: Place) -> None:
     tenant_id = gone_tenant(alone)
     alone.run(anonymise_tenant(tenant_id, WHY, by=ADMIN))
-    item = stored(alone, "audit", f"tenants#{tenant_id}", f"{2:012}")
+    item = stored_item(alone, "audit", f"tenants#{tenant_id}", f"{2:012}")
     assert item is not None
     touched = {**item, "actor": {"S": "mallory@example.com"}}
-    alone.run(asking("PutItem", TableName="audit", Item=touched))
+    alone.run(request_steps("PutItem", TableName="audit", Item=touched))
     assert [one.sequence for one in alone.run(verify_audit())] == [2]

@@ -40,7 +40,7 @@ def tenant(number: int, minute: int, *, active: bool = True) -> Tenant:
     )
 
 
-def filled(place: Any, tenants: list[Tenant]) -> None:
+def fill_tenants(place: Any, tenants: list[Tenant]) -> None:
     markers = [EmailMarker(address=tenant.email, tenant_id=tenant.id) for tenant in tenants]
     place.run(load_many([*tenants, *markers]))
 
@@ -58,7 +58,7 @@ def read_through(place: Any, **asked: Any) -> list[Tenant]:
 
 
 def test_a_page_has_fifty_unless_told_otherwise(place: Place) -> None:
-    filled(place, [tenant(number, number) for number in range(120)])
+    fill_tenants(place, [tenant(number, number) for number in range(120)])
     assert len(place.run(list_tenants())) == 50
     assert len(place.run(list_tenants(limit=100))) == 100
     assert len(read_through(place)) == 120
@@ -78,7 +78,7 @@ def test_a_page_of_another_size_is_refused(alone: Place, limit: Any) -> None:
 
 def test_active_and_inactive_ones_are_merged_by_creation(place: Place) -> None:
     tenants = [tenant(number, number, active=number % 3 != 0) for number in range(20)]
-    filled(place, tenants)
+    fill_tenants(place, tenants)
 
     assert read_through(place, include_inactive=True, limit=7) == tenants
     assert read_through(place, include_inactive=True, limit=7, newest_first=False) == tenants[::-1]
@@ -99,7 +99,7 @@ def test_pages_join_up_to_the_whole(
     tenants = [tenant(number, minute, active=on) for number, (minute, on) in enumerate(made)]
     with Engine.memory(housekeeping=False) as engine, Store(engine) as store:
         store.run(setup(SYSTEM))
-        filled(store, tenants)
+        fill_tenants(store, tenants)
         found = read_through(store, include_inactive=True, limit=limit, newest_first=newest_first)
     assert sorted(one.id for one in found) == sorted(one.id for one in tenants)
     dates = [one.date_created for one in found]
@@ -109,7 +109,7 @@ def test_pages_join_up_to_the_whole(
 def test_pages_join_up_while_tenants_are_deleted(alone: Place) -> None:
     """One that moves from one partition to the other between pages may be seen twice, or not."""
     tenants = [tenant(number, number) for number in range(12)]
-    filled(alone, tenants)
+    fill_tenants(alone, tenants)
     first = alone.run(list_tenants(limit=6, include_inactive=True))
     alone.run(soft_delete_tenant(tenants[1].id, by=ADMIN))
     rest = alone.run(list_tenants(limit=10, include_inactive=True, after=first.position))
@@ -129,7 +129,7 @@ def one_page(place: Any, **asked: Any) -> str:
 
 def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:
     """Deciding test 11."""
-    filled(place, [tenant(number, number, active=number % 2 == 0) for number in range(10)])
+    fill_tenants(place, [tenant(number, number, active=number % 2 == 0) for number in range(10)])
     for cursor in (one_page(place), one_page(place, include_inactive=True)):
         for spot in range(len(cursor)):
             other = "A" if cursor[spot] != "A" else "B"
@@ -143,7 +143,7 @@ def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:
 
 
 def test_a_cursor_belongs_to_its_list(place: Place) -> None:
-    filled(place, [tenant(number, number, active=number % 2 == 0) for number in range(10)])
+    fill_tenants(place, [tenant(number, number, active=number % 2 == 0) for number in range(10)])
     plain = CURSORS.read(one_page(place))
     merged = CURSORS.read(one_page(place, include_inactive=True))
     for steps in (

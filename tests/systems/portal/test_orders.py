@@ -39,9 +39,9 @@ from tests.systems.portal.scenes import (
     new_campaign,
     new_product,
     new_tenant,
-    registered,
-    stored,
-    validated,
+    registered_tenant,
+    stored_item,
+    validated_tenant,
 )
 
 
@@ -74,7 +74,7 @@ def test_an_order_has_the_five_fields_and_an_entry_in_the_log(alone: Place) -> N
     tenant, product = new_tenant(alone), new_product(alone)
     order = alone.run(place_order(tenant.id, {product.id: 1}))
 
-    item = stored(alone, "orders", f"TENANT#{tenant.id}", f"ORDER#{order.id}")
+    item = stored_item(alone, "orders", f"TENANT#{tenant.id}", f"ORDER#{order.id}")
 
     assert item is not None
     assert {name: item[name] for name in ("id", "dateCreated", "dateLastUpdated", "active")} == {
@@ -99,9 +99,9 @@ def test_orders_made_before_registering_are_the_tenants_too(place: Place) -> Non
     tenant, product = new_tenant(place), new_product(place)
     first = place.run(place_order(tenant.id, {product.id: 1}))
     place.time.now += timedelta(days=1)
-    account = registered(place)
+    account = registered_tenant(place)
     second = place.run(place_order(account.id, {product.id: 2}))
-    stranger = validated(place, "stranger@example.com")
+    stranger = validated_tenant(place, "stranger@example.com")
 
     assert account.id == tenant.id
     assert place.run(list_orders(account.id)).items == [second, first]

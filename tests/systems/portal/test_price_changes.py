@@ -15,7 +15,7 @@ from bigtime.systems.portal.records import audit_log
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.wire import Response, Steps
 from tests.store.places import Place
-from tests.systems.portal.scenes import ADMIN, asking, contents, new_product, stored
+from tests.systems.portal.scenes import ADMIN, contents, new_product, request_steps, stored_item
 
 
 def consumer(place: Place, name: str = "prices") -> Callable[[], int]:
@@ -27,7 +27,7 @@ def prices(place: Place, product_id: str) -> list[AuditEntry]:
     return list(page)
 
 
-def told(entry: AuditEntry) -> tuple[Any, Any]:
+def prices_in(entry: AuditEntry) -> tuple[Any, Any]:
     return (entry.before or {})["price"], (entry.after or {})["price"]
 
 
@@ -41,7 +41,7 @@ def test_each_new_price_is_told_once(place: Place) -> None:
     (entry,) = prices(place, product.id)
 
     assert (entry.action, entry.actor) == (Action.PRICE_CHANGED, "editor@example.com")
-    assert told(entry) == (Decimal("299.99"), Decimal(250))
+    assert prices_in(entry) == (Decimal("299.99"), Decimal(250))
     assert entry.event
     assert place.run(verify_audit()) == []
 
@@ -57,7 +57,7 @@ def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
     consumer(place, "again")()
 
     assert contents(place) == before
-    assert [told(one)[1] for one in prices(place, product.id)] == [
+    assert [prices_in(one)[1] for one in prices(place, product.id)] == [
         Decimal(250),
         Decimal(260),
         Decimal(250),
@@ -83,7 +83,7 @@ def test_a_crash_halfway_tells_nothing_twice(alone: Place) -> None:
         alone.consumer("products", failing, name="prices")()
     consumer(alone)()
 
-    assert [told(one)[1] for one in prices(alone, product.id)] == [1, 2, 3, 4, 5]
+    assert [prices_in(one)[1] for one in prices(alone, product.id)] == [1, 2, 3, 4, 5]
 
 
 def test_a_price_history_that_was_touched_is_found(alone: Place) -> None:
@@ -91,9 +91,9 @@ def test_a_price_history_that_was_touched_is_found(alone: Place) -> None:
     alone.run(update_product(product.id, {"price": 5}, by=ADMIN))
     alone.run(update_product(product.id, {"price": 6}, by=ADMIN))
     consumer(alone)()
-    item = stored(alone, "audit", f"prices#{product.id}", f"{1:012}")
+    item = stored_item(alone, "audit", f"prices#{product.id}", f"{1:012}")
     assert item is not None
-    alone.run(asking("PutItem", TableName="audit", Item={**item, "actor": {"S": "mallory"}}))
+    alone.run(request_steps("PutItem", TableName="audit", Item={**item, "actor": {"S": "mallory"}}))
     assert [(one.record, one.sequence) for one in alone.run(verify_audit())] == [
         (f"prices#{product.id}", 1)
     ]

@@ -30,7 +30,7 @@ from bigtime.systems.portal.records import Counts, audit_log
 from bigtime.systems.portal.values import BillingCycle
 from bigtime.systems.portal.verification import verify_audit
 from tests.store.places import Place
-from tests.systems.portal.scenes import ADMIN, NO_PRODUCT, contents, new_product, stored
+from tests.systems.portal.scenes import ADMIN, NO_PRODUCT, contents, new_product, stored_item
 
 
 def test_a_product_is_made_and_found(place: Place) -> None:
@@ -38,7 +38,7 @@ def test_a_product_is_made_and_found(place: Place) -> None:
 
     assert place.run(get_product(made.id)) == made
     assert (made.price, made.billing_cycle) == (Decimal("299.90"), BillingCycle.MONTHLY)
-    item = stored(place, "products", f"PRODUCT#{made.id}")
+    item = stored_item(place, "products", f"PRODUCT#{made.id}")
     assert item is not None
     assert (item["active"], item["price"]) == ({"S": "true"}, {"N": "299.9"})
     assert item["features"]["L"][0] == {"S": "Up to 10 WordPress sites"}

@@ -36,7 +36,7 @@ from tests.systems.portal.scenes import (
     new_campaign,
     new_product,
     new_tenant,
-    validated,
+    validated_tenant,
 )
 
 
@@ -105,7 +105,7 @@ def test_an_order_that_was_made_is_given_whatever_it_costs_by_now(alone: Place) 
     assert alone.run(place_order(tenant.id, {product.id: 1}, **asked)) == first
 
 
-def noted(id: str) -> OneTimeCode:
+def code_note(id: str) -> OneTimeCode:
     """Something of another table: here, a code."""
     expires = datetime(2026, 12, 1, tzinfo=UTC)
     return OneTimeCode(
@@ -113,30 +113,30 @@ def noted(id: str) -> OneTimeCode:
     )
 
 
-def noting(order: Order, tenant: Tenant) -> Steps[tuple[Write[Any], ...]]:
-    return (create(noted(tenant.id), unless_exists=CodeUsed),)
+def note_steps(order: Order, tenant: Tenant) -> Steps[tuple[Write[Any], ...]]:
+    return (create(code_note(tenant.id), unless_exists=CodeUsed),)
     yield
 
 
 def test_what_belongs_to_an_order_is_written_with_it_or_neither_is(place: Place) -> None:
     tenant, product = new_tenant(place), new_product(place)
-    order = place.run(place_order(tenant.id, {product.id: 1}, along=noting))
-    assert place.run(get(noted(tenant.id).own_key())) == noted(tenant.id)
+    order = place.run(place_order(tenant.id, {product.id: 1}, along=note_steps))
+    assert place.run(get(code_note(tenant.id).own_key())) == code_note(tenant.id)
     with pytest.raises(CodeUsed):
-        place.run(place_order(tenant.id, {product.id: 1}, along=noting))
+        place.run(place_order(tenant.id, {product.id: 1}, along=note_steps))
     assert place.run(list_orders(tenant.id)).items == [order]
     assert place.run(verify(SYSTEM)) == []
 
 
 def test_what_belongs_to_a_registration_is_written_with_it_or_neither_is(place: Place) -> None:
-    tenant = validated(place)
-    place.run(create(noted("taken")))
+    tenant = validated_tenant(place)
+    place.run(create(code_note("taken")))
     with pytest.raises(CodeUsed):
         place.run(
-            register_tenant(tenant.id, along=(create(noted("taken"), unless_exists=CodeUsed),))
+            register_tenant(tenant.id, along=(create(code_note("taken"), unless_exists=CodeUsed),))
         )
     assert place.run(get_tenant(tenant.id)) == tenant
-    made = place.run(register_tenant(tenant.id, along=(create(noted("free")),)))
+    made = place.run(register_tenant(tenant.id, along=(create(code_note("free")),)))
     assert made.status == Status.REGISTERED
-    assert place.run(get(noted("free").own_key())) == noted("free")
+    assert place.run(get(code_note("free").own_key())) == code_note("free")
     assert place.run(verify(SYSTEM)) == []

@@ -41,12 +41,12 @@ from tests.systems.portal.scenes import (
     ADMIN,
     EMAIL,
     NOBODY,
-    asking,
     contents,
     new_tenant,
-    registered,
-    stored,
-    validated,
+    registered_tenant,
+    request_steps,
+    stored_item,
+    validated_tenant,
 )
 
 
@@ -77,7 +77,7 @@ def test_a_tenant_is_found_by_id_and_by_email_in_any_case(place: Place) -> None:
 def test_what_is_stored_is_what_the_chart_says(alone: Place) -> None:
     made = alone.run(create_tenant(EMAIL, by=ADMIN))
 
-    assert stored(alone, "tenants", f"TENANT#{made.id}") == {
+    assert stored_item(alone, "tenants", f"TENANT#{made.id}") == {
         "PK": {"S": f"TENANT#{made.id}"},
         "SK": {"S": "METADATA"},
         "id": {"S": made.id},
@@ -88,14 +88,14 @@ def test_what_is_stored_is_what_the_chart_says(alone: Place) -> None:
         "dateLastUpdated": {"S": "2026-11-15T12:00:00Z"},
         "lastUpdatedBy": {"S": ADMIN},
     }
-    assert stored(alone, "tenants", f"EMAIL#{EMAIL}") == {
+    assert stored_item(alone, "tenants", f"EMAIL#{EMAIL}") == {
         "PK": {"S": f"EMAIL#{EMAIL}"},
         "SK": {"S": "METADATA"},
         "address": {"S": EMAIL},
         "tenantId": {"S": made.id},
     }
     for index in ("EmailIndex", "TenantStatusIndex", "ActiveIndex"):
-        found = alone.run(asking("Scan", TableName="tenants", IndexName=index))
+        found = alone.run(request_steps("Scan", TableName="tenants", IndexName=index))
         assert [item["id"]["S"] for item in found["Items"]] == [made.id]
 
 
@@ -120,7 +120,7 @@ def test_an_admin_cannot_create_a_second_tenant_with_an_email(place: Place) -> N
 
 
 def test_a_deleted_tenant_is_hidden_keeps_its_email_and_comes_back(place: Place) -> None:
-    made = registered(place)
+    made = registered_tenant(place)
     place.time.now += timedelta(minutes=1)
 
     gone = place.run(soft_delete_tenant(made.id, by=ADMIN))
@@ -167,7 +167,7 @@ def test_organization_and_destination_come_and_go(place: Place) -> None:
     assert (business.destination, business.is_business) == ("forms@example.com", True)
     cleared = {"organization_name": None, "destination_email": None}
     place.run(update_tenant(made.id, cleared, by=ADMIN))
-    item = stored(place, "tenants", f"TENANT#{made.id}")
+    item = stored_item(place, "tenants", f"TENANT#{made.id}")
     assert item is not None
     assert not {"organizationName", "destinationEmail"} & item.keys(), "None is not stored as NULL"
 
@@ -248,8 +248,8 @@ def test_a_list_of_all_has_a_range_of_dates(place: Place) -> None:
 
 
 def test_counts_by_status_count_active_ones(place: Place) -> None:
-    registered(place, "a@example.com")
-    validated(place, "b@example.com")
+    registered_tenant(place, "a@example.com")
+    validated_tenant(place, "b@example.com")
     gone = new_tenant(place, "c@example.com")
     new_tenant(place, "d@example.com")
     place.run(soft_delete_tenant(gone.id, by=ADMIN))
@@ -274,7 +274,7 @@ def test_counts_by_status_count_active_ones(place: Place) -> None:
 def test_those_to_remind_came_in_the_last_day_and_have_not_validated(place: Place) -> None:
     late = new_tenant(place, "late@example.com")
     place.time.now += timedelta(hours=20)
-    validated(place, "done@example.com")
+    validated_tenant(place, "done@example.com")
     gone = new_tenant(place, "gone@example.com")
     place.run(soft_delete_tenant(gone.id, by=ADMIN))
     first = new_tenant(place, "first@example.com")

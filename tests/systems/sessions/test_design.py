@@ -11,12 +11,12 @@ from bigtime.systems.sessions import SYSTEM
 from bigtime.systems.sessions.design import SESSION_STORE, hash_token
 from bigtime.systems.sessions.session import create_session
 from tests.store.places import Place
-from tests.systems.cart.charted import expected, generated
+from tests.systems.cart.charted import expected_rows, generated_rows
 from tests.systems.cart.contents import check_sound, contents
 
 
 def test_the_charts_are_the_contract_s() -> None:
-    assert generated(SYSTEM) == expected(Path(__file__).parent)
+    assert generated_rows(SYSTEM) == expected_rows(Path(__file__).parent)
 
 
 def test_the_index_is_keys_only_and_the_table_expires() -> None:

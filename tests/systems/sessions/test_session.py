@@ -31,7 +31,7 @@ from bigtime.systems.sessions.session import (
 )
 from bigtime.wire import Steps
 from tests.store.places import Place, Time
-from tests.systems.cart.contents import contents, unchanged
+from tests.systems.cart.contents import assert_unchanged, contents
 from tests.systems.cart.racing import in_processes, in_threads
 
 TOKEN, OTHER = hash_token("one"), hash_token("another")
@@ -158,7 +158,7 @@ BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
 def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str) -> None:
     steps, error = BAD_INPUT[case]
     alone.run(create_session(TOKEN, "alex"))
-    with unchanged(alone, SYSTEM), pytest.raises(error) as refused:
+    with assert_unchanged(alone, SYSTEM), pytest.raises(error) as refused:
         alone.run(steps())
     assert str(refused.value).endswith(".")
 

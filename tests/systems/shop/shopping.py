@@ -30,7 +30,7 @@ def signed_up(place: Place, username: str = "alex") -> Customer:
     return place.run(create_customer(username, f"{username}@example.com", username.title()))
 
 
-def ordered(place: Place, count: int, username: str = "alex") -> list[Order]:
+def place_orders(place: Place, count: int, username: str = "alex") -> list[Order]:
     """So many orders, the newest first."""
     orders = [place.run(save_order(username, order_id(one), items(1))) for one in range(count)]
     return orders[::-1]

@@ -31,14 +31,14 @@ from bigtime.systems.shop.design import (
 )
 from bigtime.systems.shop.order import save_order
 from tests.store.places import Place
-from tests.systems.cart.contents import check_sound, unchanged
+from tests.systems.cart.contents import assert_unchanged, check_sound
 from tests.systems.cart.racing import in_processes, in_threads
-from tests.systems.shop.shopping import HOME, items, order_id, ordered, signed_up
+from tests.systems.shop.shopping import HOME, items, order_id, place_orders, signed_up
 
 
 def test_username_and_email_are_both_unique(place: Place) -> None:
     made = place.run(create_customer("Alex", "Alex@Example.com", "Alex"))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         with pytest.raises(UsernameTaken):
             place.run(create_customer("ALEX", "other@example.com", "Another"))
         with pytest.raises(EmailTaken):
@@ -58,7 +58,7 @@ def test_an_address_is_made_and_changed_in_place(place: Place) -> None:
 
 
 def test_an_address_of_nobody_leaves_no_ghost(place: Place) -> None:
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         with pytest.raises(UnknownCustomer):
             place.run(save_address("nobody", "home", HOME))
         with pytest.raises(UnknownCustomer):
@@ -69,7 +69,7 @@ def test_the_twenty_first_address_is_refused_and_the_twentieth_can_change(alone:
     signed_up(alone)
     for number in range(20):
         alone.run(save_address("alex", f"place {number}", HOME))
-    with unchanged(alone, SYSTEM), pytest.raises(TooManyAddresses):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(TooManyAddresses):
         alone.run(save_address("alex", "place 20", HOME))
     alone.run(save_address("alex", "place 19", HOME.model_copy(update={"city": "Ord"})))
     alone.run(remove_address("alex", "place 0"))
@@ -78,13 +78,13 @@ def test_the_twenty_first_address_is_refused_and_the_twentieth_can_change(alone:
 
 def test_removing_an_address_that_is_not_there_is_an_error(alone: Place) -> None:
     signed_up(alone)
-    with unchanged(alone, SYSTEM), pytest.raises(UnknownAddress):
+    with assert_unchanged(alone, SYSTEM), pytest.raises(UnknownAddress):
         alone.run(remove_address("alex", "home"))
 
 
 def test_the_customer_comes_with_the_ten_newest_orders_in_one_query(place: Place) -> None:
     customer = signed_up(place)
-    orders = ordered(place, 12)
+    orders = place_orders(place, 12)
     place.exchanges.clear()
     seen = place.run(view_customer("alex"))
     assert seen.customer == customer
@@ -109,7 +109,7 @@ def test_a_cursor_that_was_touched_or_is_another_customer_s_is_refused(alone: Pl
     cursors = Cursors(["sixteen bytes, or some more"])
     signed_up(alone)
     signed_up(alone, "bo")
-    ordered(alone, 3)
+    place_orders(alone, 3)
     cursor = cursors.write(alone.run(view_customer("alex", limit=2)).orders.position)
     assert cursor is not None
     with pytest.raises(CursorError):

@@ -12,14 +12,14 @@ from bigtime.systems.shop import SYSTEM
 from bigtime.systems.shop.customer import create_customer
 from bigtime.systems.shop.order import OrderedItem, save_order
 from tests.store.places import START, Place
-from tests.systems.cart.charted import expected, generated
+from tests.systems.cart.charted import expected_rows, generated_rows
 from tests.systems.cart.contents import check_sound, contents
 
 ORDER_ID = Ksuid.make(START, bytes(16))
 
 
 def test_the_charts_are_the_contract_s() -> None:
-    assert generated(SYSTEM) == expected(Path(__file__).parent)
+    assert generated_rows(SYSTEM) == expected_rows(Path(__file__).parent)
 
 
 def test_nothing_about_it_is_open() -> None:

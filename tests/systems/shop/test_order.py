@@ -38,7 +38,7 @@ from bigtime.systems.shop.order import (
 )
 from bigtime.wire import Steps
 from tests.store.places import Place
-from tests.systems.cart.contents import check_sound, unchanged
+from tests.systems.cart.contents import assert_unchanged, check_sound
 from tests.systems.cart.racing import in_processes, in_threads
 from tests.systems.shop.shopping import HOME, items, order_id, signed_up
 
@@ -76,17 +76,17 @@ def test_an_order_takes_99_items_and_no_more(place: Place) -> None:
     signed_up(place)
     place.run(save_order("alex", FIRST, items(99)))
     assert len(place.run(view_order(FIRST)).items) == 99
-    with unchanged(place, SYSTEM), pytest.raises(TooManyItems):
+    with assert_unchanged(place, SYSTEM), pytest.raises(TooManyItems):
         place.run(save_order("alex", SECOND, items(100)))
 
 
 def test_saving_an_order_again_gives_the_same_order(place: Place) -> None:
     signed_up(place)
     order = place.run(save_order("alex", FIRST, items(3)))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         assert place.run(save_order("alex", FIRST, items(3))) == order
     picked = place.run(update_order_status("alex", FIRST, PLACED, PICKED))
-    with unchanged(place, SYSTEM):
+    with assert_unchanged(place, SYSTEM):
         assert place.run(save_order("alex", FIRST, items(3)[::-1])) == picked
 
 
@@ -103,7 +103,7 @@ def test_another_order_under_the_same_id_is_refused(alone: Place) -> None:
         ("bo", items(3), None),
         ("bo", items(1), None),
     ]
-    with unchanged(alone, SYSTEM):
+    with assert_unchanged(alone, SYSTEM):
         for username, wanted, ship_to in others:
             with pytest.raises(OrderExists):
                 alone.run(save_order(username, FIRST, wanted, ship_to=ship_to))
@@ -127,7 +127,7 @@ def test_a_status_moves_only_to_one_that_comes_next(
     if status in NEXT[seen]:
         assert alone.run(update_order_status("alex", FIRST, seen, status)).status == status
     else:
-        with unchanged(alone, SYSTEM), pytest.raises(StatusOutOfOrder):
+        with assert_unchanged(alone, SYSTEM), pytest.raises(StatusOutOfOrder):
             alone.run(update_order_status("alex", FIRST, seen, status))
     check_sound(alone, SYSTEM)
 
@@ -152,14 +152,14 @@ def test_a_status_moves_only_from_the_one_it_was_seen_in(place: Place) -> None:
     signed_up(place)
     place.run(save_order("alex", FIRST, items(1)))
     place.run(update_order_status("alex", FIRST, PLACED, CANCELLED))
-    with unchanged(place, SYSTEM), pytest.raises(OrderMovedOn):
+    with assert_unchanged(place, SYSTEM), pytest.raises(OrderMovedOn):
         place.run(update_order_status("alex", FIRST, PLACED, PICKED))
 
 
 def test_a_status_of_no_order_leaves_no_ghost(place: Place) -> None:
     """Deciding test 15, for an order."""
     signed_up(place)
-    with unchanged(place, SYSTEM), pytest.raises(UnknownOrder):
+    with assert_unchanged(place, SYSTEM), pytest.raises(UnknownOrder):
         place.run(update_order_status("alex", FIRST, PLACED, PICKED))
 
 
@@ -254,7 +254,7 @@ def test_bad_input_is_its_own_error_and_leaves_no_trace(alone: Place, case: str)
     steps, error = BAD_INPUT[case]
     signed_up(alone)
     alone.run(save_order("alex", FIRST, items(2)))
-    with unchanged(alone, SYSTEM), pytest.raises(error) as refused:
+    with assert_unchanged(alone, SYSTEM), pytest.raises(error) as refused:
         alone.run(steps())
     assert str(refused.value).endswith(".")
 

@@ -73,22 +73,22 @@ class Party:
     def knowing(self, case: Any) -> Any:
         """The case, with what is there in its path and in its body."""
         there = self.known(case.path)
-        path = replaced(case.path_parameters or {}, there)
+        path = replace_names(case.path_parameters or {}, there)
         query = {name: value for name, value in (case.query or {}).items() if name != CURSOR}
         return case.operation.Case(
             path_parameters={name: quote(unquote(one), safe="") for name, one in path.items()},
             query=query,
             headers=case.headers,
-            body=replaced(case.body, there),
+            body=replace_names(case.body, there),
             media_type=case.media_type,
         )
 
 
-def replaced(value: Any, there: Mapping[str, str]) -> Any:
+def replace_names(value: Any, there: Mapping[str, str]) -> Any:
     """The same data, with what is there wherever something of that name is told."""
     if isinstance(value, dict):
-        return {name: there.get(name, replaced(one, there)) for name, one in value.items()}
-    return [replaced(one, there) for one in value] if isinstance(value, list) else value
+        return {name: there.get(name, replace_names(one, there)) for name, one in value.items()}
+    return [replace_names(one, there) for one in value] if isinstance(value, list) else value
 
 
 def operations(told: Mapping[str, Any], prefix: str) -> dict[str, list[Any]]:

@@ -34,7 +34,7 @@ TAGS = ("tenants", "products", "campaigns", "checkout")
 
 
 @contextmanager
-def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[Scene]:
+def attacked_scene(data: Path, limits: dict[str, Limit]) -> Iterator[Scene]:
     """A portal with a product, a campaign, and a customer who has ordered."""
     with site_engine() as engine:
         front, store = make_web(engine, data, limits=limits)
@@ -86,7 +86,7 @@ def revive(web: Web, tenant: Tenant) -> None:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with attacked(tmp_path_factory.mktemp("site"), PLENTY) as scene:
+    with attacked_scene(tmp_path_factory.mktemp("site"), PLENTY) as scene:
         yield scene
 
 
@@ -115,7 +115,7 @@ def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene) -> Non
 
 def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
     once = dict.fromkeys(LIMITS, Limit(1, 3_600))
-    with attacked(tmp_path, once) as (web, parties):
+    with attacked_scene(tmp_path, once) as (web, parties):
         attack = Attack(parties, examples=2)
         for operation in operations(openapi(web), PREFIX).values():
             attack.too_often(operation)

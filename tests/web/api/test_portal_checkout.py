@@ -20,7 +20,7 @@ from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.web.app import LIMITS
-from tests.systems.portal.scenes import ADMIN, NO_PRODUCT, new_product, validated
+from tests.systems.portal.scenes import ADMIN, NO_PRODUCT, new_product, validated_tenant
 from tests.web.api.portal_client import Program, faults, is_problem, program_of
 from tests.web.browsing import Web, make_web
 from tests.web.portal.scene import (
@@ -51,14 +51,14 @@ def body(product: Product, code: str | None, /, **but: Any) -> dict[str, Any]:
     return {**told, **but}
 
 
-def coded(web: Web, program: Program, email: str = EMAIL) -> str:
+def mailed_code(web: Web, program: Program, email: str = EMAIL) -> str:
     assert program.post(CODES, {"email": email}).status_code == 202
     return code_for(web, email)
 
 
 def test_a_code_and_an_order(web: Web, nobody: Program, product: Product) -> None:
     running_campaign(web, product.id)
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     assert tenant(web).status == Status.UNVALIDATED
     made = nobody.post(HERE, body(product, code, campaignCode="summer2026", total=479.98))
     told = made.json()
@@ -99,7 +99,7 @@ def test_a_cookie_without_its_form_token_orders_nothing(web: Web, product: Produ
 def test_a_code_does_for_whoever_has_it_whatever_cookie_there_is(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     _, browser = customer(web, "other@example.com", "otto")
     assert browser.post(HERE, json=body(product, code)).status_code == 201
     assert len(orders_of(web)) == 1
@@ -112,8 +112,8 @@ def test_a_code_does_for_whoever_has_it_whatever_cookie_there_is(
 def test_asking_for_a_code_is_answered_in_the_same_words_for_everybody(
     web: Web, nobody: Program
 ) -> None:
-    validated(web, "known@example.com")
-    made = validated(web, "closed@example.com")
+    validated_tenant(web, "known@example.com")
+    made = validated_tenant(web, "closed@example.com")
     web.run(suspend_tenant(made.id, "unpaid", by=ADMIN))
     answers = [
         nobody.post(CODES, {"email": f"{name}@example.com"})
@@ -134,15 +134,15 @@ def test_every_code_that_will_not_do_is_one_error(
         assert is_problem(answer)
         return answer.status_code, answer.text
 
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     seen = [refused(body(product, wrong(code)))]
     seen.append(refused(body(product, code, email="stranger@example.com")))
     assert nobody.post(HERE, body(product, code)).status_code == 201
     seen.append(refused(body(product, code)))
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     seen += [refused(body(product, wrong(code))) for _ in range(5)]
     seen.append(refused(body(product, code)))
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     later(web, minutes=10, seconds=1)
     seen.append(refused(body(product, code)))
     assert len(set(seen)) == 1
@@ -154,7 +154,7 @@ def test_every_code_that_will_not_do_is_one_error(
 def test_a_closed_account_gets_no_code_and_orders_nothing(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    made = validated(web)
+    made = validated_tenant(web)
     web.run(soft_delete_tenant(made.id, by=ADMIN))
     nobody.post(CODES, {"email": EMAIL})
     assert "closed or suspended" in letters(web)[0].text
@@ -165,7 +165,7 @@ def test_a_closed_account_gets_no_code_and_orders_nothing(
 def test_who_is_suspended_since_the_code_was_sent_is_told_so(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     web.run(suspend_tenant(tenant(web).id, "unpaid", by=ADMIN))
     refused = nobody.post(HERE, body(product, code))
     assert (refused.status_code, refused.json()["error"]) == (403, "tenant-suspended")
@@ -203,7 +203,7 @@ def test_a_code_for_no_address_is_refused(web: Web, nobody: Program, told: Any) 
 def test_a_wrong_field_is_told_and_uses_no_code_up(
     web: Web, nobody: Program, product: Product, but: dict[str, Any], status: int, field: str
 ) -> None:
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     refused = nobody.post(HERE, body(product, code, **but))
     assert (refused.status_code, set(faults(refused))) == (status, {field})
     assert nobody.post(HERE, body(product, code)).status_code == 201
@@ -228,7 +228,7 @@ def test_what_cannot_be_ordered_is_told_before_the_code_is_used_up(
     running_campaign(web, other.id)
     gone = new_product(web, name="Gone")
     web.run(soft_delete_product(gone.id, by=ADMIN))
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     twice = [{"productId": product.id}, {"productId": product.id}]
     for but, error, status in (
         ({"campaignCode": "SUMMER2026"}, "campaign-elsewhere", 422),
@@ -250,7 +250,7 @@ def test_what_cannot_be_ordered_is_told_before_the_code_is_used_up(
 def test_the_same_checkout_again_is_the_same_order_though_the_code_is_used_up(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    told = body(product, coded(web, nobody))
+    told = body(product, mailed_code(web, nobody))
     first, second = (nobody.post(HERE, told, key="k1") for _ in range(2))
     assert (first.status_code, first.text) == (second.status_code, second.text)
     assert second.headers["idempotent-replayed"] == "true"
@@ -262,7 +262,7 @@ def test_the_same_checkout_again_is_the_same_order_though_the_code_is_used_up(
 def test_checkouts_at_once_with_one_key_are_one_order(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    told = body(product, coded(web, nobody))
+    told = body(product, mailed_code(web, nobody))
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: nobody.post(HERE, told, key="k1"), range(5)))
     assert {(answer.status_code, answer.text) for answer in answers} == {(201, answers[0].text)}
@@ -273,7 +273,7 @@ def test_checkouts_at_once_with_one_key_are_one_order(
 def test_checkouts_at_once_with_one_code_are_one_order(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    told = body(product, coded(web, nobody))
+    told = body(product, mailed_code(web, nobody))
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: nobody.post(HERE, told), range(5)))
     assert sorted(answer.status_code for answer in answers) == [201, 422, 422, 422, 422]
@@ -291,8 +291,8 @@ def test_customers_without_an_account_have_keys_of_their_own(
     web: Web, nobody: Program, product: Product
 ) -> None:
     other = "other@example.com"
-    first = nobody.post(HERE, body(product, coded(web, nobody)), key="order-1")
-    told = body(product, coded(web, nobody, other), email=other)
+    first = nobody.post(HERE, body(product, mailed_code(web, nobody)), key="order-1")
+    told = body(product, mailed_code(web, nobody, other), email=other)
     second = nobody.post(HERE, told, key="order-1")
     assert (first.status_code, second.status_code) == (201, 201)
     assert len(orders_of(web)) == len(orders_of(web, other)) == 1
@@ -304,7 +304,7 @@ def test_a_key_of_an_account_is_not_that_of_a_mailbox(
     web: Web, nobody: Program, product: Product
 ) -> None:
     made, _ = customer(web)
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     assert Program(web, made.email).post(HERE, body(product, None), key="k").status_code == 201
     assert nobody.post(HERE, body(product, code), key="k").status_code == 201
 
@@ -312,7 +312,7 @@ def test_a_key_of_an_account_is_not_that_of_a_mailbox(
 def test_a_stranger_with_a_wrong_code_leaves_the_key_free(
     web: Web, nobody: Program, product: Product
 ) -> None:
-    code = coded(web, nobody)
+    code = mailed_code(web, nobody)
     assert nobody.post(HERE, body(product, wrong(code)), key="order-1").status_code == 422
     assert nobody.post(HERE, body(product, code), key="order-1").status_code == 201
 
@@ -321,7 +321,7 @@ def test_a_stranger_with_a_wrong_code_leaves_the_key_free(
 
 
 @pytest.fixture
-def proxied(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def web_behind_proxy(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS, proxies=1)
     with TestClient(front, follow_redirects=False) as served:
         yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
@@ -333,24 +333,30 @@ def program_at(web: Web, address: str) -> Program:
     return program
 
 
-def test_a_stranger_burns_no_code_of_another(proxied: Web) -> None:
-    product = new_product(proxied)
-    owner, stranger = program_at(proxied, "1.2.3.4"), program_at(proxied, "6.6.6.6")
-    code = coded(proxied, owner)
+def test_a_stranger_burns_no_code_of_another(web_behind_proxy: Web) -> None:
+    product = new_product(web_behind_proxy)
+    owner, stranger = (
+        program_at(web_behind_proxy, "1.2.3.4"),
+        program_at(web_behind_proxy, "6.6.6.6"),
+    )
+    code = mailed_code(web_behind_proxy, owner)
     for _ in range(8):
         assert stranger.post(HERE, body(product, wrong(code))).status_code == 422
     assert stranger.post(HERE, body(product, code)).json()["error"] == "code-refused"
-    coded(proxied, stranger)  # a code of the stranger's own, in the owner's mailbox
+    mailed_code(web_behind_proxy, stranger)  # a code of the stranger's own, in the owner's mailbox
     for _ in range(1):
         assert stranger.post(HERE, body(product, wrong(code))).status_code == 422
     assert owner.post(HERE, body(product, code)).status_code == 201
 
 
-def test_a_code_works_from_another_network_with_its_id(proxied: Web) -> None:
-    product = new_product(proxied)
-    at_home, on_the_way = program_at(proxied, "1.2.3.4"), program_at(proxied, "5.5.5.5")
+def test_a_code_works_from_another_network_with_its_id(web_behind_proxy: Web) -> None:
+    product = new_product(web_behind_proxy)
+    at_home, on_the_way = (
+        program_at(web_behind_proxy, "1.2.3.4"),
+        program_at(web_behind_proxy, "5.5.5.5"),
+    )
     asked = at_home.post(CODES, {"email": EMAIL})
-    told = body(product, code_for(proxied))
+    told = body(product, code_for(web_behind_proxy))
     assert on_the_way.post(HERE, told).json()["error"] == "code-refused"
     code_id = asked.headers["x-code-id"]
     elsewhere = {**told, "email": "other@example.com", "codeId": code_id}
@@ -359,7 +365,7 @@ def test_a_code_works_from_another_network_with_its_id(proxied: Web) -> None:
 
 
 def test_the_id_of_a_code_says_nothing_of_its_address(web: Web, nobody: Program) -> None:
-    validated(web, "known@example.com")
+    validated_tenant(web, "known@example.com")
     ids = [
         nobody.post(CODES, {"email": f"{name}@example.com"}).headers["x-code-id"]
         for name in ("known", "unknown")
@@ -372,13 +378,13 @@ def test_an_id_needs_its_code(nobody: Program, product: Product) -> None:
     assert (refused.status_code, set(faults(refused))) == (422, {""})
 
 
-def test_five_tries_are_all_that_a_code_has_wherever_they_come_from(proxied: Web) -> None:
-    product = new_product(proxied)
-    owner = program_at(proxied, "1.2.3.4")
+def test_five_tries_are_all_that_a_code_has_wherever_they_come_from(web_behind_proxy: Web) -> None:
+    product = new_product(web_behind_proxy)
+    owner = program_at(web_behind_proxy, "1.2.3.4")
     code_id = owner.post(CODES, {"email": EMAIL}).headers["x-code-id"]
-    code = code_for(proxied)
+    code = code_for(web_behind_proxy)
     for number in range(5):
-        guesser = program_at(proxied, f"6.6.6.{number}")
+        guesser = program_at(web_behind_proxy, f"6.6.6.{number}")
         guess = body(product, wrong(code), codeId=code_id)
         assert guesser.post(HERE, guess).status_code == 422
     assert owner.post(HERE, body(product, code, codeId=code_id)).status_code == 422
@@ -386,44 +392,44 @@ def test_five_tries_are_all_that_a_code_has_wherever_they_come_from(proxied: Web
 
 
 def test_strangers_get_so_many_codes_for_a_mailbox_and_leave_the_owner_theirs(
-    proxied: Web,
+    web_behind_proxy: Web,
 ) -> None:
-    product = new_product(proxied)
-    owner = program_at(proxied, "1.2.3.4")
-    assert owner.post(HERE, body(product, coded(proxied, owner))).status_code == 201
+    product = new_product(web_behind_proxy)
+    owner = program_at(web_behind_proxy, "1.2.3.4")
+    assert owner.post(HERE, body(product, mailed_code(web_behind_proxy, owner))).status_code == 201
     asked = [
-        program_at(proxied, f"6.6.{number}.6").post(CODES, {"email": EMAIL}).status_code
+        program_at(web_behind_proxy, f"6.6.{number}.6").post(CODES, {"email": EMAIL}).status_code
         for number in range(25)
     ]
     most = LIMITS["any one-time code to"].tries
     assert asked == [202] * (most - 1) + [429] * (26 - most)
-    assert owner.post(HERE, body(product, coded(proxied, owner))).status_code == 201
+    assert owner.post(HERE, body(product, mailed_code(web_behind_proxy, owner))).status_code == 201
 
 
 # Limits
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
         yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
-def test_codes_and_checkouts_are_limited(limited: Web) -> None:
-    program = Program(limited)
+def test_codes_and_checkouts_are_limited(limited_web: Web) -> None:
+    program = Program(limited_web)
     asked = [program.post(CODES, {"email": f"c{n}@example.com"}) for n in range(6)]
     assert [one.status_code for one in asked] == [202] * 5 + [429]
     assert int(asked[-1].headers["retry-after"]) > 0
     assert is_problem(asked[-1])
-    told = body(new_product(limited), "000000")
+    told = body(new_product(limited_web), "000000")
     tried = [program.post(HERE, told).status_code for _ in range(11)]
     assert tried == [422] * 10 + [429]
 
 
-def test_codes_are_limited_by_the_mailbox_too(limited: Web) -> None:
-    limited.site.limits.limits = {**LIMITS, "one-time code": LIMITS["like"]}
-    program = Program(limited)
+def test_codes_are_limited_by_the_mailbox_too(limited_web: Web) -> None:
+    limited_web.site.limits.limits = {**LIMITS, "one-time code": LIMITS["like"]}
+    program = Program(limited_web)
     asked = [program.post(CODES, {"email": EMAIL}).status_code for _ in range(6)]
     assert asked == [202] * 5 + [429]
     assert program.post(CODES, {"email": "other@example.com"}).status_code == 202

@@ -14,7 +14,14 @@ from bigtime.systems.portal.records import audit_log
 from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import get_tenant, list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
-from tests.systems.portal.scenes import ADMIN, NO_ORDER, NOBODY, new_product, new_tenant, validated
+from tests.systems.portal.scenes import (
+    ADMIN,
+    NO_ORDER,
+    NOBODY,
+    new_product,
+    new_tenant,
+    validated_tenant,
+)
 from tests.web.api.portal_client import Program, faults, is_problem, program_of
 from tests.web.browsing import Web
 from tests.web.portal.scene import customer, running_campaign
@@ -81,7 +88,7 @@ def test_a_wrong_field_makes_nothing(
 
 
 def test_lists_are_by_status_by_time_and_with_archived_ones(web: Web, ada: Program) -> None:
-    new, proven = new_tenant(web, "new@example.com"), validated(web, "proven@example.com")
+    new, proven = new_tenant(web, "new@example.com"), validated_tenant(web, "proven@example.com")
     gone = new_tenant(web, "gone@example.com")
     web.run(soft_delete_tenant(gone.id, by=ADMIN))
 

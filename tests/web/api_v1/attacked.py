@@ -61,19 +61,19 @@ OF_ALL: Final = {
 
 
 @contextmanager
-def attacked(data: Path, limits: dict[str, Limit]) -> Iterator[tuple[Web, list[Party]]]:
+def attacked_scene(data: Path, limits: dict[str, Limit]) -> Iterator[tuple[Web, list[Party]]]:
     with site_engine() as engine:
         front, store = make_web(engine, data, limits=limits)
         with TestClient(front) as served:
             site = served.app.application.state.context  # type: ignore[attr-defined]
             web = Web(front, site, store, served)
-            with unlimited(web):
+            with without_limits(web):
                 made = [*parties(web)]
             yield web, made
 
 
 @contextmanager
-def unlimited(web: Web) -> Iterator[None]:
+def without_limits(web: Web) -> Iterator[None]:
     """Lets what is prepared count for nothing."""
     limits = web.site.limits.limits
     web.site.limits.limits = PLENTY
@@ -107,14 +107,14 @@ def deal() -> Deal:
 
 
 def party(web: Web, one: Caller) -> Party:
-    own = {**OF_ALL, "orderId": ordered(one), "messageId": told(web, one)}
+    own = {**OF_ALL, "orderId": new_order(one), "messageId": new_message(web, one)}
     one.put("/me/catalog/watches/brands/brand-1")
 
     def token(path: str) -> str:
         return again(web, one.username).token if ENDING in path else one.token
 
     def known(path: str) -> dict[str, str]:
-        with unlimited(web):
+        with without_limits(web):
             return {**own, **there_at(web, one, path)}
 
     return Party(one.username, one.browser, token, known)
@@ -130,7 +130,7 @@ def there_at(web: Web, one: Caller, path: str) -> dict[str, str]:
     if "{sessionId}" in path:
         return {"sessionId": hash_token(again(web, one.username).token)}
     if "{customer}" in path:
-        return {"customer": one.username, "orderId": ordered(one)}
+        return {"customer": one.username, "orderId": new_order(one)}
     return {}
 
 
@@ -146,7 +146,7 @@ def in_catalog(web: Web, *, is_trending: bool) -> None:
             web.run(stop_trending(deal.category_id, deal.deal_id))
 
 
-def ordered(one: Caller) -> str:
+def new_order(one: Caller) -> str:
     """A new order of somebody, who has an address and something in the cart."""
     one.put("/me/addresses/home", HOME)
     one.post("/me/cart/products", {"dealId": DEAL_ID})
@@ -156,7 +156,7 @@ def ordered(one: Caller) -> str:
     return made
 
 
-def told(web: Web, one: Caller) -> str:
+def new_message(web: Web, one: Caller) -> str:
     """A message of somebody."""
     message_id = Ksuid.make(NOW, bytes(16))
     message = Message(

@@ -11,7 +11,7 @@ import pytest
 from bigtime.web.app import LIMITS
 from bigtime.web.http.limits import Limit
 from tests.web.api.attacking import Attack, Party, operations, walk
-from tests.web.api_v1.attacked import attacked
+from tests.web.api_v1.attacked import attacked_scene
 from tests.web.api_v1.routes import by_system as routes_by_system
 from tests.web.browsing import PLENTY, Web
 
@@ -31,18 +31,18 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with attacked(tmp_path_factory.mktemp("site"), PLENTY) as scene:
+    with attacked_scene(tmp_path_factory.mktemp("site"), PLENTY) as scene:
         yield scene
 
 
 @pytest.fixture(scope="module")
-def told(scene: Scene) -> Any:
+def scene_facts(scene: Scene) -> Any:
     return scene[0].browser().get("/openapi.json").json()
 
 
 @pytest.fixture(scope="module")
-def by_system(told: Any) -> dict[str, list[Any]]:
-    return operations(told, PREFIX)
+def by_system(scene_facts: Any) -> dict[str, list[Any]]:
+    return operations(scene_facts, PREFIX)
 
 
 @pytest.mark.proof
@@ -57,15 +57,15 @@ def test_every_answer_is_one_that_is_described(
     assert attack.never_well() <= REFUSED.keys()
 
 
-def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene, told: Any) -> None:
+def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene, scene_facts: Any) -> None:
     (admin,) = [one for one in scene[1] if one.name == "admin"]
-    met = walk(told, PREFIX, admin, walks=20, steps=6)
+    met = walk(scene_facts, PREFIX, admin, walks=20, steps=6)
     assert len(met) > 10
 
 
 def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
     once = dict.fromkeys(LIMITS, Limit(1, 3_600))
-    with attacked(tmp_path, once) as (web, parties):
+    with attacked_scene(tmp_path, once) as (web, parties):
         attack = Attack(parties, examples=2)
         for operation in operations(web.browser().get("/openapi.json").json(), PREFIX).values():
             attack.too_often(operation)

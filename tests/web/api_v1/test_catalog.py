@@ -11,7 +11,7 @@ from bigtime.systems.catalog.deals import put_brand
 from bigtime.systems.catalog.design import Brand
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 HEADPHONES: dict[str, Any] = {
     "dealId": "deal-1",
@@ -70,7 +70,7 @@ def test_a_deal_is_made_read_changed_and_expired(web: Web, edith: Caller, nobody
     assert ids_of(nobody.get(f"{BRAND}/deals")) == ["deal-1"]
     assert edith.post(f"{DEAL}/expiry").json()["status"] == "expired"
     assert ids_of(nobody.get(f"{BRAND}/deals")) == []
-    assert {action for _, action, _ in told(web)} == {"created deal", "changed deal"}
+    assert {action for _, action, _ in noted_changes(web)} == {"created deal", "changed deal"}
 
 
 def test_a_deal_is_put_over_another(edith: Caller, nobody: Caller) -> None:
@@ -127,7 +127,9 @@ def test_a_brand_is_made_read_and_changed(web: Web, edith: Caller, nobody: Calle
     put = edith.put(BRAND, {"brandName": "SONY"}).json()
     assert put == {**made.json(), "brandName": "SONY"}
     assert problem(nobody.get("/catalog/brands/x")) == (404, "unknown-brand")
-    assert [action for _, action, _ in told(web)] == ["changed brand"] * 2 + ["created brand"]
+    assert [action for _, action, _ in noted_changes(web)] == ["changed brand"] * 2 + [
+        "created brand"
+    ]
 
 
 # Users, watches, activities
@@ -242,7 +244,7 @@ def test_deals_trend_by_what_people_do(
     assert edith.delete(place).status_code == 204
     for answer in (edith.delete(place), nobody.get(place)):
         assert problem(answer) == (404, "unknown-trending-deal")
-    assert len([what for _, _, what in told(web) if "trending" in what]) == 3
+    assert len([what for _, _, what in noted_changes(web) if "trending" in what]) == 3
 
 
 @pytest.mark.parametrize(

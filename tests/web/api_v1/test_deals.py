@@ -13,7 +13,7 @@ from bigtime.systems.deals.design import Deal, DealsCache
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 NOBODY = "2" * 27
 LAMP = {
@@ -28,7 +28,7 @@ LAMP = {
 OldDeals = Callable[[int], list[Deal]]
 
 
-def posted(web: Web) -> list[Deal]:
+def post_deals(web: Web) -> list[Deal]:
     found: list[Deal] = web.run(fetch_brand_deals("Apple")).items
     return found
 
@@ -129,11 +129,11 @@ def test_brands_and_categories_are_listed(nobody: Caller) -> None:
 def test_an_editor_posts_a_deal(web: Web, nobody: Caller, edith: Caller) -> None:
     answer = edith.post("/deals", LAMP)
 
-    (deal,) = posted(web)
+    (deal,) = post_deals(web)
     assert answer.status_code == 201 and answer.json()["dealId"] == deal.deal_id
     assert (deal.price, deal.list_price) == (Decimal("19.99"), Decimal("29.99"))
     assert nobody.get(f"/deals/{deal.deal_id}").json() == answer.json()
-    assert told(web) == [("edith", "created deal", "A brass lamp")]
+    assert noted_changes(web) == [("edith", "created deal", "A brass lamp")]
 
 
 def test_a_wrong_body_is_told_field_by_field_and_changes_nothing(web: Web, edith: Caller) -> None:
@@ -158,7 +158,7 @@ def test_a_wrong_body_is_told_field_by_field_and_changes_nothing(web: Web, edith
     bodies: list[Any] = [None, [], "x"]
     for body in bodies:
         assert edith.post("/deals", body).status_code == 400
-    assert posted(web) == [] and told(web) == []
+    assert post_deals(web) == [] and noted_changes(web) == []
 
 
 def test_a_body_that_is_no_json_is_400(edith: Caller) -> None:
@@ -184,7 +184,7 @@ def test_a_deal_is_changed_in_part_and_as_a_whole(
     whole = edith.put(path, {"title": "A rug", "link": "https://x.example/", "price": 40})
     assert (whole.json()["title"], whole.json()["listPrice"]) == ("A rug", None)
     assert nobody.get(path).json() == whole.json()
-    assert [what for _, _, what in told(web)][::-1] == [
+    assert [what for _, _, what in noted_changes(web)][::-1] == [
         "A lamp: price, description",
         "A rug: title, link, price, list price",
     ]
@@ -202,7 +202,7 @@ def test_a_change_that_will_not_do_changes_nothing(
     assert faulty(edith.put(path, {"title": "A rug"})) == {"link", "price"}
     assert problem(edith.patch(f"/deals/{NOBODY}", {"price": 3})) == (404, "unknown-deal")
     assert edith.patch(path, {}).json()["title"] == "A lamp"
-    assert web.run(fetch_deal(deal.deal_id)) == deal and told(web) == []
+    assert web.run(fetch_deal(deal.deal_id)) == deal and noted_changes(web) == []
 
 
 def test_an_editor_makes_a_brand(web: Web, nobody: Caller, edith: Caller) -> None:
@@ -212,14 +212,14 @@ def test_an_editor_makes_a_brand(web: Web, nobody: Caller, edith: Caller) -> Non
     assert "Söhne" in nobody.get("/brands").json()["items"]
     assert problem(edith.post("/brands", {"name": "SÖHNE"})) == (409, "brand-exists")
     assert faulty(edith.post("/brands", {"name": "A#B", "logo": "x"})) == {"name", "logo"}
-    assert told(web) == [("edith", "created brand", "Söhne")]
+    assert noted_changes(web) == [("edith", "created brand", "Söhne")]
 
 
 def test_the_categories_are_there_already(edith: Caller) -> None:
     assert len(edith.put("/categories").json()["items"]) == 8
 
 
-def featured(caller: Caller, path: str) -> Any:
+def featured_titles(caller: Caller, path: str) -> Any:
     page = caller.get(path).json()
     return page.get("category", page)["featuredDeals"]
 
@@ -229,13 +229,13 @@ def test_an_editor_features_deals(
 ) -> None:
     ids: list[Any] = [deal.deal_id for deal in old_deals(12)]
     for path in ("/front-page", "/editors-choice", "/categories/HOME"):
-        assert featured(nobody, path) == []  # and that is kept
+        assert featured_titles(nobody, path) == []  # and that is kept
         answer = edith.put(f"{path}/featured-deals", {"dealIds": ids[:5]})
         assert [featured_deal["dealId"] for featured_deal in answer.json()["featuredDeals"]] == ids[
             :5
         ]
-        assert featured(nobody, path) == answer.json()["featuredDeals"]
-    assert len(told(web)) == 3
+        assert featured_titles(nobody, path) == answer.json()["featuredDeals"]
+    assert len(noted_changes(web)) == 3
 
 
 def test_the_number_of_featured_deals_is_enforced(edith: Caller, old_deals: OldDeals) -> None:
@@ -276,7 +276,7 @@ def test_an_editor_sends_a_hot_message_once(web: Web, edith: Caller, post_deal: 
         answer = edith.post(path)
         assert (answer.status_code, answer.json()["done"]) == (202, False)
     assert len(web.run(scan_all(HotDealTask))) == 1
-    assert told(web) == [("edith", "sent hot-deal message", "A lamp")]
+    assert noted_changes(web) == [("edith", "sent hot-deal message", "A lamp")]
     assert problem(edith.post(f"/deals/{NOBODY}/hot-message")) == (404, "unknown-deal")
     assert problem(edith.get(f"/deals/{NOBODY}/hot-message")) == (404, "unknown-deal")
 

@@ -17,7 +17,7 @@ from tests.web.api_v1.calling import Caller, again, problem
 from tests.web.api_v1.routes import ROUTES
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 from tests.web.portal.scene import later
 
 LAMP = {
@@ -58,7 +58,7 @@ def test_the_same_request_gets_the_same_answer(web: Web, edith: Caller) -> None:
     assert (first.status_code, first.content) == (again.status_code, again.content)
     assert again.headers["idempotent-replayed"] == "true"
     assert "idempotent-replayed" not in first.headers
-    assert len(web.run(fetch_brand_deals("Apple"))) == len(told(web)) == 1
+    assert len(web.run(fetch_brand_deals("Apple"))) == len(noted_changes(web)) == 1
 
 
 def test_without_a_key_each_request_is_another(web: Web, edith: Caller) -> None:
@@ -200,7 +200,7 @@ def test_engagement_counts_once_though_somebody_dies(
     edith.post("/catalog/deals", CATALOG_DEAL)
     edith.post("/catalog/deals/d-1/trending", {"discountPercentage": 5})
     path, seen = "/catalog/categories/c/trending/d-1/engagement", {"views": 3, "clicks": 1}
-    noted = len(told(web))
+    noted = len(noted_changes(web))
     with monkeypatch.context() as dying:
         dying.setattr("bigtime.site.record_answer", die)
         assert edith.post(path, seen, key="k-1").status_code == 500
@@ -208,4 +208,4 @@ def test_engagement_counts_once_though_somebody_dies(
     repeated = edith.post(path, seen, key="k-1")
     assert (repeated.status_code, repeated.json()["views"]) == (200, 3)
     assert edith.get("/catalog/categories/c/trending/d-1").json()["clicks"] == 1
-    assert len(told(web)) == noted + 1
+    assert len(noted_changes(web)) == noted + 1

@@ -133,7 +133,7 @@ ROLES: dict[str, tuple[Role, ...]] = {
 }
 
 
-def named(path: str) -> str:
+def name_in(path: str) -> str:
     return re.sub(r"{\w+}", "x", path)
 
 
@@ -150,7 +150,7 @@ def test_the_table_has_every_route_and_no_other() -> None:
 
 def test_who_is_not_signed_in_may_only_what_everybody_may(web: Web) -> None:
     for may, method, path in ROWS:
-        answer = nobody(web).ask(method, named(path))
+        answer = nobody(web).ask(method, name_in(path))
         if may == "everybody":
             assert answer.status_code not in (401, 403), (method, path)
         else:
@@ -162,14 +162,14 @@ def test_a_token_that_is_nobodys_is_refused_where_somebody_is_wanted(web: Web) -
     stranger.token = "made-up"
     for may, method, path in ROWS:
         if may != "everybody":
-            assert problem(stranger.ask(method, named(path))) == (401, "not-signed-in")
+            assert problem(stranger.ask(method, name_in(path))) == (401, "not-signed-in")
 
 
 def test_each_role_may_what_the_table_says(web: Web) -> None:
     for role, roles in ROLES.items():
         caller(web, role, *roles)
         for may, method, path in ROWS:
-            answer = again(web, role).ask(method, named(path))
+            answer = again(web, role).ask(method, name_in(path))
             if role in MAY[may]:
                 assert answer.status_code not in (401, 403), (role, method, path, answer.text)
             else:
@@ -180,7 +180,7 @@ def test_a_cookie_alone_changes_nothing(web: Web) -> None:
     """A browser sends it along with whatever a page elsewhere makes it send."""
     browser = web.signed_in("robin", Role.EDITOR, Role.ADMIN)
     for may, method, path in ROWS:
-        answer = browser.request(method, "/api/v1" + named(path))
+        answer = browser.request(method, "/api/v1" + name_in(path))
         if may == "everybody" or method == "GET":
             assert answer.status_code not in (401, 403), (method, path)
         else:

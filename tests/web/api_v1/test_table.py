@@ -51,16 +51,16 @@ def test_every_route_is_the_first_that_answers_its_path() -> None:
         assert matched.path == row.path  # type: ignore[attr-defined]
 
 
-def asked(dependant: Dependant) -> Iterator[str]:
+def parameters_of(dependant: Dependant) -> Iterator[str]:
     """What a route reads from the path and the query."""
     for parameter in (*dependant.path_params, *dependant.query_params):
         yield parameter.alias
     for dependency in dependant.dependencies:
-        yield from asked(dependency)
+        yield from parameters_of(dependency)
 
 
 def test_what_is_somebodys_own_is_never_asked_of_a_request() -> None:
     for route in ROUTES:
         body = body_of(route)
-        assert not set(OWN) & {*asked(route.dependant)}, route.path
+        assert not set(OWN) & {*parameters_of(route.dependant)}, route.path
         assert body is None or not set(OWN) & set(body.model_fields), route.path

@@ -23,7 +23,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The site with demo data, and its worker."""
     folder = tmp_path_factory.mktemp("site")
     program = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
@@ -94,9 +94,9 @@ class Visits:
 
 
 @pytest.fixture
-def visits(chromium: Browser, served: Served) -> Iterator[Visits]:
+def visits(chromium: Browser, served_site: Served) -> Iterator[Visits]:
     """No request may leave the machine, and no script may break, whatever a test does."""
-    visits = Visits(chromium, served)
+    visits = Visits(chromium, served_site)
     yield visits
     visits.close()
     assert visits.elsewhere == []

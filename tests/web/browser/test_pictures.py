@@ -71,14 +71,14 @@ def test_the_pictures_can_be_taken_again(chromium: Browser, tmp_path: Path) -> N
 
 
 @pytest.mark.walk
-def test_every_page_that_the_walk_names_is_there(served: Served) -> None:
+def test_every_page_that_the_walk_names_is_there(served_site: Served) -> None:
     pages = set(re.findall(r"`(/[\w/.-]*[\w])`", WALK))
     assert {"/editor", "/admin/tenants", "/openapi.json"} <= pages
-    with httpx.Client(base_url=served.url, timeout=60) as visitor:
+    with httpx.Client(base_url=served_site.url, timeout=60) as visitor:
         answers = {page: visitor.get(page).status_code for page in sorted(pages)}
     assert {page: status for page, status in answers.items() if status in (404, 500)} == {}
 
 
 @pytest.mark.walk
-def test_the_logins_that_the_walk_names_are_the_demo_logins(served: Served) -> None:
-    assert set(re.findall(r"`(\w+)@example\.com`", WALK)) == served.passwords.keys()
+def test_the_logins_that_the_walk_names_are_the_demo_logins(served_site: Served) -> None:
+    assert set(re.findall(r"`(\w+)@example\.com`", WALK)) == served_site.passwords.keys()

@@ -30,7 +30,7 @@ from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.page_cache import CacheFollower
-from tests.furnished import furnished
+from tests.furnished import furnished_engine
 from tests.store.places import START, Time
 from tests.web.cart.page_forms import PageForm, form_of
 
@@ -157,7 +157,7 @@ def scene() -> Iterator[Scene]:
     time = Time()
     settings: dict[str, Any] = {"clock": time.seconds, "shard_seconds": 3600.0}
     with (
-        furnished(furnish_scene, housekeeping=False, **settings) as engine,
+        furnished_engine(furnish_scene, housekeeping=False, **settings) as engine,
         asyncio.Runner() as runner,
     ):
         yield Scene(engine, time, runner)

@@ -39,7 +39,7 @@ GONE = Ksuid.make(START, b"x" * 16)
 
 
 @pytest.fixture(autouse=True)
-def posted(scene: Scene) -> None:
+def post_deals(scene: Scene) -> None:
     scene.post(LAMP, DESK)
 
 

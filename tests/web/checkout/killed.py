@@ -30,7 +30,7 @@ def checkout_of(store: Store, username: str) -> Checkout:
     return replace(checkout(lines), username=username, email=f"{username}@example.com")
 
 
-def dying(engine: Engine, requests: int) -> Callable[[Request], Response]:
+def dying_transport(engine: Engine, requests: int) -> Callable[[Request], Response]:
     """A transport whose process does not live to make the request after so many."""
     made = count(1)
 
@@ -45,7 +45,7 @@ def dying(engine: Engine, requests: int) -> Callable[[Request], Response]:
 def check_out_and_die(file: str, username: str, requests: int) -> None:
     with Engine.open(file) as engine:
         asked = checkout_of(Store(engine, clock=lambda: START), username)
-        mortal = Store(dying(engine, requests), clock=lambda: START)
+        mortal = Store(dying_transport(engine, requests), clock=lambda: START)
         tell(username, mortal.run(check_out(asked)))
 
 

@@ -19,7 +19,7 @@ def liz(scene: Scene) -> Browser:
     return scene.browser("liz")
 
 
-def kept(scene: Scene, username: str = "liz") -> dict[str, Address]:
+def kept_addresses(scene: Scene, username: str = "liz") -> dict[str, Address]:
     try:
         customer = scene.run(view_customer(username)).customer
     except UnknownCustomer:
@@ -32,7 +32,7 @@ def test_an_address_is_added_and_its_owner_becomes_a_customer(scene: Scene, liz:
     assert "No addresses yet" in page.text
     listed = liz.follow(liz.submit(page, ADDRESSES, **TYPED, name="home", region="Western Cape"))
     assert "1 Long Street" in listed.text
-    assert kept(scene) == {"home": HOME.model_copy(update={"region": "Western Cape"})}
+    assert kept_addresses(scene) == {"home": HOME.model_copy(update={"region": "Western Cape"})}
 
 
 def test_an_address_is_changed_and_keeps_its_name(scene: Scene, liz: Browser) -> None:
@@ -41,7 +41,7 @@ def test_an_address_is_changed_and_keeps_its_name(scene: Scene, liz: Browser) ->
     form = form_of(page.text, CHANGE)
     assert form.fields["region"] == "Western Cape"
     liz.follow(liz.submit_form(form, street="9 Mill Lane", region=""))
-    assert kept(scene) == {"home / x": HOME.model_copy(update={"street": "9 Mill Lane"})}
+    assert kept_addresses(scene) == {"home / x": HOME.model_copy(update={"street": "9 Mill Lane"})}
 
 
 def test_an_address_is_removed(scene: Scene, liz: Browser) -> None:
@@ -49,7 +49,7 @@ def test_an_address_is_removed(scene: Scene, liz: Browser) -> None:
         liz.send(ADDRESSES, **TYPED, name=name)
     form = form_of(liz.get(ADDRESSES).text, REMOVE, name="work")
     liz.follow(liz.submit_form(form))
-    assert kept(scene) == {"home": HOME}
+    assert kept_addresses(scene) == {"home": HOME}
     assert liz.submit_form(form).status_code == 404
 
 
@@ -59,7 +59,7 @@ def test_a_name_is_not_given_twice(scene: Scene, liz: Browser) -> None:
     refused = liz.send(ADDRESSES, **{**TYPED, "street": "9 Mill Lane"}, name="home")
     assert refused.status_code == 422
     assert 'id="name-fault"' in refused.text
-    assert kept(scene) == {"home": HOME}
+    assert kept_addresses(scene) == {"home": HOME}
 
 
 WRONG = {
@@ -81,7 +81,7 @@ def test_a_wrong_field_is_told_beside_it_and_stays_as_typed(
     assert page.status_code == 422
     assert f'id="{name}-fault"' in page.text
     assert told.items() <= form_of(page.text, ADDRESSES).fields.items()
-    assert kept(scene) == {}
+    assert kept_addresses(scene) == {}
 
 
 @pytest.mark.parametrize("name", list(TYPED))
@@ -90,7 +90,7 @@ def test_a_wrong_change_is_told_and_changes_nothing(scene: Scene, liz: Browser, 
     page = liz.send(CHANGE, **{**TYPED, "name": "home", name: "x" * 101})
     assert page.status_code == 422
     assert f'id="{name}-fault"' in page.text
-    assert kept(scene) == {"home": HOME}
+    assert kept_addresses(scene) == {"home": HOME}
 
 
 def test_twenty_addresses_are_enough(scene: Scene, liz: Browser) -> None:
@@ -103,7 +103,7 @@ def test_twenty_addresses_are_enough(scene: Scene, liz: Browser) -> None:
     assert refused.status_code == 422
     assert '<p class="fault" role="alert">You can keep 20 addresses' in refused.text
     assert {**TYPED, "name": "another"}.items() <= form_of(refused.text, ADDRESSES).fields.items()
-    assert len(kept(scene)) == 20
+    assert len(kept_addresses(scene)) == 20
 
 
 def test_an_unknown_address_is_neither_changed_nor_made(scene: Scene, liz: Browser) -> None:
@@ -118,7 +118,7 @@ def test_an_unknown_address_is_neither_changed_nor_made(scene: Scene, liz: Brows
     ]
     assert [answer.status_code for answer in answers] == [404] * 6
     assert liz.send(REMOVE).status_code == 400
-    assert kept(scene) == {"home": HOME}
+    assert kept_addresses(scene) == {"home": HOME}
 
 
 def test_an_address_is_escaped(liz: Browser) -> None:
@@ -138,4 +138,4 @@ def test_nobody_and_forms_from_elsewhere_change_nothing(scene: Scene, liz: Brows
     for path in (ADDRESSES, CHANGE, REMOVE):
         assert nobody.send(path, **TYPED, name="home").headers["location"] == "/log-in"
         assert liz.send(path, **TYPED, name="home", form_token="made-up").status_code == 400
-    assert kept(scene) == {"home": HOME}
+    assert kept_addresses(scene) == {"home": HOME}

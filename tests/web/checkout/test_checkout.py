@@ -34,7 +34,7 @@ def addresses(scene: Scene) -> dict[str, Address]:
     return customer.addresses if customer else {}
 
 
-def unchanged(scene: Scene, lines: int = 2) -> bool:
+def is_unchanged(scene: Scene, lines: int = 2) -> bool:
     return len(scene.lines("liz")) == lines and scene.run(orders_of("liz")) == []
 
 
@@ -129,7 +129,7 @@ def test_an_address_that_is_gone_or_none_is_told_and_nothing_ordered(
         refused = liz.submit(page, "/checkout", ship_to=chosen)
         assert refused.status_code == 422
         assert 'id="ship_to-fault"' in refused.text
-    assert unchanged(scene)
+    assert is_unchanged(scene)
 
 
 def test_a_typed_address_can_be_kept(scene: Scene, liz: Browser) -> None:
@@ -150,7 +150,7 @@ def test_an_address_is_not_kept_over_another(scene: Scene, liz: Browser) -> None
         assert 'id="save_as-fault"' in refused.text
         assert form_of(refused.text, "/checkout").fields["save_as"] == name
     assert addresses(scene) == {"home": WORK}
-    assert unchanged(scene)
+    assert is_unchanged(scene)
 
 
 def test_a_refused_checkout_keeps_no_address(scene: Scene, liz: Browser) -> None:
@@ -221,7 +221,7 @@ def test_a_wrong_field_is_told_beside_it_and_the_rest_stays(
     assert f'id="{name}-fault"' in page.text
     kept = form_of(page.text, "/checkout").fields
     assert {**TYPED, name: typed}.items() <= kept.items()
-    assert unchanged(scene)
+    assert is_unchanged(scene)
     liz.follow(liz.submit(page, "/checkout", **TYPED))
     assert len(scene.run(orders_of("liz"))) == 1
 
@@ -247,7 +247,7 @@ def test_a_key_that_is_not_ours_orders_nothing(scene: Scene, liz: Browser, given
     assert page.status_code == 422
     assert "has expired" in page.text
     assert form_of(page.text, "/checkout").fields["key"] != given
-    assert unchanged(scene)
+    assert is_unchanged(scene)
 
 
 def test_a_page_of_yesterday_has_to_be_sent_again(scene: Scene, liz: Browser) -> None:
@@ -295,7 +295,7 @@ def test_more_than_an_order_takes_is_said_before_and_after(scene: Scene) -> None
     page = liz.get("/checkout")
     assert "at most 96 products" in page.text
     assert liz.submit(page, "/checkout", **TYPED).status_code == 422
-    assert unchanged(scene, 97)
+    assert is_unchanged(scene, 97)
 
 
 def test_an_empty_cart_leads_back_to_the_cart(scene: Scene) -> None:
@@ -324,7 +324,7 @@ def test_nobody_and_forms_from_elsewhere_order_nothing(scene: Scene, liz: Browse
     assert nobody.send("/checkout", **fields).headers["location"] == "/log-in"
     for token in ("", "made-up", scene.site.form_tokens.token("another cookie")):
         assert liz.send("/checkout", **{**fields, "form_token": token}).status_code == 400
-    assert unchanged(scene)
+    assert is_unchanged(scene)
 
 
 def test_another_s_page_orders_one_s_own_cart_or_nothing(scene: Scene, liz: Browser) -> None:
@@ -333,4 +333,4 @@ def test_another_s_page_orders_one_s_own_cart_or_nothing(scene: Scene, liz: Brow
     chad = scene.browser("chad")
     fields["form_token"] = scene.site.form_tokens.token(chad.cookie or "")
     assert chad.send("/checkout", **fields).headers["location"] == "/cart"
-    assert unchanged(scene)
+    assert is_unchanged(scene)

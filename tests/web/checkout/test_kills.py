@@ -39,14 +39,14 @@ REQUESTS = {3: 9, 40: 15}
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Store]:
+def open_file(file: Path) -> Iterator[Store]:
     with open_store(f"file:{file}") as store:
         store.clock = lambda: START
         yield store
 
 
 def fill_carts(file: Path, usernames: list[str], size: int) -> None:
-    with opened(file) as store:
+    with open_file(file) as store:
         store.run(setup(*SYSTEMS))
         store.run(load_many([deal(number) for number in range(size)]))
         for username in usernames:
@@ -65,7 +65,7 @@ def test_a_process_killed_at_any_request_loses_no_order_it_told_of(
     told = killed_one_by_one(file, usernames)
     assert len(told) < len(usernames) - REQUESTS[size] + 1
     assert told, "none lived long enough to tell of its order"
-    with opened(file) as store:
+    with open_file(file) as store:
         for username in usernames:
             check_after_a_kill(store, username, told.get(username), size)
 
@@ -99,14 +99,14 @@ def check_after_a_kill(store: Store, username: str, told: str | None, size: int)
 def test_a_server_killed_under_load_loses_no_order_it_acknowledged(tmp_path: Path) -> None:
     file, usernames = tmp_path / "shop.db", [f"user{number}" for number in range(24)]
     fill_carts(file, usernames, 30)
-    with opened(file) as store:
+    with open_file(file) as store:
         store.clock = lambda: datetime.now(UTC)
         for username in usernames:
             sign_in(store, username)
         marks = {one: digest_of_lines(store.run(lines_of(one)).items) for one in usernames}
     told = asyncio.run(checked_out_and_killed(file, marks, after=8))
     assert 8 <= len(told) <= 8 + AT_ONCE
-    with opened(file) as store:
+    with open_file(file) as store:
         for username in usernames:
             orders = [str(order.order_id) for order in store.run(orders_of(username))]
             store.run(view_cart(username))
@@ -136,7 +136,7 @@ async def checked_out_and_killed(
     """The orders that a server acknowledged before it was killed, with others under way."""
     told: dict[str, str] = {}
     enough, at_once = asyncio.Event(), asyncio.Semaphore(AT_ONCE)
-    with served(file) as (process, port):
+    with serve_file(file) as (process, port):
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
 
             async def check_out_one(username: str) -> None:
@@ -161,7 +161,7 @@ def form_of(username: str, mark: str) -> dict[str, str]:
 
 
 @contextmanager
-def served(file: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def serve_file(file: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     command = [sys.executable, "-m", "tests.web.checkout.served", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None

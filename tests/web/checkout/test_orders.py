@@ -25,7 +25,7 @@ def liz(scene: Scene) -> Browser:
     return scene.browser("liz")
 
 
-def ordered(scene: Scene, number: int = 0) -> Ksuid:
+def place_order_of_two(scene: Scene, number: int = 0) -> Ksuid:
     """An order of two products, one of which is a deal."""
     order_id = Ksuid.make(START + timedelta(minutes=number), number.to_bytes(16))
     wanted = [
@@ -43,7 +43,7 @@ def test_whoever_never_ordered_is_told_so(scene: Scene) -> None:
 
 
 def test_orders_are_listed_newest_first_and_over_pages(scene: Scene, liz: Browser) -> None:
-    made = [ordered(scene, number) for number in range(13)]
+    made = [place_order_of_two(scene, number) for number in range(13)]
     first = liz.get("/orders")
     older = first.text.split('href="/orders?after=')[1].split('"')[0]
     second = liz.get(f"/orders?after={older}")
@@ -59,7 +59,7 @@ def test_orders_are_listed_newest_first_and_over_pages(scene: Scene, liz: Browse
 
 def test_a_cursor_of_another_s_orders_shows_none_of_them(scene: Scene, liz: Browser) -> None:
     for number in range(12):
-        ordered(scene, number)
+        place_order_of_two(scene, number)
     older = liz.get("/orders").text.split('href="/orders?after=')[1].split('"')[0]
     chad = scene.browser("chad").get(f"/orders?after={older}")
     assert chad.status_code == 400
@@ -67,7 +67,7 @@ def test_a_cursor_of_another_s_orders_shows_none_of_them(scene: Scene, liz: Brow
 
 
 def test_an_order_shows_its_items_its_status_and_where_it_goes(scene: Scene, liz: Browser) -> None:
-    order_id = ordered(scene)
+    order_id = place_order_of_two(scene)
     scene.run(update_order_status("liz", order_id, OrderStatus.PLACED, OrderStatus.PICKED))
     page = liz.get(f"/orders/{order_id}")
     words = words_of(page.text)
@@ -81,7 +81,7 @@ def test_an_order_shows_its_items_its_status_and_where_it_goes(scene: Scene, liz
 
 def test_the_parts_of_an_order_s_page_have_names_of_their_own(scene: Scene, liz: Browser) -> None:
     """Who hears the page goes from one to the next by these."""
-    page = liz.get(f"/orders/{ordered(scene)}").text
+    page = liz.get(f"/orders/{place_order_of_two(scene)}").text
     labels = re.findall(r'<(?:nav|section|div)[^>]* aria-label="([^"]*)"', page)
     headings = re.findall(r'<section[^>]* aria-labelledby="([^"]*)"', page)
     names = labels + [
@@ -94,13 +94,13 @@ def test_the_parts_of_an_order_s_page_have_names_of_their_own(scene: Scene, liz:
 def test_an_order_whose_items_are_not_to_be_seen_yet_says_so(scene: Scene, liz: Browser) -> None:
     """On Amazon DynamoDB the index with the items follows the table after a moment."""
     scene.engine.faults.lag_indexes(seconds=60)
-    page = liz.get(f"/orders/{ordered(scene)}")
+    page = liz.get(f"/orders/{place_order_of_two(scene)}")
     assert page.status_code == 200
     assert "Refresh in a moment" in page.text
 
 
 def test_another_s_order_is_as_unknown_as_none(scene: Scene, liz: Browser) -> None:
-    order_id = ordered(scene)
+    order_id = place_order_of_two(scene)
     chad = scene.browser("chad")
     answers = [
         chad.get(f"/orders/{order_id}"),

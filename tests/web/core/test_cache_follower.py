@@ -123,7 +123,7 @@ def test_a_record_tells_lists_only_of_what_comes_goes_or_moves(
 
 
 @pytest.fixture
-def unfollowed(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def unfollowed_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     """A site that follows no stream, as on AWS, and on which nothing expires."""
     _, store = make_web(engine, tmp_path)
     settings = Settings(data=tmp_path, secret=SECRET)  # type: ignore[arg-type]
@@ -134,8 +134,8 @@ def unfollowed(engine: Engine, tmp_path: Path) -> Iterator[Web]:
         yield Web(front, context, store, served)
 
 
-def test_where_no_stream_is_followed_ones_own_writes_show_at_once(unfollowed: Web) -> None:
-    alex = unfollowed.signed_in("alex")
+def test_where_no_stream_is_followed_ones_own_writes_show_at_once(unfollowed_web: Web) -> None:
+    alex = unfollowed_web.signed_in("alex")
     for verb in ("like", "unlike", "like"):
         alex.submit("/brands/APPLE", f"/brands/APPLE/{verb}")
         page = alex.get("/brands/APPLE").text

@@ -48,7 +48,7 @@ deals = st.builds(
 notes = st.sampled_from(["", "1 view, 0 clicks"])
 
 
-def shown(name: str, deal: Any) -> str:
+def render_card(name: str, deal: Any) -> str:
     return str(CACHED[name](deal, *MORE[name]))
 
 
@@ -60,23 +60,23 @@ def test_a_card_that_is_kept_is_what_it_would_be(asked: list[tuple[Any, ...]]) -
 
 @pytest.mark.parametrize("name", CARDS)
 def test_a_deal_that_has_changed_is_shown_as_it_is(name: str) -> None:
-    before = shown(name, LAMP)
+    before = render_card(name, LAMP)
     for field, other in OTHERS.items():
-        after = shown(name, LAMP.model_copy(update={field: other}))
+        after = render_card(name, LAMP.model_copy(update={field: other}))
         if field != "list_price" or name == "card":
             assert after != before, field
-    assert shown(name, LAMP) == before
+    assert render_card(name, LAMP) == before
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_what_somebody_has_written_is_escaped(name: str) -> None:
-    piece = shown(name, LAMP.model_copy(update={"title": "<script>'\"&"}))
+    piece = render_card(name, LAMP.model_copy(update={"title": "<script>'\"&"}))
     assert "<script>" not in piece
     assert "&lt;script&gt;&#39;&#34;&amp;" in piece
 
 
 def test_a_featured_copy_has_the_card_of_its_deal() -> None:
-    assert shown("card", copy_of(LAMP)) == shown("card", LAMP)
+    assert render_card("card", copy_of(LAMP)) == render_card("card", LAMP)
 
 
 def test_one_note_is_not_kept_for_another() -> None:
@@ -92,7 +92,7 @@ def test_only_the_button_that_was_asked_for_has_the_focus() -> None:
         piece = str(CACHED["drafted_deal"](LAMP, 2, False, False, f"{button}-{LAMP.deal_id}"))
         assert piece.count("autofocus") == 1
         assert f'id="{button}-{LAMP.deal_id}" autofocus' in piece
-    assert "autofocus" not in shown("drafted_deal", LAMP)
+    assert "autofocus" not in render_card("drafted_deal", LAMP)
 
 
 def test_the_first_place_goes_no_further_up_and_the_last_none_down() -> None:

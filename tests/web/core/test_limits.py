@@ -77,4 +77,4 @@ def test_who_fills_up_one_action_changes_nothing_for_another(
 
 def test_a_try_may_be_counted_without_an_error() -> None:
     limits = Limits({"view": Limit(2, 10)}, clock=lambda: 0.0)
-    assert [limits.tried("view", "a") for _ in range(4)] == [0.0, 0.0, 5.0, 5.0]
+    assert [limits.count_try("view", "a") for _ in range(4)] == [0.0, 0.0, 5.0, 5.0]

@@ -40,7 +40,7 @@ class Metered:
 
 
 @pytest.fixture
-def metered(engine: Engine) -> Metered:
+def metered_store(engine: Engine) -> Metered:
     store = Store(engine)
     store.run(setup(*SYSTEMS))
     store.run(create_categories())
@@ -49,67 +49,69 @@ def metered(engine: Engine) -> Metered:
 
 
 @pytest.fixture
-def deal(engine: Engine, metered: Metered) -> Deal:
+def deal(engine: Engine, metered_store: Metered) -> Deal:
     made: Deal = Store(engine).run(
         create_deal("A radio", "https://shop.example/1", 5, "Voltaic", "Electronics")  # type: ignore[arg-type]
     )
     return made
 
 
-def test_a_pattern_goes_by_its_own_name(metered: Metered, deal: Deal) -> None:
-    assert metered.run(fetch_deal(deal.deal_id)).title == "A radio"
-    assert set(metered.spent) == {"deals.fetch_deal"}
-    assert metered.spent["deals.fetch_deal"] > 0
+def test_a_pattern_goes_by_its_own_name(metered_store: Metered, deal: Deal) -> None:
+    assert metered_store.run(fetch_deal(deal.deal_id)).title == "A radio"
+    assert set(metered_store.spent) == {"deals.fetch_deal"}
+    assert metered_store.spent["deals.fetch_deal"] > 0
 
 
-def test_steps_of_the_site_are_the_patterns_that_they_run(metered: Metered, deal: Deal) -> None:
+def test_steps_of_the_site_are_the_patterns_that_they_run(
+    metered_store: Metered, deal: Deal
+) -> None:
     def composed() -> Steps[None]:
         yield from get(Deal.key(deal.deal_id))
         yield from fetch_deal(deal.deal_id)
         yield from fetch_all_brands()
 
-    metered.run(composed())
-    assert set(metered.spent) == {NO_PATTERN, "deals.fetch_deal", "deals.fetch_all_brands"}
+    metered_store.run(composed())
+    assert set(metered_store.spent) == {NO_PATTERN, "deals.fetch_deal", "deals.fetch_all_brands"}
 
 
-def test_what_runs_together_keeps_its_name(metered: Metered, deal: Deal) -> None:
+def test_what_runs_together_keeps_its_name(metered_store: Metered, deal: Deal) -> None:
     def both() -> Steps[Any]:
         return (yield from together(fetch_deal(deal.deal_id), get(Deal.key(deal.deal_id))))
 
-    metered.run(both())
-    assert set(metered.spent) == {"deals.fetch_deal", NO_PATTERN}
+    metered_store.run(both())
+    assert set(metered_store.spent) == {"deals.fetch_deal", NO_PATTERN}
 
-    metered.run(fetch_front_page())
-    assert set(metered.spent) == {"deals.fetch_front_page"}
-
-
-def test_an_operation_alone_is_of_no_pattern(metered: Metered) -> None:
-    metered.run(WORKER.get())
-    assert set(metered.spent) == {NO_PATTERN}
+    metered_store.run(fetch_front_page())
+    assert set(metered_store.spent) == {"deals.fetch_front_page"}
 
 
-def test_work_on_a_thread_apart_goes_by_its_name(metered: Metered) -> None:
+def test_an_operation_alone_is_of_no_pattern(metered_store: Metered) -> None:
+    metered_store.run(WORKER.get())
+    assert set(metered_store.spent) == {NO_PATTERN}
+
+
+def test_work_on_a_thread_apart_goes_by_its_name(metered_store: Metered) -> None:
     async def signing_up() -> None:
-        apart = CpuPool(metered.store)
+        apart = CpuPool(metered_store.store)
         await apart.run(sign_up("alex@example.com", "correct horse", "alex"))
         await apart.run(verify_password("alex@example.com", "correct horse"))
 
     asyncio.run(signing_up())
-    assert set(metered.spent) == {"accounts.sign_up", "accounts.verify_password"}
+    assert set(metered_store.spent) == {"accounts.sign_up", "accounts.verify_password"}
 
 
-def test_a_store_that_blocks_counts_the_same(metered: Metered, deal: Deal) -> None:
-    metered.blocking.run(fetch_deal(deal.deal_id))
-    assert set(metered.spent) == {"deals.fetch_deal"}
+def test_a_store_that_blocks_counts_the_same(metered_store: Metered, deal: Deal) -> None:
+    metered_store.blocking.run(fetch_deal(deal.deal_id))
+    assert set(metered_store.spent) == {"deals.fetch_deal"}
 
 
 def test_what_the_answer_tells_is_as_without_a_meter(
-    metered: Metered, engine: Engine, deal: Deal
+    metered_store: Metered, engine: Engine, deal: Deal
 ) -> None:
     plain = Store(engine)
     for steps in (fetch_front_page, fetch_all_brands):
-        assert metered.run(steps()) == plain.run(steps())
-    assert plain.run(fetch_deal(deal.deal_id)) == metered.run(fetch_deal(deal.deal_id))
+        assert metered_store.run(steps()) == plain.run(steps())
+    assert plain.run(fetch_deal(deal.deal_id)) == metered_store.run(fetch_deal(deal.deal_id))
 
 
 def test_every_pattern_has_a_name_of_its_own() -> None:

@@ -11,14 +11,14 @@ from bigtime.web.pages import page_cache
 from bigtime.web.pages.page_cache import TaggedCache
 
 
-def filled(cache: TaggedCache[str], key: str, *tags: str) -> bool:
+def fill_key(cache: TaggedCache[str], key: str, *tags: str) -> bool:
     return cache.put(key, f"value of {key}", tags, begun=cache.begin())
 
 
 def test_what_was_put_is_found_until_one_of_its_tags_is_dropped() -> None:
     cache: TaggedCache[str] = TaggedCache()
-    filled(cache, "a", "deal 1", "latest")
-    filled(cache, "b", "deal 2")
+    fill_key(cache, "a", "deal 1", "latest")
+    fill_key(cache, "b", "deal 2")
     cache.invalidate(["latest"])
     assert cache.get("a") is None
     assert cache.get("b") == "value of b"
@@ -45,7 +45,7 @@ def test_clearing_refuses_every_fill_under_way() -> None:
 def test_with_seconds_a_value_lives_that_long() -> None:
     now = [0.0]
     cache: TaggedCache[str] = TaggedCache(seconds=1.0, clock=lambda: now[0])
-    filled(cache, "a", "t")
+    fill_key(cache, "a", "t")
     now[0] = 0.9
     assert cache.get("a")
     now[0] = 1.0
@@ -56,7 +56,7 @@ def test_with_seconds_a_value_lives_that_long() -> None:
 def test_the_oldest_makes_room() -> None:
     cache: TaggedCache[str] = TaggedCache(most=2)
     for key in "abc":
-        filled(cache, key, "t")
+        fill_key(cache, key, "t")
     assert [cache.get(key) is not None for key in "abc"] == [False, True, True]
 
 

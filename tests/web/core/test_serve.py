@@ -64,7 +64,7 @@ def children_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def start_site(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A site that is on its way up."""
     arguments = ["--port", "0", "--store", f"file:{folder}/site.db"]
     process = subprocess.Popen(
@@ -83,8 +83,8 @@ def started(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Site]:
-    with started(folder) as process:
+def serve_site(folder: Path) -> Iterator[Site]:
+    with start_site(folder) as process:
         yield Site(process, folder)
 
 
@@ -97,7 +97,7 @@ def wait_for(what: Callable[[], object]) -> None:
 
 @pytest.mark.proof
 def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> None:
-    with served(tmp_path) as site:
+    with serve_site(tmp_path) as site:
         assert site.read_until(r"sign in as (\S+)") == "shopper@example.com"
         status, front = site.get("/")
         assert status == 200 and "/deals/" in front
@@ -141,7 +141,7 @@ def test_a_login_of_the_demo_is_anybodys_but_not_its_password(tmp_path: Path) ->
 
 
 def test_a_worker_whose_server_is_killed_at_once_does_not_stay(tmp_path: Path) -> None:
-    with started(tmp_path) as process:
+    with start_site(tmp_path) as process:
         wait_for(lambda: children_of(process))
         (worker,) = children_of(process)
         process.kill()
@@ -208,7 +208,7 @@ def test_what_cannot_be_served_is_refused_with_a_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    done = refused(monkeypatch, *arguments, cwd=tmp_path, environment=environment)
+    done = refusal_to_serve(monkeypatch, *arguments, cwd=tmp_path, environment=environment)
     assert done.exit_code == 2 and words in done.stderr
     assert isinstance(done.exception, SystemExit)
 
@@ -218,7 +218,7 @@ def test_a_port_that_is_taken_is_told_before_anything_is_made(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = refused(monkeypatch, "--port", port, cwd=tmp_path, environment={})
+        done = refusal_to_serve(monkeypatch, "--port", port, cwd=tmp_path, environment={})
     assert done.exit_code == 2
     assert done.stderr.startswith(f"Port {port} is taken. Choose another")
     assert list(tmp_path.iterdir()) == []
@@ -229,12 +229,12 @@ def test_a_store_that_does_not_answer_is_a_sentence(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    done = refused(monkeypatch, "--store", nobody, cwd=tmp_path, environment={})
+    done = refusal_to_serve(monkeypatch, "--store", nobody, cwd=tmp_path, environment={})
     assert done.exit_code == 1
     assert done.stderr.startswith("The store does not answer")
 
 
-def refused(
+def refusal_to_serve(
     monkeypatch: pytest.MonkeyPatch, *arguments: str, cwd: Path, environment: dict[str, str]
 ) -> Result:
     """In this process, where nothing may be served."""

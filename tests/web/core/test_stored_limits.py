@@ -25,7 +25,7 @@ OWNER = "alex@example.com"
 
 
 @contextmanager
-def serving(engine: Engine, data: Path, limits: Any = LIMITS) -> Iterator[Web]:
+def serve_web(engine: Engine, data: Path, limits: Any = LIMITS) -> Iterator[Web]:
     """One process of a site; another may serve the same engine."""
     front, store = make_web(engine, data, limits=limits, proxies=1)
     with TestClient(front) as served:
@@ -34,8 +34,8 @@ def serving(engine: Engine, data: Path, limits: Any = LIMITS) -> Iterator[Web]:
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
-    with serving(engine, tmp_path) as web:
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+    with serve_web(engine, tmp_path) as web:
         yield web
 
 
@@ -68,7 +68,7 @@ def test_what_guards_accounts_mailboxes_and_orders_is_counted_in_the_store() -> 
 
 
 def test_limits_survive_a_restart_and_hold_over_processes(engine: Engine, tmp_path: Path) -> None:
-    with serving(engine, tmp_path) as first, serving(engine, tmp_path) as second:
+    with serve_web(engine, tmp_path) as first, serve_web(engine, tmp_path) as second:
         found = [
             log_in(at(web, "1.2.3.4"), "wrong", f"user-{n}-{web is first}@example.com")
             for n in range(5)
@@ -76,18 +76,18 @@ def test_limits_survive_a_restart_and_hold_over_processes(engine: Engine, tmp_pa
         ]
         assert found == [422] * 10
         assert log_in(at(second, "1.2.3.4"), "wrong", "x@example.com") == MANY
-    with serving(engine, tmp_path) as third:
+    with serve_web(engine, tmp_path) as third:
         assert log_in(at(third, "1.2.3.4"), "wrong", "y@example.com") == MANY
         assert log_in(at(third, "1.2.3.5"), "wrong", "y@example.com") == 422
 
 
-def test_a_login_that_is_unknown_is_as_much_work(limited: Web) -> None:
-    limited.join("alex")
+def test_a_login_that_is_unknown_is_as_much_work(limited_web: Web) -> None:
+    limited_web.join("alex")
     seen: list[str] = []
-    limited.site.store.hooks += (lambda exchange: seen.append(exchange.request.operation),)
+    limited_web.site.store.hooks += (lambda exchange: seen.append(exchange.request.operation),)
     work = []
     for login in (OWNER, "nobody@example.com"):
-        assert log_in(at(limited, "1.2.3.4"), "wrong", login) == 422
+        assert log_in(at(limited_web, "1.2.3.4"), "wrong", login) == 422
         work.append([operation for operation in seen if operation != "GetRecords"])
         seen.clear()
     assert work[0] == work[1]
@@ -110,77 +110,77 @@ def number(text: str) -> int:
 # Strangers and the owner
 
 
-def test_strangers_cannot_keep_an_owner_from_signing_in(limited: Web) -> None:
-    limited.join("alex")
-    owner = at(limited, "1.2.3.4")
+def test_strangers_cannot_keep_an_owner_from_signing_in(limited_web: Web) -> None:
+    limited_web.join("alex")
+    owner = at(limited_web, "1.2.3.4")
     assert log_in(owner) == 303
     owner.submit("/me", "/log-out")
-    guess_from_everywhere(limited)
+    guess_from_everywhere(limited_web)
     owner.headers["x-forwarded-for"] = "9.9.9.9"  # the same browser, somewhere else
     assert log_in(owner) == 303
-    assert log_in(at(limited, "9.9.8.8")) == MANY
+    assert log_in(at(limited_web, "9.9.8.8")) == MANY
 
 
-def test_a_program_is_known_by_its_network(limited: Web) -> None:
-    limited.join("alex")
-    assert by_program(at(limited, "1.2.3.4")) == 201
-    guess_from_everywhere(limited)
-    assert by_program(at(limited, "1.2.3.4")) == 201
-    assert by_program(at(limited, "1.2.3.5")) == MANY
+def test_a_program_is_known_by_its_network(limited_web: Web) -> None:
+    limited_web.join("alex")
+    assert by_program(at(limited_web, "1.2.3.4")) == 201
+    guess_from_everywhere(limited_web)
+    assert by_program(at(limited_web, "1.2.3.4")) == 201
+    assert by_program(at(limited_web, "1.2.3.5")) == MANY
 
 
-def test_one_network_alone_does_not_use_up_the_tries_of_a_login(limited: Web) -> None:
-    limited.join("alex")
-    stranger = at(limited, "6.6.6.6")
+def test_one_network_alone_does_not_use_up_the_tries_of_a_login(limited_web: Web) -> None:
+    limited_web.join("alex")
+    stranger = at(limited_web, "6.6.6.6")
     assert [log_in(stranger, "wrong") for _ in range(7)] == [422] * 5 + [MANY] * 2
-    assert log_in(at(limited, "1.2.3.4")) == 303
+    assert log_in(at(limited_web, "1.2.3.4")) == 303
 
 
-def test_a_known_browser_may_not_guess_for_ever(limited: Web) -> None:
-    limited.join("alex")
-    owner = at(limited, "1.2.3.4")
+def test_a_known_browser_may_not_guess_for_ever(limited_web: Web) -> None:
+    limited_web.join("alex")
+    owner = at(limited_web, "1.2.3.4")
     assert log_in(owner) == 303
     owner.submit("/me", "/log-out")
     assert [log_in(owner, "wrong") for _ in range(7)] == [422] * 5 + [MANY] * 2
 
 
-def test_signing_in_gives_back_the_tries_of_the_browser(limited: Web) -> None:
-    limited.join("alex")
-    owner = at(limited, "1.2.3.4")
+def test_signing_in_gives_back_the_tries_of_the_browser(limited_web: Web) -> None:
+    limited_web.join("alex")
+    owner = at(limited_web, "1.2.3.4")
     for _ in range(2):
         assert [log_in(owner, "wrong") for _ in range(3)] == [422] * 3
         assert log_in(owner) == 303
         owner.submit("/me", "/log-out")
 
 
-def test_strangers_cannot_keep_an_owner_from_changing_the_password(limited: Web) -> None:
-    owner = limited.signed_in("alex")
-    guess_from_everywhere(limited)
+def test_strangers_cannot_keep_an_owner_from_changing_the_password(limited_web: Web) -> None:
+    owner = limited_web.signed_in("alex")
+    guess_from_everywhere(limited_web)
     changed = owner.submit(
         "/me", "/me/password", password=PASSWORD, new_password="another long secret"
     )
     assert changed.status_code == 303
 
 
-def test_a_device_is_of_the_logins_that_signed_in_there(limited: Web) -> None:
-    limited.join("alex")
-    limited.join("bo")
-    shared = at(limited, "1.2.3.4")
+def test_a_device_is_of_the_logins_that_signed_in_there(limited_web: Web) -> None:
+    limited_web.join("alex")
+    limited_web.join("bo")
+    shared = at(limited_web, "1.2.3.4")
     for login in (OWNER, "bo@example.com"):
         assert log_in(shared, login=login) == 303
         shared.submit("/me", "/log-out")
     shared.headers["x-forwarded-for"] = "9.9.9.9"
     for login in (OWNER, "bo@example.com"):
-        guess_from_everywhere(limited, login)
+        guess_from_everywhere(limited_web, login)
         assert log_in(shared, login=login) == 303
         shared.submit("/me", "/log-out")
-    guess_from_everywhere(limited, "cy@example.com")
+    guess_from_everywhere(limited_web, "cy@example.com")
     assert log_in(shared, login="cy@example.com") == MANY
 
 
-def test_the_cookie_of_a_device_is_for_no_script_and_names_nobody(limited: Web) -> None:
-    limited.join("alex")
-    browser = at(limited, "1.2.3.4")
+def test_the_cookie_of_a_device_is_for_no_script_and_names_nobody(limited_web: Web) -> None:
+    limited_web.join("alex")
+    browser = at(limited_web, "1.2.3.4")
     sent = browser.submit("/log-in", "/log-in", email=OWNER, password=PASSWORD)
     (cookie,) = [one for one in sent.headers.get_list("set-cookie") if "device=" in one]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/" in cookie
@@ -188,10 +188,10 @@ def test_the_cookie_of_a_device_is_for_no_script_and_names_nobody(limited: Web) 
 
 
 @pytest.mark.parametrize("value", ["", "x", "." * 10, "x" * 9_000, "a" * 32, f"{'a' * 32}." * 3])
-def test_a_device_that_is_made_up_is_none(limited: Web, value: str) -> None:
-    limited.join("alex")
-    guess_from_everywhere(limited)
-    liar = at(limited, "9.9.9.9")
+def test_a_device_that_is_made_up_is_none(limited_web: Web, value: str) -> None:
+    limited_web.join("alex")
+    guess_from_everywhere(limited_web)
+    liar = at(limited_web, "9.9.9.9")
     liar.keep("device", value)
     assert log_in(liar) == MANY
 
@@ -199,10 +199,10 @@ def test_a_device_that_is_made_up_is_none(limited: Web, value: str) -> None:
 # Signed-in writes
 
 
-def test_orders_are_limited_by_account_and_by_network(limited: Web) -> None:
-    limited.site.limits.limits = {**PLENTY, "order": LIMITS["order"]}
-    token = limited.signed_in("alex").cookies["session"]
-    program = at(limited, "1.2.3.4")
+def test_orders_are_limited_by_account_and_by_network(limited_web: Web) -> None:
+    limited_web.site.limits.limits = {**PLENTY, "order": LIMITS["order"]}
+    token = limited_web.signed_in("alex").cookies["session"]
+    program = at(limited_web, "1.2.3.4")
     program.headers["authorization"] = f"Bearer {token}"
     body = {"mark": "x", "addressName": "home"}
     found = [program.post("/api/v1/me/orders", json=body) for _ in range(12)]
@@ -229,7 +229,7 @@ OPEN = {
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     """A site in which the admin has used up all writes."""
     slow = {**PLENTY, "write": Limit(1, 10**9)}
-    with site_engine() as engine, serving(engine, tmp_path_factory.mktemp("data"), slow) as web:
+    with site_engine() as engine, serve_web(engine, tmp_path_factory.mktemp("data"), slow) as web:
         web.signed_in("ada", Role.EDITOR, Role.ADMIN)
         web.site.count_write("ada@example.com")
         yield web

@@ -76,7 +76,7 @@ def test_what_takes_long_holds_up_no_other_and_is_left_when_told_to_stop(store: 
         assert held.reached.wait(SECONDS)
 
         another = post(store, "Another radio")
-        wait_for(lambda: another.deal_id in told(store, "user1"))
+        wait_for(lambda: another.deal_id in deals_told_of(store, "user1"))
     finally:
         stop.set()
         held.go.set()
@@ -88,7 +88,7 @@ def test_what_takes_long_holds_up_no_other_and_is_left_when_told_to_stop(store: 
     assert store.run(view_hot_deal_progress(hot.deal_id)).done
 
 
-def told(store: Store, username: str) -> set[str]:
+def deals_told_of(store: Store, username: str) -> set[str]:
     """The deals that somebody has messages of."""
     return {message.deal_id for message in store.run(view_messages(username))}
 
@@ -155,7 +155,7 @@ def test_it_outlives_a_store_that_is_away(store: Store, monkeypatch: pytest.Monk
         wait_for(lambda: "UpdateItem" in refused and all(one.pause for one in worker.consuming))
         away.clear()
         made = post(store, "A radio")
-        wait_for(lambda: made.deal_id in told(store, "user1"))
+        wait_for(lambda: made.deal_id in deals_told_of(store, "user1"))
     finally:
         stop.set()
         thread.join(SECONDS)

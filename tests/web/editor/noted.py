@@ -12,6 +12,6 @@ def changes(web: Web) -> list[EditorChange]:
     return found
 
 
-def told(web: Web) -> list[tuple[str, str, str]]:
+def noted_changes(web: Web) -> list[tuple[str, str, str]]:
     """Who did what, and to what; newest first."""
     return [(change.who, str(change.action), change.what) for change in changes(web)]

@@ -6,7 +6,7 @@ import pytest
 
 from bigtime.systems.deals.brands import fetch_all_brands, fetch_brand
 from tests.web.browsing import Browser, Web, words
-from tests.web.editor.noted import changes, told
+from tests.web.editor.noted import changes, noted_changes
 
 NEW, POST, PREVIEW = "/editor/brands/new", "/editor/brands", "/editor/brands/preview"
 
@@ -21,7 +21,7 @@ def test_a_brand_is_made_and_everybody_sees_it(web: Web, erin: Browser, visitor:
     made = web.run(fetch_brand("tom & söhne"))
     assert (made.name, made.logo) == ("Tom & Söhne", "https://shop.example/logo.png")
     assert "Tom &amp; Söhne" in visitor.get("/brands").text
-    assert told(web) == [("erin", "created brand", "Tom & Söhne")]
+    assert noted_changes(web) == [("erin", "created brand", "Tom & Söhne")]
 
 
 def test_the_list_leads_to_a_brand_whatever_it_is_called(web: Web, erin: Browser) -> None:
@@ -48,7 +48,7 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_is_made(
         answer = erin.post(to, data={**form, "name": "Tom", field: typed})
         fault = answer.text.partition(f'id="{field}-fault">')[2].partition("<")[0]
         assert answer.status_code == 422 and says in words(fault), (field, typed)
-    assert web.run(fetch_all_brands()) == ["Apple", "Cast & Crumb"] and told(web) == []
+    assert web.run(fetch_all_brands()) == ["Apple", "Cast & Crumb"] and noted_changes(web) == []
 
 
 def test_nobody_is_told_of_a_brand_that_was_never_made(erin: Browser) -> None:
@@ -71,7 +71,7 @@ def test_the_preview_shows_the_card_and_makes_nothing(web: Web, erin: Browser) -
     assert "TS Tom & <Söhne>" in words(card(answer.text).replace("Söhne&gt;", "Söhne>"))
     assert 'href="https://shop.example/logo.png?a=1&amp;b=2" rel="nofollow noopener"' in answer.text
     assert 'value="Tom &amp; &lt;Söhne&gt;"' in answer.text
-    assert web.run(fetch_all_brands()) == ["Apple", "Cast & Crumb"] and told(web) == []
+    assert web.run(fetch_all_brands()) == ["Apple", "Cast & Crumb"] and noted_changes(web) == []
 
 
 def test_the_preview_follows_whoever_is_typing(erin: Browser) -> None:

@@ -18,7 +18,7 @@ from bigtime.systems.deals.featured import (
 )
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 NOBODY = "2" * 27
 OAK = {"description": "Oak."}
@@ -54,7 +54,7 @@ def test_a_deal_is_changed_and_everybody_sees_it(
     assert "$15.00" in visitor.get(f"/deals/{lamp.deal_id}").text
     for page in ("/", "/brands/APPLE", "/categories/HOME"):
         assert titles(visitor.get(page).text) == ["A better lamp"]
-    assert told(web) == [("erin", "changed deal", "A better lamp: title, price")]
+    assert noted_changes(web) == [("erin", "changed deal", "A better lamp: title, price")]
 
 
 def test_the_form_has_what_the_deal_says(erin: Browser, lamp: Deal) -> None:
@@ -72,7 +72,7 @@ def test_what_is_emptied_goes(web: Web, erin: Browser, lamp: Deal) -> None:
 def test_to_send_the_form_as_it_was_changes_nothing(web: Web, erin: Browser, lamp: Deal) -> None:
     answer = erin.submit(path(lamp), path(lamp), **OAK)
     assert answer.status_code == 303
-    assert now(web, lamp) == lamp and told(web) == []
+    assert now(web, lamp) == lamp and noted_changes(web) == []
 
 
 WRONG = [
@@ -96,7 +96,7 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_is_changed(
         beside = "list_price" if "list price" in says else field
         fault = answer.text.partition(f'id="{beside}-fault">')[2].partition("<")[0]
         assert answer.status_code == 422 and says in words(fault), (field, typed)
-    assert now(web, lamp) == lamp and told(web) == []
+    assert now(web, lamp) == lamp and noted_changes(web) == []
 
 
 def test_the_preview_changes_nothing(web: Web, erin: Browser, lamp: Deal) -> None:
@@ -119,7 +119,7 @@ def test_who_comes_second_is_told_and_sees_both(web: Web, erin: Browser, lamp: D
     assert late.status_code == 409
     assert "Someone else has changed this deal meanwhile" in late.text
     assert 'value="A blue lamp"' in late.text and "A red lamp</dd>" in late.text
-    assert now(web, lamp).title == "A red lamp" and told(web) == []
+    assert now(web, lamp).title == "A red lamp" and noted_changes(web) == []
 
 
 def test_who_has_seen_both_may_send_theirs_again(web: Web, erin: Browser, lamp: Deal) -> None:
@@ -149,7 +149,11 @@ def test_a_change_between_the_look_and_the_write_is_not_lost(
     web.site.store.hooks = (*hooks, retitled_meanwhile)
     late = erin.post(path(lamp), data={**form.fields, **OAK, "title": "A blue lamp"})
 
-    assert late.status_code == 409 and now(web, lamp).title == "A red lamp" and told(web) == []
+    assert (
+        late.status_code == 409
+        and now(web, lamp).title == "A red lamp"
+        and noted_changes(web) == []
+    )
 
 
 def test_a_deal_that_is_not_there_is_404(erin: Browser) -> None:

@@ -22,7 +22,7 @@ from bigtime.systems.deals.values import category_key
 from bigtime.web.desk.featured import Step, move_deals
 from tests.web.browsing import Browser, Reader, Web, titles, words
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 FRONT, CHOICE = "/editor/featured/front-page", "/editor/featured/editors-choice"
 HOME = "/editor/featured/categories/HOME"
@@ -49,17 +49,17 @@ def step(erin: Browser, path: str, **asked: str) -> Any:
 
 
 def publish(erin: Browser, path: str, **typed: str) -> Any:
-    return erin.post(path, data={**publishing(erin, path), **typed})
+    return erin.post(path, data={**publish_form(erin, path), **typed})
 
 
-def publishing(erin: Browser, path: str) -> dict[str, str]:
+def publish_form(erin: Browser, path: str) -> dict[str, str]:
     """The form that publishes, as it stands on the page."""
     forms = [one.fields for one in Reader(erin.get(path).text).forms if one.action == path]
     (form,) = [one for one in forms if "form_token" in one]
     return form
 
 
-def featured(web: Web) -> list[str]:
+def featured_titles(web: Web) -> list[str]:
     front, _ = web.run(fetch_front_page())
     return [featured_deal.title for featured_deal in front.featured_deals]
 
@@ -91,7 +91,7 @@ def test_what_is_published_stands_first_for_everybody(
     assert draft(erin.get(path).text) == [deal.deal_id for deal in chosen]
     name = {FRONT: "Front page", CHOICE: "Editor's choice", HOME: "Home"}[path]
     words_of = "1 deal" if count == 1 else f"{count} deals"
-    assert told(web) == [("erin", "featured deals", f"{name}: {words_of}")]
+    assert noted_changes(web) == [("erin", "featured deals", f"{name}: {words_of}")]
 
 
 def test_deals_are_added_by_id_address_or_from_the_latest(erin: Browser, lamps: list[Deal]) -> None:
@@ -131,7 +131,7 @@ def test_deals_are_moved_and_removed_in_the_draft_alone(
     assert draft(step(erin, FRONT, remove=two).text) == [one, three]
     assert draft(step(erin, FRONT, up=one).text) == [one, two, three]
     assert draft(step(erin, FRONT, remove="nothing").text) == [one, two, three]
-    assert featured(web) == [deal.title for deal in lamps[:3]] and told(web) == []
+    assert featured_titles(web) == [deal.title for deal in lamps[:3]] and noted_changes(web) == []
 
 
 @given(
@@ -157,7 +157,7 @@ def test_too_few_and_too_many_are_refused_and_the_draft_stays(
         answer = publish(erin, path, deals=ids(lamps[:count]))
         assert answer.status_code == 422 and says in words(answer.text)
         assert len(draft(answer.text)) == count
-    assert featured(web) == [] and told(web) == []
+    assert featured_titles(web) == [] and noted_changes(web) == []
 
 
 def test_the_number_that_is_allowed_is_shown(erin: Browser, lamps: list[Deal]) -> None:
@@ -181,15 +181,15 @@ def test_who_publishes_second_is_told_and_may_publish_again(
     assert late.status_code == 409
     assert "Someone else has published another choice meanwhile" in late.text
     assert draft(late.text) == [deal.deal_id for deal in lamps[2:4]]
-    assert featured(web) == [lamps[0].title] and told(web) == []
+    assert featured_titles(web) == [lamps[0].title] and noted_changes(web) == []
     assert publish(erin, FRONT, deals=ids(lamps[2:4])).status_code == 303
-    assert featured(web) == [deal.title for deal in lamps[2:4]]
+    assert featured_titles(web) == [deal.title for deal in lamps[2:4]]
 
 
 def test_what_is_published_between_the_look_and_the_write_is_not_lost(
     web: Web, erin: Browser, lamps: list[Deal]
 ) -> None:
-    form = publishing(erin, FRONT)
+    form = publish_form(erin, FRONT)
 
     def published_meanwhile(exchange: Exchange) -> None:
         if exchange.request.operation == "BatchGetItem":
@@ -200,7 +200,11 @@ def test_what_is_published_between_the_look_and_the_write_is_not_lost(
     web.site.store.hooks = (*hooks, published_meanwhile)
     late = erin.post(FRONT, data={**form, "deals": ids(lamps[2:4])})
 
-    assert late.status_code == 409 and featured(web) == [lamps[0].title] and told(web) == []
+    assert (
+        late.status_code == 409
+        and featured_titles(web) == [lamps[0].title]
+        and noted_changes(web) == []
+    )
 
 
 def test_a_deal_that_has_changed_is_brought_up_to_date_by_publishing(
@@ -232,7 +236,7 @@ def test_the_older_deals_keep_the_draft(erin: Browser, old_deals: OldDeals) -> N
     assert erin.get(f"{FRONT}?after=made-up").status_code == 400
 
 
-def focused(html: str) -> str:
+def focused_id(html: str) -> str:
     """The id of what has the focus when a page comes."""
     (found,) = re.findall(r'<(?:button|input)[^>]* id="([^"]*)"[^>]* autofocus', html)
     return str(found)
@@ -254,7 +258,7 @@ def test_the_focus_stays_with_the_deal_that_is_moved(erin: Browser, lamps: list[
         ({"add": "nonsense"}, "add"),
     ]
     for asked, stays in after:
-        assert focused(step(erin, FRONT, deals=deals, **asked).text) == stays, asked
-    assert focused(step(erin, FRONT, deals=one, remove=one).text) == "add"
-    assert focused(step(erin, FRONT, deals=one, up=one).text) == f"remove-{one}"
+        assert focused_id(step(erin, FRONT, deals=deals, **asked).text) == stays, asked
+    assert focused_id(step(erin, FRONT, deals=one, remove=one).text) == "add"
+    assert focused_id(step(erin, FRONT, deals=one, up=one).text) == f"remove-{one}"
     assert "autofocus" not in step(erin, FRONT, deals=deals).text

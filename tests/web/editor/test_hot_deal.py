@@ -12,7 +12,7 @@ from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker
 from tests.web.browsing import Browser, Web, words
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_everybody_is_told_by_the_second_process(web: Web, erin: Browser, lamp: 
     assert "31 users notified, 8 of 8 parts done." in words(page)
     (message,) = web.run(view_messages("user7"))
     assert message.deal_id == lamp.deal_id
-    assert told(web) == [("erin", "sent hot-deal message", "A lamp")]
+    assert noted_changes(web) == [("erin", "sent hot-deal message", "A lamp")]
 
 
 def test_to_ask_twice_sends_once_and_is_noted_once(web: Web, erin: Browser, lamp: Deal) -> None:
@@ -65,7 +65,7 @@ def test_to_ask_twice_sends_once_and_is_noted_once(web: Web, erin: Browser, lamp
     assert erin.post(path(lamp), data=token).status_code == 303
     work(web)
     assert len(web.run(view_messages("erin"))) == 1
-    assert len(told(web)) == 1
+    assert len(noted_changes(web)) == 1
 
 
 def test_the_way_there_is_on_the_desk_and_at_the_deal(erin: Browser, lamp: Deal) -> None:

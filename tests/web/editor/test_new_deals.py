@@ -12,7 +12,7 @@ from bigtime.site.design import IdempotencyRecord
 from bigtime.systems.deals.deals import fetch_brand_deals
 from bigtime.systems.deals.design import Deal
 from tests.web.browsing import Browser, Reader, Web, titles, words
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 NEW, POST, PREVIEW = "/editor/deals/new", "/editor/deals", "/editor/deals/preview"
 LAMP = {
@@ -50,7 +50,7 @@ def test_a_deal_is_posted_and_everybody_sees_it(web: Web, erin: Browser, visitor
     assert deal.description == "It <b>shines</b>."
     for page in ("/", "/brands/APPLE", "/categories/HOME"):
         assert titles(visitor.get(page).text) == ["A brass lamp"]
-    assert told(web) == [("erin", "created deal", "A brass lamp")]
+    assert noted_changes(web) == [("erin", "created deal", "A brass lamp")]
 
 
 def test_what_need_not_be_told_is_left_out(web: Web, erin: Browser) -> None:
@@ -67,7 +67,7 @@ def test_a_form_that_is_sent_twice_makes_one_deal(web: Web, erin: Browser) -> No
 
     assert first.status_code == second.status_code == 303
     assert first.headers["location"] == second.headers["location"]
-    assert len(deals_of(web)) == len(told(web)) == 1
+    assert len(deals_of(web)) == len(noted_changes(web)) == 1
 
 
 def test_the_same_deal_in_other_spelling_is_the_same(web: Web, erin: Browser) -> None:
@@ -95,12 +95,12 @@ def test_another_deal_in_a_form_that_was_sent_is_told_and_kept(web: Web, erin: B
     posted = erin.post(POST, data={**LAMP, **again.fields, "category_name": "HOME"})
     assert posted.status_code == 303
     assert sorted(deal.title for deal in deals_of(web)) == ["A brass lamp", "A tin lamp"]
-    assert len(told(web)) == 2
+    assert len(noted_changes(web)) == 2
 
 
 def test_two_forms_make_two_deals(web: Web, erin: Browser) -> None:
     assert send(erin).status_code == send(erin).status_code == 303
-    assert len(deals_of(web)) == len(told(web)) == 2
+    assert len(deals_of(web)) == len(noted_changes(web)) == 2
 
 
 WRONG = [
@@ -139,7 +139,7 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_is_made(
         fault = answer.text.partition(f'id="{field}-fault">')[2].partition("<")[0]
         assert says in words(fault)
         assert f"{field}-fault" in answer.text.partition(f'name="{field}"')[2].partition(">")[0]
-    assert deals_of(web) == [] and told(web) == []
+    assert deals_of(web) == [] and noted_changes(web) == []
 
 
 def test_what_was_typed_stays(erin: Browser) -> None:
@@ -169,7 +169,7 @@ def test_the_preview_shows_the_card_and_makes_nothing(web: Web, erin: Browser) -
     card = answer.text.partition('id="preview"')[2].partition("</section>")[0]
     assert "33% off A brass lamp Now $19.99 was $29.99 Apple in Home" in words(card)
     assert "It &lt;b&gt;shines&lt;/b&gt;." in card and "<b>" not in card
-    assert deals_of(web) == [] and told(web) == []
+    assert deals_of(web) == [] and noted_changes(web) == []
 
 
 def test_the_preview_shows_what_there_is_of_a_form_that_is_half_filled_in(erin: Browser) -> None:

@@ -14,7 +14,7 @@ from bigtime.systems.deals.featured import set_front_page_deals
 from bigtime.systems.deals.front_page import fetch_front_page
 from tests.web.browsing import Browser, Form, Reader, Web, words
 from tests.web.conftest import PostDeal
-from tests.web.editor.noted import told
+from tests.web.editor.noted import noted_changes
 
 FRONT = "/editor/featured/front-page"
 
@@ -65,7 +65,7 @@ def test_a_detour_does_not_hide_what_another_changed(
 
     assert (detour.status_code, late.status_code) == (status, 409)
     assert (now(web, lamp).title, now(web, lamp).price) == ("A lamp", Decimal(1))
-    assert [who for who, *_ in told(web)] == ["ed"]
+    assert [who for who, *_ in noted_changes(web)] == ["ed"]
 
 
 def overtaken(erin: Browser, ed: Browser, lamp: Deal) -> Any:
@@ -122,7 +122,7 @@ def test_a_change_that_is_sent_twice_is_no_conflict(web: Web, erin: Browser, lam
     for _ in range(2):
         answer = erin.post(path(lamp), data={**form, "title": "A blue lamp"})
         assert answer.status_code == 303
-    assert len(told(web)) == 1
+    assert len(noted_changes(web)) == 1
 
 
 # Featured deals
@@ -136,7 +136,7 @@ def lamps(web: Web, old_deals: Any) -> list[Deal]:
     return deals
 
 
-def featured(web: Web) -> list[str]:
+def featured_titles(web: Web) -> list[str]:
     front, _ = web.run(fetch_front_page())
     return [featured_deal.deal_id for featured_deal in front.featured_deals]
 
@@ -145,13 +145,13 @@ def ids(*deals: Deal) -> str:
     return ".".join(deal.deal_id for deal in deals)
 
 
-def drafting(html: str) -> dict[str, str]:
+def draft_fields(html: str) -> dict[str, str]:
     """The fields that every button of a draft sends with it."""
     return next(form.fields for form in Reader(html).forms if "form_token" not in form.fields)
 
 
-def pressed(erin: Browser, html: str, **button: str) -> Any:
-    return erin.get(FRONT, params={**drafting(html), **button})
+def press(erin: Browser, html: str, **button: str) -> Any:
+    return erin.get(FRONT, params={**draft_fields(html), **button})
 
 
 def published_by(editor: Browser, *deals: Deal) -> Any:
@@ -165,13 +165,13 @@ def test_a_draft_remembers_what_it_began_from(
     began = erin.get(FRONT).text
     assert published_by(ed, *lamps[:3], lamps[7]).status_code == 303
 
-    draft = pressed(erin, began, down=lamps[0].deal_id).text
-    draft = pressed(erin, draft, add="nonsense").text
+    draft = press(erin, began, down=lamps[0].deal_id).text
+    draft = press(erin, draft, add="nonsense").text
     late = erin.post(FRONT, data=form_in(draft, FRONT).fields)
 
     assert late.status_code == 409
-    assert featured(web) == [deal.deal_id for deal in (*lamps[:3], lamps[7])]
-    assert [who for who, *_ in told(web)] == ["ed"]
+    assert featured_titles(web) == [deal.deal_id for deal in (*lamps[:3], lamps[7])]
+    assert [who for who, *_ in noted_changes(web)] == ["ed"]
 
 
 def test_the_way_to_older_deals_remembers_it_too(
@@ -182,7 +182,7 @@ def test_the_way_to_older_deals_remembers_it_too(
     (older,) = [link for link in erin.links(FRONT) if "&after=" in link]
     published_by(ed, deals[1])
     late = erin.post(FRONT, data=form_in(erin.get(older).text, FRONT).fields)
-    assert late.status_code == 409 and featured(web) == [deals[1].deal_id]
+    assert late.status_code == 409 and featured_titles(web) == [deals[1].deal_id]
 
 
 def test_a_draft_that_does_not_say_what_it_began_from_overwrites_nothing(
@@ -190,7 +190,7 @@ def test_a_draft_that_does_not_say_what_it_began_from_overwrites_nothing(
 ) -> None:
     draft = erin.get(FRONT, params={"deals": ids(lamps[4])}).text
     assert erin.post(FRONT, data=form_in(draft, FRONT).fields).status_code == 409
-    assert featured(web) == [deal.deal_id for deal in lamps[:3]]
+    assert featured_titles(web) == [deal.deal_id for deal in lamps[:3]]
 
 
 def late_choice(erin: Browser, ed: Browser, lamps: list[Deal]) -> Any:
@@ -220,10 +220,10 @@ def test_one_of_theirs_is_added_to_mine(
     theirs = page.partition('aria-label="Theirs"')[2].partition("</ol>")[0]
     assert f'name="add" value="{lamps[7].deal_id}"' in theirs
     assert f'name="add" value="{lamps[0].deal_id}"' not in theirs  # it is in both
-    both = pressed(erin, page, add=lamps[7].deal_id).text
+    both = press(erin, page, add=lamps[7].deal_id).text
 
     assert erin.post(FRONT, data=form_in(both, FRONT).fields).status_code == 303
-    assert featured(web) == [deal.deal_id for deal in (*lamps[1:3], lamps[0], lamps[7])]
+    assert featured_titles(web) == [deal.deal_id for deal in (*lamps[1:3], lamps[0], lamps[7])]
 
 
 def test_my_choice_is_published_knowingly(
@@ -231,7 +231,7 @@ def test_my_choice_is_published_knowingly(
 ) -> None:
     mine = form_in(late_choice(erin, ed, lamps).text, FRONT).fields
     assert erin.post(FRONT, data=mine).status_code == 303
-    assert featured(web) == [deal.deal_id for deal in (*lamps[1:3], lamps[0])]
+    assert featured_titles(web) == [deal.deal_id for deal in (*lamps[1:3], lamps[0])]
 
 
 def test_a_choice_that_is_sent_twice_is_no_conflict(
@@ -241,4 +241,4 @@ def test_a_choice_that_is_sent_twice_is_no_conflict(
     for _ in range(2):
         answer = erin.post(FRONT, data={**form, "deals": ids(lamps[4])})
         assert answer.status_code == 303
-    assert featured(web) == [lamps[4].deal_id]
+    assert featured_titles(web) == [lamps[4].deal_id]

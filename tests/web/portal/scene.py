@@ -14,7 +14,7 @@ from bigtime.site.registration import join
 from bigtime.systems.portal.design import Campaign, Order, Tenant
 from bigtime.systems.portal.orders import list_orders
 from bigtime.systems.portal.tenants import tenant_of
-from tests.systems.portal.scenes import new_campaign, registered
+from tests.systems.portal.scenes import new_campaign, registered_tenant
 from tests.web.browsing import PASSWORD, Browser, Web
 
 EMAIL = "customer@example.com"
@@ -86,7 +86,7 @@ def prove(web: Web, browser: Browser, page: str, email: str = EMAIL) -> str:
 
 def customer(web: Web, email: str = EMAIL, username: str = "cara") -> tuple[Tenant, Browser]:
     """A registered tenant, and the browser in which its account is signed in."""
-    made = registered(web, email)
+    made = registered_tenant(web, email)
     web.run(join(email, PASSWORD, username, tenant_id=made.id))
     return made, web.session_of(email)
 

@@ -76,7 +76,7 @@ def several(web: Web, product: Product) -> Product:
     return product
 
 
-def listed(ada: Browser, query: str) -> set[str]:
+def listed_codes(ada: Browser, query: str) -> set[str]:
     found = [link for link in ada.links(f"{HERE}{query}") if link.startswith(f"{HERE}/")]
     return {one.removeprefix(f"{HERE}/") for one in found} - {"new"}
 
@@ -95,13 +95,17 @@ def listed(ada: Browser, query: str) -> set[str]:
 def test_campaigns_are_listed_by_when_they_run(
     ada: Browser, several: Product, which: str, expected: set[str]
 ) -> None:
-    assert listed(ada, f"?which={which}") == expected
+    assert listed_codes(ada, f"?which={which}") == expected
 
 
 def test_campaigns_are_listed_by_product(ada: Browser, several: Product) -> None:
-    assert listed(ada, f"?product={several.id}") == {"UPCOMING", "EXPIRED"}
-    assert listed(ada, f"?product={several.id}&which=all") == {"UPCOMING", "EXPIRED", "ARCHIVED"}
-    assert listed(ada, f"?product={several.id}&which=valid") == set()
+    assert listed_codes(ada, f"?product={several.id}") == {"UPCOMING", "EXPIRED"}
+    assert listed_codes(ada, f"?product={several.id}&which=all") == {
+        "UPCOMING",
+        "EXPIRED",
+        "ARCHIVED",
+    }
+    assert listed_codes(ada, f"?product={several.id}&which=valid") == set()
 
 
 @pytest.mark.parametrize("query", ["?which=some", "?product=PRODUCT&which=expired"])
@@ -125,7 +129,7 @@ def test_a_list_goes_on_with_the_same_filters(web: Web, ada: Browser, product: P
     page = f"{HERE}?product={product.id}&which=valid"
     (more,) = [link for link in ada.links(page) if "after=" in link]
     assert f"product={product.id}" in more and "which=valid" in more
-    assert len(listed(ada, more.removeprefix(HERE))) == 2
+    assert len(listed_codes(ada, more.removeprefix(HERE))) == 2
     assert ada.get(f"{HERE}?after={more.rpartition('=')[2]}").status_code == 400
 
 

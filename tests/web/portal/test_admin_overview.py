@@ -22,8 +22,8 @@ from tests.systems.portal.scenes import (
     new_campaign,
     new_product,
     new_tenant,
-    registered,
-    validated,
+    registered_tenant,
+    validated_tenant,
 )
 from tests.web.browsing import Browser, Web, words
 from tests.web.portal.scene import later, letters
@@ -33,8 +33,8 @@ REMINDERS = "/admin/reminders"
 
 def test_the_overview_counts_and_lists(web: Web, ada: Browser, product: Product) -> None:
     new_tenant(web, "a@example.com")
-    validated(web, "b@example.com")
-    registered(web, "c@example.com")
+    validated_tenant(web, "b@example.com")
+    registered_tenant(web, "c@example.com")
     web.run(soft_delete_tenant(new_tenant(web, "d@example.com").id, by=ADMIN))
     web.run(soft_delete_product(new_product(web, name="Gone").id, by=ADMIN))
     new_campaign(
@@ -117,7 +117,7 @@ def fresh(web: Web) -> Tenant:
 def test_unvalidated_tenants_of_the_last_day_are_listed(
     web: Web, ada: Browser, fresh: Tenant
 ) -> None:
-    validated(web, "proven@example.com")
+    validated_tenant(web, "proven@example.com")
     page = ada.get(REMINDERS).text
     assert fresh.email in page and "proven@example.com" not in page
     later(web, days=1, minutes=1)

@@ -19,8 +19,15 @@ from bigtime.systems.portal.tenants import (
     update_tenant,
 )
 from bigtime.systems.portal.values import Status
-from tests.systems.portal.scenes import ADMIN, NOBODY, new_tenant, registered, validated
+from tests.systems.portal.scenes import (
+    ADMIN,
+    NOBODY,
+    new_tenant,
+    registered_tenant,
+    validated_tenant,
+)
 from tests.web.browsing import Browser, Reader, Web, words
+from tests.web.portal.waiting import eventually
 
 HERE = "/admin/tenants"
 ADA = "ada@example.com"
@@ -31,7 +38,7 @@ def now_is(web: Web, tenant: Tenant) -> Tenant:
     return found
 
 
-def listed(ada: Browser, query: str = "") -> list[str]:
+def listed_ids(ada: Browser, query: str = "") -> list[str]:
     """The addresses on a page of the list."""
     page = ada.get(f"{HERE}{query}")
     assert page.status_code == 200
@@ -43,18 +50,20 @@ def listed(ada: Browser, query: str = "") -> list[str]:
 
 
 def test_tenants_are_listed_by_status_and_whether_they_are_archived(web: Web, ada: Browser) -> None:
-    new, proven = new_tenant(web, "new@example.com"), validated(web, "proven@example.com")
+    new, proven = new_tenant(web, "new@example.com"), validated_tenant(web, "proven@example.com")
     gone = new_tenant(web, "gone@example.com")
     web.run(soft_delete_tenant(gone.id, by=ADMIN))
-    assert sorted(listed(ada)) == sorted([new.id, proven.id])
-    assert listed(ada, "?which=UNVALIDATED") == [new.id]
-    assert sorted(listed(ada, "?which=UNVALIDATED&archived=yes")) == sorted([new.id, gone.id])
-    assert listed(ada, "?which=VALIDATED") == [proven.id]
-    assert listed(ada, "?which=deleted") == [gone.id]
-    assert len(listed(ada, "?archived=yes")) == 3
-    assert listed(ada, "?which=SUSPENDED") == []
+    assert sorted(listed_ids(ada)) == sorted([new.id, proven.id])
+    assert listed_ids(ada, "?which=UNVALIDATED") == [new.id]
+    assert sorted(listed_ids(ada, "?which=UNVALIDATED&archived=yes")) == sorted([new.id, gone.id])
+    assert listed_ids(ada, "?which=VALIDATED") == [proven.id]
+    assert listed_ids(ada, "?which=deleted") == [gone.id]
+    assert len(listed_ids(ada, "?archived=yes")) == 3
+    assert listed_ids(ada, "?which=SUSPENDED") == []
     told = words(ada.get(HERE).text)
     assert "1 unvalidated, 1 validated, 0 registered, 0 suspended" in told
+    new_tenant(web, "another@example.com")
+    eventually(lambda: "2 unvalidated, 1 validated" in words(ada.get(HERE).text))
 
 
 @pytest.mark.parametrize("which", ["", "UNVALIDATED", "deleted"])
@@ -64,18 +73,18 @@ def test_tenants_are_listed_by_when_they_came(web: Web, ada: Browser, which: str
         web.run(soft_delete_tenant(made.id, by=ADMIN))
     today = datetime.now(UTC).date()
     tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
-    assert listed(ada, f"?which={which}&since={today}&until={today}") == [made.id]
-    assert listed(ada, f"?which={which}&since={tomorrow}") == []
-    assert listed(ada, f"?which={which}&until={yesterday}") == []
+    assert listed_ids(ada, f"?which={which}&since={today}&until={today}") == [made.id]
+    assert listed_ids(ada, f"?which={which}&since={tomorrow}") == []
+    assert listed_ids(ada, f"?which={which}&until={yesterday}") == []
 
 
 def test_a_list_goes_on_with_the_same_filters(web: Web, ada: Browser) -> None:
     made = {new_tenant(web, f"t{number}@example.com").id for number in range(30)}
-    validated(web, "other@example.com")
-    first = listed(ada, "?which=UNVALIDATED")
+    validated_tenant(web, "other@example.com")
+    first = listed_ids(ada, "?which=UNVALIDATED")
     (more,) = [link for link in ada.links(f"{HERE}?which=UNVALIDATED") if "after=" in link]
     assert "which=UNVALIDATED" in more
-    second = listed(ada, more.removeprefix(HERE))
+    second = listed_ids(ada, more.removeprefix(HERE))
     assert (len(first), len(second), {*first, *second}) == (20, 10, made)
     assert ada.get(f"{HERE}?after={more.rpartition('=')[2]}").status_code == 400
 
@@ -240,20 +249,20 @@ def test_a_tenant_that_is_none_is_unknown(ada: Browser, tenant_id: str) -> None:
 # Statuses
 
 
-def offered(ada: Browser, tenant: Tenant) -> list[str]:
+def offered_moves(ada: Browser, tenant: Tenant) -> list[str]:
     text = ada.get(f"{HERE}/{tenant.id}").text
     return [one.value for one in Status if f'name="status" value="{one.value}"' in text]
 
 
 def test_only_moves_along_the_lifecycle_are_offered(web: Web, ada: Browser) -> None:
-    assert offered(ada, new_tenant(web, "a@example.com")) == ["VALIDATED"]
-    assert offered(ada, validated(web, "b@example.com")) == ["REGISTERED"]
-    assert offered(ada, registered(web, "c@example.com")) == ["SUSPENDED"]
-    suspended = validated(web, "d@example.com")
+    assert offered_moves(ada, new_tenant(web, "a@example.com")) == ["VALIDATED"]
+    assert offered_moves(ada, validated_tenant(web, "b@example.com")) == ["REGISTERED"]
+    assert offered_moves(ada, registered_tenant(web, "c@example.com")) == ["SUSPENDED"]
+    suspended = validated_tenant(web, "d@example.com")
     web.run(suspend_tenant(suspended.id, "unpaid", by=ADMIN))
-    assert offered(ada, suspended) == ["VALIDATED", "REGISTERED"]
+    assert offered_moves(ada, suspended) == ["VALIDATED", "REGISTERED"]
     web.run(soft_delete_tenant(suspended.id, by=ADMIN))
-    assert offered(ada, suspended) == []
+    assert offered_moves(ada, suspended) == []
 
 
 def move(ada: Browser, tenant: Tenant, status: str, **but: str) -> Any:
@@ -284,7 +293,7 @@ def test_a_move_that_is_not_allowed_is_refused(
 
 
 def test_a_move_from_a_status_that_it_no_longer_has_is_refused(web: Web, ada: Browser) -> None:
-    made = validated(web)
+    made = validated_tenant(web)
     refused = move(ada, made, "REGISTERED", expected="UNVALIDATED")
     assert refused.status_code == 409
     assert now_is(web, made).status == Status.VALIDATED

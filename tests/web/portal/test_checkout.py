@@ -324,17 +324,17 @@ def test_what_somebody_writes_stays_text(web: Web, visitor: Browser) -> None:
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
         yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
-def test_checkouts_are_limited(limited: Web) -> None:
-    product = new_product(limited)
-    browser = limited.browser()
+def test_checkouts_are_limited(limited_web: Web) -> None:
+    product = new_product(limited_web)
+    browser = limited_web.browser()
     page = checkout_page(product.id)
     asked = give_address(browser, page)
-    browser.submit(asked, asked, code=code_for(limited))
+    browser.submit(asked, asked, code=code_for(limited_web))
     statuses = [order(browser, page).status_code for _ in range(11)]
     assert statuses == [303] * 10 + [429]

@@ -23,7 +23,7 @@ from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
 from bigtime.web.pages.app_context import codes_of
 from bigtime.wire import Steps
-from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated
+from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated_tenant
 from tests.web.browsing import Browser, Reader, Web, make_web, words
 from tests.web.portal.scene import (
     EMAIL,
@@ -50,7 +50,7 @@ def ask(browser: Browser, email: str = EMAIL) -> str:
     return location
 
 
-def told(browser: Browser, page: str, code: str) -> str:
+def answer_to_code(browser: Browser, page: str, code: str) -> str:
     """What is said of a code that will not do."""
     refused = browser.submit(page, page, code=code)
     assert refused.status_code == 422
@@ -97,7 +97,7 @@ def test_a_code_works_once(web: Web, visitor: Browser, product: Product) -> None
     code = code_for(web)
     assert visitor.submit(page, page, code=code).status_code == 303
     other = web.browser()
-    assert told(other, page, code) == WRONG
+    assert answer_to_code(other, page, code) == WRONG
 
 
 def test_a_code_may_have_spaces_in_it(web: Web, visitor: Browser, product: Product) -> None:
@@ -109,15 +109,17 @@ def test_a_code_may_have_spaces_in_it(web: Web, visitor: Browser, product: Produ
 def test_five_wrong_codes_are_all_there_are(web: Web, visitor: Browser, product: Product) -> None:
     page = give_address(visitor, checkout_page(product.id))
     code = code_for(web)
-    assert [told(visitor, page, wrong(code)) for _ in range(6)] == [WRONG] * 4 + [SPENT] * 2
-    assert told(visitor, page, code) == SPENT
+    assert [answer_to_code(visitor, page, wrong(code)) for _ in range(6)] == [WRONG] * 4 + [
+        SPENT
+    ] * 2
+    assert answer_to_code(visitor, page, code) == SPENT
     assert tenant(web).status == Status.UNVALIDATED
 
 
 def test_a_code_is_good_for_ten_minutes(web: Web, visitor: Browser, product: Product) -> None:
     page = give_address(visitor, checkout_page(product.id))
     later(web, minutes=10, seconds=1)
-    assert told(visitor, page, code_for(web)) == OLD
+    assert answer_to_code(visitor, page, code_for(web)) == OLD
 
 
 def test_another_code_takes_the_place_of_the_first(
@@ -126,13 +128,13 @@ def test_another_code_takes_the_place_of_the_first(
     page = give_address(visitor, checkout_page(product.id))
     first = code_for(web)
     for _ in range(5):
-        told(visitor, page, wrong(first))
+        answer_to_code(visitor, page, wrong(first))
     sent = visitor.submit(page, f"{page}/again")
     assert sent.headers["location"] == f"{page}?sent=again"
     assert "A new code is on its way." in words(visitor.get(sent.headers["location"]).text)
     second = code_for(web)
     if first != second:
-        assert told(visitor, page, first) == WRONG
+        assert answer_to_code(visitor, page, first) == WRONG
     assert visitor.submit(page, page, code=second).status_code == 303
 
 
@@ -166,24 +168,24 @@ def test_a_code_that_can_be_none_is_a_wrong_field_and_no_try(
 
 def test_a_customer_and_nobody_are_answered_in_the_same_words(web: Web) -> None:
     """Step by step: whoever asks with an address learns nothing about it."""
-    validated(web, EMAIL)
+    validated_tenant(web, EMAIL)
     seen = []
     for email in (EMAIL, "nobody@example.com"):
         browser = web.browser()
         page = ask(browser, email)
         shown = browser.get(page).text.replace(email, "?").replace(page, "?")
         shown = re.sub(r'value="[^"]{20,}"', "", shown)
-        said = [told(browser, page, "x00000") for _ in range(7)]
+        said = [answer_to_code(browser, page, "x00000") for _ in range(7)]
         browser.submit(page, f"{page}/again")
         later(web, minutes=11)
-        said.append(told(browser, page, "x00000"))
+        said.append(answer_to_code(browser, page, "x00000"))
         seen.append((shown, said))
     assert seen[0] == seen[1]
     assert letters(web, "nobody@example.com") == []
 
 
 def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engine) -> None:
-    validated(web, EMAIL)
+    validated_tenant(web, EMAIL)
     codes = codes_of(web.site)
     written = []
     for email in (EMAIL, "nobody@example.com"):
@@ -227,13 +229,13 @@ def test_who_orders_meanwhile_is_found_by_the_next_code(web: Web, visitor: Brows
 def test_who_has_a_closed_account_is_written_so_and_others_see_no_difference(
     web: Web, visitor: Browser, product: Product, close: str
 ) -> None:
-    made = validated(web)
+    made = validated_tenant(web)
     if close == "suspended":
         web.run(suspend_tenant(made.id, "unpaid", by=ADMIN))
     else:
         web.run(soft_delete_tenant(made.id, by=ADMIN))
     page = give_address(visitor, checkout_page(product.id))
-    assert told(visitor, page, "123456") == WRONG
+    assert answer_to_code(visitor, page, "123456") == WRONG
     assert visitor.submit(page, f"{page}/again").status_code == 303
     (letter,) = letters(web)
     assert "closed or suspended" in letter.text
@@ -253,7 +255,7 @@ def test_a_closed_account_that_never_confirmed_its_address_is_sent_nothing(
 def test_who_is_suspended_after_the_code_was_sent_does_not_come_in(
     web: Web, visitor: Browser, product: Product
 ) -> None:
-    made = validated(web)
+    made = validated_tenant(web)
     page = give_address(visitor, checkout_page(product.id))
     web.run(suspend_tenant(made.id, "unpaid", by=ADMIN))
     refused = visitor.submit(page, page, code=code_for(web))
@@ -268,18 +270,18 @@ def test_a_stranger_burns_no_code_of_another(web: Web, visitor: Browser, product
     stranger = web.browser()
     theirs = ask(stranger)
     for _ in range(6):
-        told(stranger, theirs, wrong(code))
-    assert told(stranger, theirs, code) == SPENT
+        answer_to_code(stranger, theirs, wrong(code))
+    assert answer_to_code(stranger, theirs, code) == SPENT
     assert visitor.submit(page, page, code=code).status_code == 303
 
 
 def test_a_code_works_on_the_page_that_asked_for_it_alone(web: Web, visitor: Browser) -> None:
-    validated(web)
+    validated_tenant(web)
     first = ask(visitor)
     code = code_for(web)
     second = ask(visitor)
     if code != code_for(web):
-        assert told(visitor, second, code) == WRONG
+        assert answer_to_code(visitor, second, code) == WRONG
     assert visitor.submit(first, first, code=code).status_code == 303
 
 
@@ -287,7 +289,7 @@ def test_a_code_works_on_the_page_that_asked_for_it_alone(web: Web, visitor: Bro
 
 
 def test_a_validated_customer_comes_in_with_a_code(web: Web, visitor: Browser) -> None:
-    validated(web)
+    validated_tenant(web)
     page = ask(visitor)
     done = visitor.submit(page, page, code=code_for(web))
     assert (done.status_code, done.headers["location"]) == (303, "/portal")
@@ -295,7 +297,7 @@ def test_a_validated_customer_comes_in_with_a_code(web: Web, visitor: Browser) -
 
 
 def test_the_page_asked_for_is_come_back_to(web: Web, visitor: Browser) -> None:
-    validated(web)
+    validated_tenant(web)
     asked = visitor.get("/portal/orders?after=x")
     assert asked.headers["location"] == "/portal/confirm?next=/portal/orders%3Fafter%3Dx"
     sent = visitor.submit(asked.headers["location"], "/portal/confirm", email=EMAIL)
@@ -306,7 +308,7 @@ def test_the_page_asked_for_is_come_back_to(web: Web, visitor: Browser) -> None:
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example"])
 def test_nobody_is_sent_on_to_another_site(web: Web, visitor: Browser, elsewhere: str) -> None:
-    validated(web)
+    validated_tenant(web)
     sent = visitor.submit("/portal/confirm", "/portal/confirm", email=EMAIL, next=elsewhere)
     page = sent.headers["location"]
     done = visitor.submit(page, page, code=code_for(web))
@@ -388,15 +390,15 @@ def test_a_form_from_elsewhere_does_nothing(web: Web, visitor: Browser, product:
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     """A site with the limits that it has in earnest."""
     front, store = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front, follow_redirects=False) as served:
         yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
-def test_codes_are_limited_by_where_they_are_asked_from(limited: Web) -> None:
-    browser = limited.browser()
+def test_codes_are_limited_by_where_they_are_asked_from(limited_web: Web) -> None:
+    browser = limited_web.browser()
     for number in range(5):
         ask(browser, f"c{number}@example.com")
     refused = browser.submit("/portal/confirm", "/portal/confirm", email="c6@example.com")
@@ -405,22 +407,22 @@ def test_codes_are_limited_by_where_they_are_asked_from(limited: Web) -> None:
     assert "Too many attempts" in refused.text and 'value="c6@example.com"' in refused.text
 
 
-def test_codes_are_limited_by_the_mailbox_that_gets_them(limited: Web) -> None:
-    limited.site.limits.limits = {**LIMITS, "one-time code": LIMITS["log in as"]}
-    product = new_product(limited)
-    browser = limited.browser()
+def test_codes_are_limited_by_the_mailbox_that_gets_them(limited_web: Web) -> None:
+    limited_web.site.limits.limits = {**LIMITS, "one-time code": LIMITS["log in as"]}
+    product = new_product(limited_web)
+    browser = limited_web.browser()
     for _ in range(5):
         give_address(browser, checkout_page(product.id), "Customer@example.com")
     page = checkout_page(product.id)
     refused = browser.submit(page, "/portal/checkout/email", email=EMAIL)
     assert refused.status_code == 429
     assert f'value="{EMAIL}"' in refused.text
-    assert len(letters(limited)) == 5
+    assert len(letters(limited_web)) == 5
     assert give_address(browser, page, "other@example.com")
 
 
-def test_tries_are_limited_by_where_they_come_from(limited: Web) -> None:
-    browser = limited.browser()
+def test_tries_are_limited_by_where_they_come_from(limited_web: Web) -> None:
+    browser = limited_web.browser()
     page = ask(browser)
     answers = [browser.submit(page, page, code="000000") for _ in range(21)]
     assert [answer.status_code for answer in answers] == [422] * 20 + [429]

@@ -23,7 +23,7 @@ def cara(web: Web) -> Browser:
     return customer(web)[1]
 
 
-def ordered(web: Web, product: Product, *, campaign: str | None = None) -> Order:
+def place_order_for(web: Web, product: Product, *, campaign: str | None = None) -> Order:
     made: Order = web.run(place_order(tenant(web).id, {product.id: 1}, campaign))
     return made
 
@@ -35,7 +35,7 @@ def test_who_is_nobody_shows_the_mailbox_first(visitor: Browser, page: str) -> N
 
 
 def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product: Product) -> None:
-    made = [ordered(web, product).id for _ in range(28)]
+    made = [place_order_for(web, product).id for _ in range(28)]
     first = cara.get("/portal/orders").text
     (more,) = [link for link in cara.links("/portal/orders") if "after=" in link]
     second = cara.get(more).text
@@ -46,7 +46,7 @@ def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product:
 
 def test_anothers_cursor_leads_nowhere(web: Web, cara: Browser, product: Product) -> None:
     for _ in range(26):
-        ordered(web, product)
+        place_order_for(web, product)
     (more,) = [link for link in cara.links("/portal/orders") if "after=" in link]
     _, other = customer(web, "other@example.com", "otto")
     assert other.get(more).status_code == 400
@@ -56,7 +56,7 @@ def test_anothers_cursor_leads_nowhere(web: Web, cara: Browser, product: Product
 def test_an_order_shows_what_it_was_whatever_became_of_it(
     web: Web, cara: Browser, campaign: Campaign, product: Product
 ) -> None:
-    order = ordered(web, product, campaign="SUMMER2026")
+    order = place_order_for(web, product, campaign="SUMMER2026")
     web.run(update_product(product.id, {"price": "1", "name": "Cheap"}, by=ADMIN))
     web.run(update_campaign("SUMMER2026", {"description": "Another"}, by=ADMIN))
     told = words(cara.get(f"/portal/orders/{order.id}").text)
@@ -67,7 +67,7 @@ def test_an_order_shows_what_it_was_whatever_became_of_it(
 
 
 def test_anothers_order_is_as_unknown_as_none(web: Web, cara: Browser, product: Product) -> None:
-    order = ordered(web, product)
+    order = place_order_for(web, product)
     _, other = customer(web, "other@example.com", "otto")
     answers = [other.get(f"/portal/orders/{one}") for one in (order.id, NO_ORDER, "x")]
     assert {answer.status_code for answer in answers} == {404}
@@ -105,7 +105,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(web: Web, cara
 def test_who_is_suspended_sees_orders_and_changes_nothing(
     web: Web, cara: Browser, product: Product
 ) -> None:
-    order = ordered(web, product)
+    order = place_order_for(web, product)
     form = cara.form("/portal", DETAILS)
     web.run(suspend_tenant(tenant(web).id, "unpaid", by=ADMIN))
     page = cara.get("/portal")

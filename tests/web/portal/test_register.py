@@ -16,7 +16,7 @@ from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.records import audit_log
 from bigtime.systems.portal.registration import override_tenant_status, suspend_tenant
 from bigtime.systems.portal.values import Status
-from tests.systems.portal.scenes import ADMIN, registered
+from tests.systems.portal.scenes import ADMIN, registered_tenant
 from tests.web.browsing import PASSWORD, Browser, Web, words
 from tests.web.portal.scene import (
     EMAIL,
@@ -296,7 +296,7 @@ def test_a_form_from_elsewhere_opens_nothing(web: Web, buyer: Browser) -> None:
 
 
 def test_logging_in_afterwards_shows_what_is_there(web: Web, visitor: Browser) -> None:
-    registered(web)
+    registered_tenant(web)
     sent = visitor.submit("/portal/confirm", "/portal/confirm", email=EMAIL)
     page = sent.headers["location"]
     visitor.submit(page, page, code=code_for(web))

@@ -33,14 +33,14 @@ def ask(browser: Browser, **typed: str) -> str:
     return location
 
 
-def said(browser: Browser, page: str, code: str, **typed: str) -> str:
+def answer_to_code(browser: Browser, page: str, code: str, **typed: str) -> str:
     """What is said of a code that will not do."""
     refused = browser.submit(page, page, code=code, **typed)
     assert refused.status_code == 422
     return refused.text.partition('id="code-fault">')[2].partition("<")[0]
 
 
-def unconfirmed(web: Web) -> Browser:
+def unconfirmed_member(web: Web) -> Browser:
     """A member of the time before addresses were confirmed."""
     browser = web.signed_in("alex")
     web.run(update(Account.key(EMAIL), confirmed_at=None))
@@ -89,7 +89,7 @@ def test_an_order_is_mailed_to_a_confirmed_address_without_what_was_typed(
 def test_nothing_but_the_code_is_mailed_to_an_address_that_is_not_confirmed(
     web: Web, post_deal: PostDeal
 ) -> None:
-    alex = unconfirmed(web)
+    alex = unconfirmed_member(web)
     page = buy(alex, web, post_deal)
     assert "Your order was placed." in page.text and "A lamp" in page.text
     assert "confirmation e-mail is on its way" not in page.text
@@ -97,7 +97,7 @@ def test_nothing_but_the_code_is_mailed_to_an_address_that_is_not_confirmed(
 
 
 def test_a_banner_says_how_to_confirm_until_it_is_done(web: Web) -> None:
-    alex = unconfirmed(web)
+    alex = unconfirmed_member(web)
     for page in ("/", "/me", "/cart"):
         assert "Confirm your e-mail" in alex.get(page).text
     page = alex.submit("/", "/me/confirm-email").headers["location"]
@@ -124,10 +124,10 @@ def test_a_wrong_code_is_refused_five_times_and_then_also_the_right_one(
 ) -> None:
     page = ask(visitor)
     code = code_for(web, EMAIL)
-    found = [said(visitor, page, wrong(code)) for _ in range(5)]
+    found = [answer_to_code(visitor, page, wrong(code)) for _ in range(5)]
     assert [text[:11] for text in found] == ["This is not"] * 4 + ["There were "]
-    assert said(visitor, page, code).startswith("There were too many")
-    assert said(visitor, page, "\u00e91\uff12").startswith("There were too many")
+    assert answer_to_code(visitor, page, code).startswith("There were too many")
+    assert answer_to_code(visitor, page, "\u00e91\uff12").startswith("There were too many")
 
 
 def test_another_code_is_sent_and_the_former_one_no_longer_works(
@@ -140,7 +140,7 @@ def test_another_code_is_sent_and_the_former_one_no_longer_works(
     assert "A new code is on its way." in visitor.get(again.headers["location"]).text
     second = code_for(web, EMAIL)
     if first != second:
-        assert said(visitor, page, first).startswith("This is not")
+        assert answer_to_code(visitor, page, first).startswith("This is not")
     assert visitor.submit(page, page, code=f" {second[:3]} {second[3:]} ").status_code == 303
 
 
@@ -148,7 +148,7 @@ def test_a_code_is_good_for_ten_minutes_and_once(web: Web, visitor: Browser) -> 
     page = ask(visitor)
     code = code_for(web, EMAIL)
     later(web, minutes=11)
-    assert said(visitor, page, code).startswith("No code was sent, or it is too old")
+    assert answer_to_code(visitor, page, code).startswith("No code was sent, or it is too old")
     other = web.browser()
     join_as(web, other, username="bo", email="bo@example.com")
     assert [check.email for check in web.run(scan_all(PendingCheck))] == [EMAIL]
@@ -160,7 +160,7 @@ def test_the_code_of_one_check_opens_no_other(web: Web, visitor: Browser) -> Non
     ask(other, username="bo", email="bo@example.com")
     code = code_for(web, "bo@example.com")
     if code != code_for(web, EMAIL):
-        assert said(visitor, mine, code).startswith("This is not")
+        assert answer_to_code(visitor, mine, code).startswith("This is not")
     assert visitor.post(mine, data={"code": code}).status_code == 400  # without our token
 
 
@@ -186,7 +186,7 @@ def test_the_password_is_stored_nowhere_before_the_code(web: Web, visitor: Brows
 # Nobody learns who has an account
 
 
-def shown(browser: Browser, page: str, *codes: str) -> list[str]:
+def visible_words(browser: Browser, page: str, *codes: str) -> list[str]:
     """All that a sign-up shows, without what is its own: ids, tokens, the address."""
     own = re.compile(r'(confirm-email/|form_token" value=")[\w=-]+|\w+@example.com')
     refused = [browser.submit(page, page, code=code) for code in codes]
@@ -200,7 +200,7 @@ def test_a_sign_up_with_a_known_address_looks_like_any_other(web: Web) -> None:
     pages = [ask(new, email="new@example.com"), ask(known, email="known@example.com")]
     if code_for(web, "new@example.com") == "000000":
         codes = ["111111"] * 6
-    assert shown(new, pages[0], *codes) == shown(known, pages[1], *codes)
+    assert visible_words(new, pages[0], *codes) == visible_words(known, pages[1], *codes)
     assert new.submit(pages[0], f"{pages[0]}/again").status_code == 303
     assert known.submit(pages[1], f"{pages[1]}/again").status_code == 303
 
@@ -281,7 +281,7 @@ def test_a_reset_with_an_unknown_address_looks_like_any_other(web: Web) -> None:
     assert letters(web, "nobody@example.com") == []
     code = wrong(code_for(web, EMAIL))
     found = [
-        [said(browser, page, code, password=NEW) for _ in range(6)]
+        [answer_to_code(browser, page, code, password=NEW) for _ in range(6)]
         for browser, page in zip((known, unknown), pages, strict=True)
     ]
     assert found[0] == found[1]

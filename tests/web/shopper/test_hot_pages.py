@@ -57,7 +57,7 @@ def pages(web: Web, old_deals: OldDeals) -> list[str]:
     return [where.get(page, page) for page in PAGES]
 
 
-def seen(answer: Response) -> tuple[int, str, list[tuple[str, str]]]:
+def answer_facts(answer: Response) -> tuple[int, str, list[tuple[str, str]]]:
     headers = [(name, value) for name, value in answer.headers.items() if name != "x-request-id"]
     return answer.status_code, answer.text, sorted(headers)
 
@@ -94,7 +94,7 @@ def test_a_hot_answer_equals_the_cold_one(web: Web, pages: list[str], who: str) 
         web.site.cache.clear()
         cold = browser.get(path)
         assert cold.status_code == 200
-        assert seen(hot) == seen(cold)
+        assert answer_facts(hot) == answer_facts(cold)
 
 
 def test_what_is_one_visitors_is_on_no_other_visitors_page(web: Web, pages: list[str]) -> None:

@@ -18,7 +18,7 @@ OldDeals = Callable[[int], list[Deal]]
 
 
 @pytest.fixture
-def told(web: Web, alex: Browser, old_deals: OldDeals) -> Callable[[int], list[Message]]:
+def tell_alex(web: Web, alex: Browser, old_deals: OldDeals) -> Callable[[int], list[Message]]:
     """Tells Alex of so many deals."""
 
     def tell(count: int) -> list[Message]:
@@ -44,8 +44,8 @@ def test_who_was_told_nothing_is_told_so(alex: Browser) -> None:
     assert badge(alex) == ""
 
 
-def test_messages_are_listed_newest_first_page_by_page(alex: Browser, told: Told) -> None:
-    messages = told(30)
+def test_messages_are_listed_newest_first_page_by_page(alex: Browser, tell_alex: Told) -> None:
+    messages = tell_alex(30)
     for path in ("/inbox", "/inbox?show=unread"):
         page = alex.get(path)
         shown = [link for link in Reader(page.text).links if link.startswith("/inbox/")]
@@ -55,21 +55,23 @@ def test_messages_are_listed_newest_first_page_by_page(alex: Browser, told: Told
 
 
 @pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1"), (30, "30"), (120, "99+")])
-def test_the_badge_counts_what_is_unread(alex: Browser, told: Told, count: int, says: str) -> None:
-    told(count)
+def test_the_badge_counts_what_is_unread(
+    alex: Browser, tell_alex: Told, count: int, says: str
+) -> None:
+    tell_alex(count)
     for path in ("/", "/brands/APPLE", "/me"):
         assert badge(alex, path) == says
 
 
-def test_a_message_leads_to_its_deal(alex: Browser, told: Told) -> None:
-    (message,) = told(1)
+def test_a_message_leads_to_its_deal(alex: Browser, tell_alex: Told) -> None:
+    (message,) = tell_alex(1)
     page = alex.get(f"/inbox/{message.message_id}")
     assert "Hot: Lamp 0" in words(page.text)
     assert f"/deals/{message.deal_id}" in Reader(page.text).links
 
 
-def test_reading_one_takes_it_from_the_unread(web: Web, alex: Browser, told: Told) -> None:
-    messages = told(3)
+def test_reading_one_takes_it_from_the_unread(web: Web, alex: Browser, tell_alex: Told) -> None:
+    messages = tell_alex(3)
     path = f"/inbox/{messages[1].message_id}"
     assert badge(alex) == "3"
     done = alex.submit("/inbox", f"{path}/read")
@@ -79,8 +81,8 @@ def test_reading_one_takes_it_from_the_unread(web: Web, alex: Browser, told: Tol
     assert f"{path}/read" not in [form.action for form in Reader(alex.get("/inbox").text).forms]
 
 
-def test_reading_twice_is_reading_once(alex: Browser, told: Told) -> None:
-    (message,) = told(1)
+def test_reading_twice_is_reading_once(alex: Browser, tell_alex: Told) -> None:
+    (message,) = tell_alex(1)
     form = alex.form("/inbox", f"/inbox/{message.message_id}/read")
     for _ in range(2):
         assert alex.post(form.action, data=form.fields).status_code == 303
@@ -88,9 +90,9 @@ def test_reading_twice_is_reading_once(alex: Browser, told: Told) -> None:
 
 
 def test_all_on_the_page_are_read_and_no_others(
-    web: Web, alex: Browser, told: Told, old_deals: OldDeals
+    web: Web, alex: Browser, tell_alex: Told, old_deals: OldDeals
 ) -> None:
-    messages = told(30)
+    messages = tell_alex(30)
     form = alex.form("/inbox", "/inbox/read")
     late = message_for(old_deals(1)[0], MessageKind.BRAND, "alex")
     web.run(load_many([late]))
@@ -99,8 +101,8 @@ def test_all_on_the_page_are_read_and_no_others(
     assert left == [late, *messages[25:]]
 
 
-def test_from_the_unread_one_is_back_among_the_unread(alex: Browser, told: Told) -> None:
-    told(2)
+def test_from_the_unread_one_is_back_among_the_unread(alex: Browser, tell_alex: Told) -> None:
+    tell_alex(2)
     done = alex.submit("/inbox?show=unread", "/inbox/read")
     assert done.headers["location"] == "/inbox?show=unread"
     form = alex.form("/", "/log-out")
@@ -108,8 +110,8 @@ def test_from_the_unread_one_is_back_among_the_unread(alex: Browser, told: Told)
     assert alex.post("/inbox/read", data=away).status_code == 404
 
 
-def test_nobody_reads_or_marks_the_messages_of_others(web: Web, told: Told) -> None:
-    (message,) = told(1)
+def test_nobody_reads_or_marks_the_messages_of_others(web: Web, tell_alex: Told) -> None:
+    (message,) = tell_alex(1)
     bo = web.signed_in("bo")
     path, token = f"/inbox/{message.message_id}", bo.token()
     assert bo.get(path).status_code == 404
@@ -124,9 +126,9 @@ def test_nobody_reads_or_marks_the_messages_of_others(web: Web, told: Told) -> N
     [("", 400), (" ", 400), ("x", 404), ("0" * 27, 404), (" ".join(["0" * 26 + "1"] * 2000), 404)],
 )
 def test_marking_nonsense_changes_nothing(
-    web: Web, alex: Browser, told: Told, ids: str, status: int
+    web: Web, alex: Browser, tell_alex: Told, ids: str, status: int
 ) -> None:
-    (message,) = told(1)
+    (message,) = tell_alex(1)
     for typed in (ids, f"{message.message_id} {ids}" if status == 404 else ids):
         data = {"form_token": alex.token(), "message_ids": typed}
         assert alex.post("/inbox/read", data=data).status_code == status
@@ -140,9 +142,9 @@ def test_no_message_is_not_found(alex: Browser, path: str) -> None:
 
 
 def test_an_unknown_view_and_a_foreign_cursor_are_refused(
-    web: Web, alex: Browser, told: Told
+    web: Web, alex: Browser, tell_alex: Told
 ) -> None:
-    told(30)
+    tell_alex(30)
     (more,) = [link for link in alex.links("/inbox") if "after=" in link]
     bo = web.signed_in("bo")
     assert bo.get(more).status_code == 400

@@ -190,7 +190,7 @@ def test_nobody_can_log_out_everywhere_as_nobody(visitor: Browser) -> None:
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
     front, store = make_web(engine, tmp_path, limits=LIMITS, proxies=1)
     with TestClient(front) as served:
         site: Any = served.app.application.state.context  # type: ignore[attr-defined]
@@ -208,22 +208,22 @@ def tries(web: Web, count: int, *, login: str, address: str) -> list[int]:
     ]
 
 
-def test_one_address_cannot_try_many_logins(limited: Web) -> None:
-    found = tries(limited, 12, login="user-{}@example.com", address="1.2.3.4")
+def test_one_address_cannot_try_many_logins(limited_web: Web) -> None:
+    found = tries(limited_web, 12, login="user-{}@example.com", address="1.2.3.4")
     assert found == [422] * 10 + [429] * 2
-    assert tries(limited, 1, login="user-x@example.com", address="1.2.3.5") == [422]
+    assert tries(limited_web, 1, login="user-x@example.com", address="1.2.3.5") == [422]
 
 
-def test_one_login_cannot_be_tried_from_many_addresses(limited: Web) -> None:
+def test_one_login_cannot_be_tried_from_many_addresses(limited_web: Web) -> None:
     found = [
-        tries(limited, 1, login="Alex@example.com", address=f"1.2.{n}.4")[0] for n in range(12)
+        tries(limited_web, 1, login="Alex@example.com", address=f"1.2.{n}.4")[0] for n in range(12)
     ]
     assert found == [422] * 10 + [429] * 2
-    assert tries(limited, 1, login="bo@example.com", address="1.2.3.4") == [422]
+    assert tries(limited_web, 1, login="bo@example.com", address="1.2.3.4") == [422]
 
 
-def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited: Web) -> None:
-    browser = limited.browser()
+def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited_web: Web) -> None:
+    browser = limited_web.browser()
     for _ in range(11):
         last = browser.submit(
             "/log-in?next=/cart", "/log-in", email="bo@example.com", password="a long secret"
@@ -236,16 +236,16 @@ def test_too_many_tries_are_told_on_the_form_and_what_was_typed_stays(limited: W
     assert "a long secret" not in last.text
 
 
-def test_a_form_that_is_not_filled_in_is_no_try(limited: Web) -> None:
-    browser = limited.browser()
+def test_a_form_that_is_not_filled_in_is_no_try(limited_web: Web) -> None:
+    browser = limited_web.browser()
     assert {browser.submit("/log-in", "/log-in", email="").status_code for _ in range(15)} == {422}
     sent = browser.submit("/log-in", "/log-in", email="bo@example.com", password="x")
     assert "Wrong e-mail or password" in sent.text
 
 
-def test_many_addresses_of_one_household_are_one(limited: Web) -> None:
+def test_many_addresses_of_one_household_are_one(limited_web: Web) -> None:
     found = [
-        tries(limited, 1, login=f"user-{n}@example.com", address=f"2001:db8:1:2::{n:x}")[0]
+        tries(limited_web, 1, login=f"user-{n}@example.com", address=f"2001:db8:1:2::{n:x}")[0]
         for n in range(11)
     ]
     assert found == [422] * 10 + [429]

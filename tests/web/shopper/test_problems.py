@@ -35,14 +35,14 @@ def test_a_wrong_method_is_told(visitor: Browser) -> None:
     assert "Not allowed" in words(told.text)
 
 
-def failing(*given: Any, **named: Any) -> Any:
+def fail(*given: Any, **named: Any) -> Any:
     raise RuntimeError("secret detail")
 
 
 def test_a_failure_tells_its_number_and_nothing_else(
     visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bigtime.systems.deals.fetch_deal", failing)
+    monkeypatch.setattr("bigtime.systems.deals.fetch_deal", fail)
     told = visitor.get(f"/deals/{'0' * 27}")
     assert told.status_code == 500
     assert "secret" not in told.text
@@ -71,6 +71,6 @@ def test_a_failed_page_is_not_kept(
     web: Web, visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("bigtime.systems.deals.fetch_front_page", failing)
+        patched.setattr("bigtime.systems.deals.fetch_front_page", fail)
         assert visitor.get("/").status_code == 500
     assert visitor.get("/").status_code == 200

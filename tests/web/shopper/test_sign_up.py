@@ -191,7 +191,7 @@ def test_a_new_member_is_made_in_one_transaction(web: Web) -> None:
 
 
 @pytest.fixture
-def limited(engine: Engine, tmp_path: Path) -> Iterator[Browser]:
+def limited_browser(engine: Engine, tmp_path: Path) -> Iterator[Browser]:
     """Somebody at a site that counts tries as it does in earnest."""
     front, _ = make_web(engine, tmp_path, limits=LIMITS)
     with TestClient(front) as served:
@@ -201,11 +201,11 @@ def limited(engine: Engine, tmp_path: Path) -> Iterator[Browser]:
 
 
 def test_signing_up_too_often_is_told_on_the_form_and_what_was_typed_stays(
-    limited: Browser,
+    limited_browser: Browser,
 ) -> None:
-    sign_up_as(limited)
-    limited.cookies.clear()
-    answers = [sign_up_as(limited, username="Alexa") for _ in range(5)]
+    sign_up_as(limited_browser)
+    limited_browser.cookies.clear()
+    answers = [sign_up_as(limited_browser, username="Alexa") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [303] * 4 + [429]
     seconds = int(answers[-1].headers["retry-after"])
     assert f"Try again in {seconds} seconds." in answers[-1].text
@@ -213,10 +213,10 @@ def test_signing_up_too_often_is_told_on_the_form_and_what_was_typed_stays(
     assert GOOD["password"] not in answers[-1].text
 
 
-def test_a_form_that_is_not_filled_in_rightly_is_no_try(limited: Browser) -> None:
-    wrong = [sign_up_as(limited, email="nonsense").status_code for _ in range(12)]
+def test_a_form_that_is_not_filled_in_rightly_is_no_try(limited_browser: Browser) -> None:
+    wrong = [sign_up_as(limited_browser, email="nonsense").status_code for _ in range(12)]
     assert wrong == [422] * 12
-    assert sign_up_as(limited).status_code == 303
+    assert sign_up_as(limited_browser).status_code == 303
 
 
 # Who is in the shop already

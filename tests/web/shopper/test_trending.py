@@ -9,8 +9,10 @@ import pytest
 
 from bigtime.model import load_many
 from bigtime.systems.catalog.design import TrendingDeal, rank_of
+from bigtime.systems.catalog.trending import record_engagement
 from bigtime.systems.deals.design import Deal
 from tests.web.browsing import Browser, Web, titles, words
+from tests.web.portal.waiting import eventually
 
 OldDeals = Callable[[int], list[Deal]]
 
@@ -62,6 +64,18 @@ def test_pages_of_a_trend_join_up(web: Web, visitor: Browser, old_deals: OldDeal
         (more,) = [link for link in visitor.links(path) if link.startswith("?after=")]
         rest = visitor.get(f"/trending/HOME{more}").text
         assert titles(first) + titles(rest) == [deal.title for deal in deals]
+
+
+def test_a_deal_at_another_rank_is_shown_there(
+    web: Web, visitor: Browser, old_deals: OldDeals
+) -> None:
+    first, second = old_deals(2)
+    web.run(load_many([place(first.deal_id, views=9), place(second.deal_id, views=8)]))
+    for path in ("/trending", "/trending/HOME"):
+        assert titles(visitor.get(path).text) == ["Lamp 0", "Lamp 1"]
+    web.run(record_engagement(place(second.deal_id, views=8), views=2))
+    eventually(lambda: titles(visitor.get("/trending").text) == ["Lamp 1", "Lamp 0"])
+    assert titles(visitor.get("/trending/HOME").text) == ["Lamp 1", "Lamp 0"]
 
 
 def test_a_deal_that_is_gone_is_left_out(web: Web, visitor: Browser, old_deals: OldDeals) -> None:

@@ -111,10 +111,10 @@ def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Ste
 def looked_up(keys: Sequence[Key[Any]]) -> Steps[list[Any]]:
     """The items of many keys: None where there is none, `OBSCURE` where one cannot be read."""
     items = yield from items_of(keys, consistent=True)
-    return [seen(key, items.get(key.identity)) for key in keys]
+    return [entity_seen(key, items.get(key.identity)) for key in keys]
 
 
-def seen(key: Key[Any], item: Item | None) -> Any:
+def entity_seen(key: Key[Any], item: Item | None) -> Any:
     try:
         return None if item is None else key.entity.layout.from_item(item)
     except ItemMismatch:

@@ -94,7 +94,9 @@ class Invariants:
         self.invariants.append(invariant)
         self._touched.clear()
 
-    def touched(self, changed: frozenset[Path] | None) -> tuple[list[Invariant], frozenset[str]]:
+    def find_touched(
+        self, changed: frozenset[Path] | None
+    ) -> tuple[list[Invariant], frozenset[str]]:
         """The invariants that such changes touch, and the fields that these go by."""
         found = self._touched.get(changed)
         if found is None:
@@ -104,7 +106,7 @@ class Invariants:
         return found
 
     def fields(self, changed: frozenset[Path] | None) -> frozenset[str]:
-        return self.touched(changed)[1]
+        return self.find_touched(changed)[1]
 
     def expand(self, write: Write[Any]) -> tuple[Write[Any], ...]:
         transition = write.transition()
@@ -113,7 +115,7 @@ class Invariants:
                 f"{write.layout.entity.__name__} has invariants, and an upsert does not know"
                 " whether it makes an item; use create(), or update() one that is there"
             )
-        touched, fields = self.touched(transition.changed)
+        touched, fields = self.find_touched(transition.changed)
         if not touched:
             return (write,)
         writes = [write.guarded_by(fields)]

@@ -92,7 +92,7 @@ class Buckets(Generic[E]):
         }
 
     @cached_property
-    def prepared(self) -> dict[bool, PreparedQuery]:
+    def prepared_queries(self) -> dict[bool, PreparedQuery]:
         """By direction, the query of the template partition."""
         return {
             way: prepare(query(self.template_partition, newest_first=way)) for way in (False, True)
@@ -264,7 +264,7 @@ class Walk:
 
     def steps(self, after: Position | None, since: date | None) -> Steps[Page[Any]]:
         place = place_in(after, self.buckets.fingerprints[self.newest_first]) or {}
-        query, parameters = self.prepared()
+        query, parameters = self.prepare()
         listed = ListedBuckets(self, *(yield from self.ends(place.get("bucket"), since)))
         found: list[Any] = []
         patience = None if self.filter is None else PATIENCE
@@ -290,10 +290,10 @@ class Walk:
             return bucket or self.buckets.bucket_of((yield from now())), oldest
         return bucket or oldest, self.buckets.bucket_of((yield from now()))
 
-    def prepared(self) -> PreparedQuery:
+    def prepare(self) -> PreparedQuery:
         """The query of the template partition, with the filter and the view of this page."""
         if self.filter is None and self.only is None:
-            return self.buckets.prepared[self.newest_first]
+            return self.buckets.prepared_queries[self.newest_first]
         within = apply_view(self.buckets.template_partition, self.only)
         return prepare(query(within, newest_first=self.newest_first, filter=self.filter))
 

@@ -54,7 +54,7 @@ class Delete(KeyedWrite[E | None]):
         return {"Key": self.key.item}
 
     def transition(self) -> Transition:
-        return Transition(self.known, None)
+        return Transition(self.known_fields, None)
 
     def outcome(self, attributes: Item | None) -> Any:
         return self.layout.from_item(attributes) if attributes else None

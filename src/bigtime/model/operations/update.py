@@ -124,7 +124,7 @@ class Update(KeyedWrite[T], Generic[T]):
 
     def transition(self) -> Transition:
         changed = frozenset(self.changes)
-        return Transition(self.known, self.fields_after(), changed, unsure=self.upsert)
+        return Transition(self.known_fields, self.fields_after(), changed, unsure=self.upsert)
 
     def listed_fields(self) -> Fields | None:
         fed = self.layout.fed_keys(frozenset(self.changes), upsert=self.upsert)
@@ -138,7 +138,7 @@ class Update(KeyedWrite[T], Generic[T]):
         return {**self.layout.defaults(fields), **fields} if is_new else fields
 
     def known_after(self) -> dict[str, Any]:
-        known = self.known
+        known = self.known_fields
         changed = {
             path: change.after(known.get(path) if self.may_be_stored(path) else None)
             for path, change in self.changes.items()

@@ -71,11 +71,11 @@ class Guard:
         if self.if_exists:
             texts.append(f"attribute_exists({marks.name(marks.layout.table.key_names[0])})")
             if self.hidden:
-                texts.append(unchanged(marks, self.hidden, None))
+                texts.append(equality(marks, self.hidden, None))
         if self.unless_exists:
             texts.append(f"attribute_not_exists({marks.name(marks.layout.table.key_names[0])})")
         for name, value in self.seen.items():
-            texts.append(unchanged(marks, name, value))
+            texts.append(equality(marks, name, value))
         if self.when is not None:
             texts.append(self.when.render(marks))
         return reduce(both, texts) if texts else None
@@ -96,7 +96,7 @@ class Guard:
         return replace(self, seen={**self.seen, **seen}, overtaken=overtaken)
 
 
-def unchanged(marks: Placeholders, name: str, value: AttributeValue | None) -> str:
+def equality(marks: Placeholders, name: str, value: AttributeValue | None) -> str:
     """The condition that a stored attribute has this value, or with None that it is missing."""
     if value is None:
         return f"attribute_not_exists({marks.name(name)})"
@@ -281,7 +281,7 @@ class KeyedWrite(Write[T], Generic[T]):
         self.needed = needed if seen is None else frozenset()
 
     @property
-    def known(self) -> dict[str, Any]:
+    def known_fields(self) -> dict[str, Any]:
         """The fields as far as they are known."""
         return {**(self.seen.__dict__ if self.seen else {}), **self.key.fields}
 

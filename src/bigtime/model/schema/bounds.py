@@ -48,9 +48,9 @@ class SortBounds(NamedTuple):
             )
         if not self.low:
             return SortCondition("<=" if self.high_inclusive else "<", (self.high,))
-        return self.closed(self.low if self.low_inclusive else self.low + "\0", self.high)
+        return self.between(self.low if self.low_inclusive else self.low + "\0", self.high)
 
-    def closed(self, low: str, high: str) -> SortCondition:
+    def between(self, low: str, high: str) -> SortCondition:
         if not self.high_inclusive:
             if high == successor(low):
                 return SortCondition("begins_with", (low,))

@@ -67,11 +67,11 @@ def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
     if deleted or layout.roles.deleted is None:
         return layout.from_item
 
-    def living(item: Item) -> Any:
+    def read_living(item: Item) -> Any:
         entity = layout.from_item(item)
         return None if layout.is_deleted(entity) else entity
 
-    return living
+    return read_living
 
 
 def make_recogniser(

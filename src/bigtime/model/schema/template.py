@@ -314,7 +314,7 @@ def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
     name, encode = field.name, field.encoding.encode
     head, tail = literals
 
-    def encoded(values: Mapping[str, Any]) -> str | None:
+    def encode_key(values: Mapping[str, Any]) -> str | None:
         value = values.get(name)
         if value is None:
             return None
@@ -327,14 +327,14 @@ def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
             raise ValueRefused(f"field {name!r} of the key {text!r} is empty, and no key may be")
         return key
 
-    return encoded
+    return encode_key
 
 
 def two_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> Encode:
     (first, second), (head, middle, tail) = (field.name for field in fields), literals
     encode_first, encode_second = (field.encoding.encode for field in fields)
 
-    def encoded(values: Mapping[str, Any]) -> str | None:
+    def encode_key(values: Mapping[str, Any]) -> str | None:
         one, two = values.get(first), values.get(second)
         if one is None or two is None:
             return None
@@ -344,7 +344,7 @@ def two_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> E
             raise_refusal(text, fields, values)
             raise
 
-    return encoded
+    return encode_key
 
 
 def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> Encode:
@@ -354,7 +354,7 @@ def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> 
         for field, after in zip(fields, literals[1:], strict=True)
     ]
 
-    def encoded(values: Mapping[str, Any]) -> str | None:
+    def encode_key(values: Mapping[str, Any]) -> str | None:
         key = head
         try:
             for name, encode, after in steps:
@@ -367,7 +367,7 @@ def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> 
             raise
         return key
 
-    return encoded
+    return encode_key
 
 
 def raise_refusal(text: str, fields: Sequence[Field], values: Mapping[str, Any]) -> None:

@@ -11,9 +11,9 @@ Watchers hear of a new deal in their activities (see notifications). Search is n
 from bigtime.model import System
 from bigtime.systems.catalog import deals, trending, users, watches
 from bigtime.systems.catalog.deals import (
-    change_deal_status, create_brand, create_deal, expire_deal, get_brand_by_id, get_deal_by_id,
-    get_deals_by_brand, get_deals_by_category, get_recent_deals_by_brand, put_brand, put_deal,
-    update_brand, update_deal,
+    CategoryDeal, change_deal_status, create_brand, create_deal, expire_deal, get_brand_by_id,
+    get_deal_by_id, get_deals_by_brand, get_deals_by_category, get_recent_deals_by_brand, put_brand,
+    put_deal, update_brand, update_deal,
 )
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import (
@@ -40,9 +40,9 @@ from bigtime.systems.catalog.values import (
     ActivityId, Description, Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name,
 )
 from bigtime.systems.catalog.watches import (
-    brand_in_category_key, brand_key, category_key, get_brand_watchers, get_category_watchers,
-    get_user_watches, get_watches_by_type, unwatch, watch_brand, watch_brand_in_category,
-    watch_category,
+    BrandWatcher, CategoryWatcher, WatchOfType, brand_in_category_key, brand_key, category_key,
+    get_brand_watchers, get_category_watchers, get_user_watches, get_watches_by_type, unwatch,
+    watch_brand, watch_brand_in_category, watch_category,
 )
 
 SYSTEM = System(
@@ -58,21 +58,22 @@ SYSTEM = System(
 )
 
 __all__ = [
-    "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching", "Brand",
-    "BrandExists", "Deal", "DealExists", "DealMoved", "DealStatus", "Description",
-    "DiscountOutOfRange", "Email", "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter",
-    "GivenCount", "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link",
-    "Name", "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",
-    "PriceNotPositive", "ScoreOutOfRange", "TextTooLong", "TrendingDeal", "UnknownBrand",
-    "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserExists", "UserWatch", "WatchType",
-    "brand_in_category_key", "brand_key", "category_key", "change_deal_status", "create_brand",
-    "create_deal", "create_user", "expire_deal", "find_trending", "get_brand_by_id",
-    "get_brand_watchers", "get_category_watchers", "get_deal_by_id", "get_deals_by_brand",
-    "get_deals_by_category", "get_high_discount_deals", "get_highly_engaged_deals",
-    "get_recent_deals_by_brand", "get_trending_by_category", "get_user_activities",
-    "get_user_activities_after", "get_user_by_id", "get_user_notifications", "get_user_watches",
-    "get_watches_by_type", "place_of", "places_of", "put_brand", "put_deal", "put_user",
-    "rank_writes", "record_activity", "record_engagement", "start_trending", "stop_trending",
-    "unwatch", "update_brand", "update_deal", "update_user", "watch_brand",
-    "watch_brand_in_category", "watch_category", "with_engagement",
+    "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching",
+    "Brand", "BrandExists", "BrandWatcher", "CategoryDeal", "CategoryWatcher", "Deal", "DealExists",
+    "DealMoved", "DealStatus", "Description", "DiscountOutOfRange", "Email", "EmptyId", "EmptyText",
+    "EngagementMoved", "ForbiddenCharacter", "GivenCount", "GivenPercentage", "GivenPrice", "Id",
+    "IdTooLong", "InexactNumber", "Link", "Name", "NegativeCount", "NoTimeZone", "NotTrending",
+    "NotWatching", "NothingToChange", "PriceNotPositive", "ScoreOutOfRange", "TextTooLong",
+    "TrendingDeal", "UnknownBrand", "UnknownDeal", "UnknownUser", "User", "UserActivity",
+    "UserExists", "UserWatch", "WatchOfType", "WatchType", "brand_in_category_key", "brand_key",
+    "category_key", "change_deal_status", "create_brand", "create_deal", "create_user",
+    "expire_deal", "find_trending", "get_brand_by_id", "get_brand_watchers",
+    "get_category_watchers", "get_deal_by_id", "get_deals_by_brand", "get_deals_by_category",
+    "get_high_discount_deals", "get_highly_engaged_deals", "get_recent_deals_by_brand",
+    "get_trending_by_category", "get_user_activities", "get_user_activities_after",
+    "get_user_by_id", "get_user_notifications", "get_user_watches", "get_watches_by_type",
+    "place_of", "places_of", "put_brand", "put_deal", "put_user", "rank_writes", "record_activity",
+    "record_engagement", "start_trending", "stop_trending", "unwatch", "update_brand",
+    "update_deal", "update_user", "watch_brand", "watch_brand_in_category", "watch_category",
+    "with_engagement",
 ]

@@ -98,7 +98,7 @@ SYSTEM: Final = portal()
 
 __all__ = [
     "CAMPAIGNS", "MOST_LINES", "MOST_PIECES", "MOST_TRIES", "PRODUCTS", "SEED_BYTES", "SYSTEM",
-    "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry", "Audited", "Billing",
+    "TENANTS", "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry", "Audited", "Billing",
     "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted", "CampaignElsewhere",
     "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong", "Counts",
     "DatesReversed", "Day", "Description", "Discount", "DiscountRefused", "DiscountTooHigh",

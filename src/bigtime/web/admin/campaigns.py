@@ -7,20 +7,20 @@ from datetime import tzinfo
 from operator import attrgetter
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
+from bigtime.site import PRICING
 from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin import records
 from bigtime.web.admin.products import Lines
-from bigtime.web.http import see_other, status_in_form, status_of
+from bigtime.web.http import page_router, see_other, status_in_form, status_of
 from bigtime.wire import Steps
 
-campaigns = APIRouter(include_in_schema=False)
+campaigns = page_router()
 
 HERE: Final = "/admin/campaigns"
 PAGE: Final = 25
@@ -141,8 +141,10 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
 
 async def product_choices(request: Request) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
-    found = await pages.context_of(request).store.run(
-        portal.list_product_names(limit=MOST_PRODUCTS)
+    found = await pages.context_of(request).remember(
+        "product names",
+        lambda names: (PRICING,),
+        lambda: portal.list_product_names(limit=MOST_PRODUCTS),
     )
     return [(row.id, row.name if row.active else f"{row.name} (archived)") for row in found]
 
@@ -170,9 +172,7 @@ async def create(request: Request, admin: records.Admin) -> Response:
     return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
-async def new_page(
-    request: Request, form: pages.SubmittedForm[Any], *, status: int = 200
-) -> Response:
+async def new_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
     return await pages.context_of(request).form_page(
         request,
         "admin/new_campaign.html",
@@ -222,29 +222,32 @@ async def change(request: Request, admin: records.Admin, code: str) -> Response:
     return see_other(f"{HERE}/{changed.code}?done=changed")
 
 
-def whole_campaign(code: str, zone: tzinfo) -> Steps[dict[str, Any]]:
+def whole_campaign(code: str, zone: tzinfo) -> Steps[tuple[portal.Offer, list[records.EntryRow]]]:
     """A campaign with its prices, and its newest history."""
     offer = yield from portal.get_campaign(code, include_inactive=True, zone=zone)
     log = yield from portal.audit_log(portal.Audited.CAMPAIGNS, offer.campaign.id, limit=NEWEST)
-    return {"offer": offer, "campaign": offer.campaign, "entries": records.entry_rows(log)}
+    return offer, records.entry_rows(log)
 
 
 async def campaign_page(
     request: Request,
     code: str,
     *,
-    form: pages.SubmittedForm[Any] | None = None,
+    form: pages.AnyForm | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
     context = pages.context_of(request)
-    whole = await context.store.run(whole_campaign(code, pages.ordering_of(context).zone))
-    campaign: portal.Campaign = whole["campaign"]
+    steps = whole_campaign(code, pages.ordering_of(context).zone)
+    offer, entries = await context.store.run(steps)
+    campaign = offer.campaign
     return await context.form_page(
         request,
         "admin/campaign.html",
         status=status,
-        **whole,
+        offer=offer,
+        campaign=campaign,
+        entries=entries,
         form=form or pages.empty_form(**as_typed(campaign)),
         seen=portal.mark_of(campaign),
         hint=portal.code_hint(campaign.code),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final, TypeAlias
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,8 +13,8 @@ from starlette.responses import Response
 from bigtime.model import Malformed
 from bigtime.site import CAMPAIGNS, PRICING, remind_tenants, view_tenants_to_remind
 from bigtime.systems import portal
-from bigtime.web.admin.records import Admin
-from bigtime.web.http import see_other
+from bigtime.web.admin.records import Admin, count_by_status
+from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import AppContext, context_of, ordering_of, read_form
 from bigtime.wire import Steps
 
@@ -25,7 +24,7 @@ MOST_REMINDED: Final = 50
 Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer]]
 """The next ones, and the last ones."""
 
-overview = APIRouter(include_in_schema=False)
+overview = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,8 @@ class Overview:
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
     context = context_of(request)
-    seen = await context.store.run(read_overview(await next_and_last_campaigns(context)))
+    by_status, campaigns = await count_by_status(context), await next_and_last_campaigns(context)
+    seen = await context.store.run(read_overview(by_status, campaigns))
     page = context.templates.page("admin/overview.html", seen=seen)
     return await context.answer(request, page)
 
@@ -63,10 +63,10 @@ async def next_and_last_campaigns(context: AppContext) -> Campaigns:
     )
 
 
-def read_overview(campaigns: Campaigns) -> Steps[Overview]:
+def read_overview(by_status: dict[portal.Status, int], campaigns: Campaigns) -> Steps[Overview]:
     upcoming, expired = campaigns
     return Overview(
-        by_status=(yield from portal.count_tenants_by_status()),
+        by_status=by_status,
         archived=(yield from portal.count_deleted_tenants()),
         products=(yield from portal.count_products()),
         upcoming=upcoming,

@@ -10,7 +10,6 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,12 +17,12 @@ from starlette.responses import Response
 from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
-from bigtime.web.admin.records import Admin, add_archiving, answer_list, entry_rows
-from bigtime.web.http import TypedPrice, see_other, status_of
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, ordering_of, read_form
+from bigtime.web.admin.records import Admin, EntryRow, add_archiving, answer_list, entry_rows
+from bigtime.web.http import TypedPrice, page_router, see_other, status_of
+from bigtime.web.pages import AnyForm, context_of, empty_form, ordering_of, read_form
 from bigtime.wire import Steps
 
-products = APIRouter(include_in_schema=False)
+products = page_router()
 
 HERE: Final = "/admin/products"
 PAGE: Final = 25
@@ -109,7 +108,7 @@ async def create(request: Request, admin: Admin) -> Response:
     return see_other(f"{HERE}/{product.id}?done=made")
 
 
-async def new_page(request: Request, form: SubmittedForm[Any], *, status: int = 200) -> Response:
+async def new_page(request: Request, form: AnyForm, *, status: int = 200) -> Response:
     return await context_of(request).form_page(
         request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
     )
@@ -171,29 +170,29 @@ async def price_page(request: Request, product: portal.Product, sent: Changes) -
     )
 
 
-def whole_product(product_id: str) -> Steps[dict[str, Any]]:
+def whole_product(product_id: str) -> Steps[tuple[portal.Product, list[EntryRow]]]:
     """A product, and its newest history."""
     product = yield from portal.get_product(product_id, include_inactive=True)
     log = yield from portal.audit_log(portal.Audited.PRODUCTS, product.id, limit=NEWEST)
-    return {"product": product, "entries": entry_rows(log)}
+    return product, entry_rows(log)
 
 
 async def product_page(
     request: Request,
     product_id: str,
     *,
-    form: SubmittedForm[Any] | None = None,
+    form: AnyForm | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
     context = context_of(request)
-    whole = await context.store.run(whole_product(product_id))
-    product: portal.Product = whole["product"]
+    product, entries = await context.store.run(whole_product(product_id))
     return await context.form_page(
         request,
         "admin/product.html",
         status=status,
-        **whole,
+        product=product,
+        entries=entries,
         form=form or empty_form(**as_typed(product)),
         cycles=CYCLES,
         seen=portal.mark_of(product),

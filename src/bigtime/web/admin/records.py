@@ -13,17 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Pattern
-from bigtime.site import Visitor
+from bigtime.site import TENANTS, Visitor
 from bigtime.systems import accounts, portal
-from bigtime.web.http import NoSuchPage, see_other
-from bigtime.web.pages import SubmittedForm, context_of, read_fields
+from bigtime.web.http import NoSuchPage, page_router, see_other
+from bigtime.web.pages import AnyForm, AppContext, context_of, read_fields
 
 T = TypeVar("T")
 
 HISTORY_PAGE: Final = 25
 STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "id"})
 
-history = APIRouter(include_in_schema=False)
+history = page_router()
 
 
 async def admin_of(request: Request) -> Visitor:
@@ -46,13 +46,20 @@ async def answer_list(
     return await context.answer(request, page)
 
 
-def check_choice(form: SubmittedForm[Any], name: str, choices: Iterable[tuple[str, str]]) -> None:
+async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
+    """Active tenants, counted again when a tenant has changed."""
+    return await context.remember(
+        "tenants by status", lambda counts: (TENANTS,), portal.count_tenants_by_status
+    )
+
+
+def check_choice(form: AnyForm, name: str, choices: Iterable[tuple[str, str]]) -> None:
     """Refuses what is none of the choices; nothing chosen is the first of them."""
     if form.typed.get(name, "") not in dict(choices):
         refuse_choice(form, name, "Choose one of these.")
 
 
-def refuse_choice(form: SubmittedForm[Any], name: str, why: str) -> None:
+def refuse_choice(form: AnyForm, name: str, why: str) -> None:
     form.value = None
     form.wrong[name] = why
 

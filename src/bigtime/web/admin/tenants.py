@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time
 from operator import attrgetter
 from typing import Any, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,12 +13,20 @@ from starlette.responses import Response
 from bigtime.model import DomainError, Page, Position
 from bigtime.site import form_values
 from bigtime.systems import portal
-from bigtime.web.admin.records import Admin, add_archiving, answer_list, check_choice, entry_rows
-from bigtime.web.http import see_other, status_of
-from bigtime.web.pages import SubmittedForm, check_form, context_of, empty_form, read_form
+from bigtime.web.admin.records import (
+    Admin,
+    EntryRow,
+    add_archiving,
+    answer_list,
+    check_choice,
+    count_by_status,
+    entry_rows,
+)
+from bigtime.web.http import page_router, see_other, status_of
+from bigtime.web.pages import AnyForm, check_form, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-tenants = APIRouter(include_in_schema=False)
+tenants = page_router()
 
 HERE: Final = "/admin/tenants"
 DELETED: Final = "deleted"
@@ -88,7 +95,7 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
             found = await context.store.run(form.value.steps(context.cursors.read(after)))
         except portal.RangeReversed as error:
             form.refuse(error, "until")
-    counts = await context.store.run(portal.count_tenants_by_status())
+    counts = await count_by_status(context)
     return await answer_list(
         request,
         "admin/tenants.html",
@@ -174,32 +181,35 @@ async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
     return see_other(f"{HERE}/{tenant_id}?done=changed")
 
 
-def whole_tenant(tenant_id: str) -> Steps[dict[str, Any]]:
+def whole_tenant(
+    tenant_id: str,
+) -> Steps[tuple[portal.Tenant, Page[portal.Order], list[EntryRow]]]:
     """A tenant, its newest orders and its newest history."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     orders = yield from portal.list_orders(tenant.id, limit=NEWEST)
     log = yield from portal.audit_log(portal.Audited.TENANTS, tenant.id, limit=NEWEST)
-    return {"tenant": tenant, "orders": orders, "entries": entry_rows(log)}
+    return tenant, orders, entry_rows(log)
 
 
 async def tenant_page(
     request: Request,
     tenant_id: str,
     *,
-    form: SubmittedForm[Any] | None = None,
-    moving: SubmittedForm[Any] | None = None,
+    form: AnyForm | None = None,
+    moving: AnyForm | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
     """The page of a tenant; `form` and `moving` are what was typed into its two forms."""
     context = context_of(request)
-    whole = await context.store.run(whole_tenant(tenant_id))
-    tenant: portal.Tenant = whole["tenant"]
+    tenant, orders, entries = await context.store.run(whole_tenant(tenant_id))
     return await context.form_page(
         request,
         "admin/tenant.html",
         status=status,
-        **whole,
+        tenant=tenant,
+        orders=orders,
+        entries=entries,
         form=form or empty_form(**form_values(tenant)),
         moving=moving or empty_form(),
         seen=portal.mark_of(tenant),
@@ -265,7 +275,7 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
 
 
 async def run_move(
-    request: Request, tenant_id: str, form: SubmittedForm[Any], steps: Steps[object]
+    request: Request, tenant_id: str, form: AnyForm, steps: Steps[object]
 ) -> Response:
     try:
         await context_of(request).store.run(steps)

@@ -211,7 +211,7 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
 )
 async def get_deals_by_category(
     paging: PagesOf25, category_id: CategoryId, ascending: bool = False
-) -> Items[Any]:
+) -> Items[catalog.CategoryDeal]:
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
     return await paging.run(steps)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import Query
 from pydantic import Field
@@ -380,7 +380,9 @@ async def stop_trending(
 @catalog_editing.get(
     "/catalog/brands/{brandId:path}/watchers", response_model=Listed[BrandWatcherShown]
 )
-async def get_brand_watchers(_: Editor, paging: PagesOf25, brand_id: BrandId) -> Items[Any]:
+async def get_brand_watchers(
+    _: Editor, paging: PagesOf25, brand_id: BrandId
+) -> Items[catalog.BrandWatcher]:
     """Lists that somebody watches a brand, not who. Editors only."""
     steps = catalog.get_brand_watchers(brand_id, **paging.query)
     return await paging.run(of_known_brand(brand_id, steps))
@@ -391,7 +393,7 @@ async def get_brand_watchers(_: Editor, paging: PagesOf25, brand_id: BrandId) ->
 )
 async def get_category_watchers(
     _: Editor, paging: PagesOf25, category_id: CategoryId
-) -> Items[Any]:
+) -> Items[catalog.CategoryWatcher]:
     """Lists that somebody watches a category, not who. Editors only."""
     return await paging.run(catalog.get_category_watchers(category_id, **paging.query))
 
@@ -402,7 +404,7 @@ async def get_watches_by_type(
     paging: PagesOf25,
     watch_type: Annotated[catalog.WatchType, Query(alias="watchType")],
     ascending: bool = False,
-) -> Items[Any]:
+) -> Items[catalog.WatchOfType]:
     """Lists that somebody watches something of a type, not who. Editors only."""
     steps = catalog.get_watches_by_type(watch_type, ascending=ascending, **paging.query)
     return await paging.run(steps)

@@ -173,7 +173,7 @@ async def cached_response(
         return pages.Page.json(show(found).json_bytes()), tags(found)
 
     if keep and not request.scope["query_string"]:
-        return await context.cached(request, make)
+        return await context.cached_page(request, make)
     return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, TypedDict
 
 from fastapi import Depends, Header, Query, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
@@ -74,8 +74,8 @@ CurrentStore: TypeAlias = Annotated[AsyncStore, Depends(current_store)]
 
 async def find_caller(
     request: Request,
-    _bearer: Annotated[Any, Security(BEARER)],
-    _cookie: Annotated[Any, Security(COOKIE)],
+    _bearer: Annotated[object, Security(BEARER)],
+    _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
     """Who calls, found once in a request; if it changes something, it counts as a write."""
@@ -107,8 +107,8 @@ AnyCaller: TypeAlias = Annotated[Visitor | None, Depends(find_caller)]
 
 async def find_checkout_caller(
     request: Request,
-    _bearer: Annotated[Any, Security(BEARER)],
-    _cookie: Annotated[Any, Security(COOKIE)],
+    _bearer: Annotated[object, Security(BEARER)],
+    _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
     """The caller of a route that also works without a session; None for a cookie alone."""
@@ -189,6 +189,13 @@ StartAt: TypeAlias = Annotated[
 ]
 
 
+class PageQuery(TypedDict):
+    """The arguments of a pattern that lists."""
+
+    limit: int
+    after: Position | None
+
+
 @dataclass(frozen=True, slots=True)
 class Paging:
     """The page that a request asks for."""
@@ -198,8 +205,7 @@ class Paging:
     context: AppContext
 
     @property
-    def query(self) -> dict[str, Any]:
-        """The arguments of a pattern that lists."""
+    def query(self) -> PageQuery:
         return {"limit": self.limit, "after": self.after}
 
     async def run(self, steps: Steps[Page[T]]) -> Items[T]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bigtime.web.http import page_router
 from bigtime.web.pages import Page, Templates, context_of
 
-docs = APIRouter(include_in_schema=False)
+docs = page_router()
 
 JSON: Final = "application/json"
 METHODS: Final = ("get", "post", "put", "patch", "delete")
@@ -43,7 +43,7 @@ async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> 
     async def make() -> tuple[Page, Collection[str]]:
         return choose(await documentation.documents()), ()
 
-    return await context_of(request).cached(request, make)
+    return await context_of(request).cached_page(request, make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from starlette.responses import Response
 
 from bigtime.model import DomainError, Malformed, System
 from bigtime.systems import portal
-from bigtime.web.http import FieldFault
+from bigtime.web.http import FieldFault, Route
 
 MOST_BYTES: Final = 256 * 1024
 JSON: Final = "application/json"
@@ -191,7 +191,7 @@ def operation_id(route: APIRoute) -> str:
 # Routes
 
 
-class JsonRoute(APIRoute):
+class JsonRoute(Route):
     """A route that reads JSON bodies, and refuses query parameters that it does not know."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

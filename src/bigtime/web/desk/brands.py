@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel
 
 from bigtime.model import DomainError
 from bigtime.site import create_brand
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import Editor, valid_text
-from bigtime.web.http import key_of, see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.http import key_of, page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 def check_brand_name(name: str) -> str:
@@ -94,7 +94,7 @@ class Preview:
 
 async def render_page(
     request: Request,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     status: int = 200,
     made: deals.Brand | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -13,7 +13,7 @@ from bigtime.model import Conflict, DomainError
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import SubmittedForm, context_of
+from bigtime.web.pages import AnyForm, context_of
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
@@ -56,7 +56,7 @@ class DealChanged(Conflict):
     """Someone else has changed this deal meanwhile; see both, then take theirs or keep yours."""
 
 
-def refuse(form: SubmittedForm[Any], error: DomainError) -> None:
+def refuse(form: AnyForm, error: DomainError) -> None:
     form.refuse(error, BESIDE.get(type(error)))
 
 
@@ -73,7 +73,7 @@ class Preview:
     category_name: str
 
 
-def preview_of(form: SubmittedForm[Any], deal: deals.Deal | None = None) -> Preview:
+def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
     """The card that a form would make; a deal's brand and category cannot be changed."""
     category = deal.category if deal else valid_text(form, "category_name")
     return Preview(
@@ -87,12 +87,12 @@ def preview_of(form: SubmittedForm[Any], deal: deals.Deal | None = None) -> Prev
     )
 
 
-def valid_text(form: SubmittedForm[Any], name: str) -> str:
+def valid_text(form: AnyForm, name: str) -> str:
     """The text of a field; empty if it is wrong."""
     return "" if name in form.wrong else form.typed.get(name, "").strip()
 
 
-def amount(form: SubmittedForm[Any], name: str) -> Decimal | None:
+def amount(form: AnyForm, name: str) -> Decimal | None:
     typed = valid_text(form, name)
     return typed_price(typed) if typed else None
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from bigtime import site
 from bigtime.model import Conflict, DomainError, get
@@ -21,11 +21,11 @@ from bigtime.site import FeaturedSlot, HotDealTask, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
-from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/editor/deals/{deal_id}")
@@ -115,7 +115,7 @@ def mark_of(deal: deals.Deal) -> str:
     return sha256(facts.encode()).hexdigest()[:32]
 
 
-def form_of(deal: deals.Deal) -> SubmittedForm[Any]:
+def form_of(deal: deals.Deal) -> AnyForm:
     facts = {name: getattr(deal, name) for name in deals.FACTS}
     typed = {name: as_text(value) for name, value in facts.items() if value is not None}
     return empty_form(**typed, seen=mark_of(deal))
@@ -128,7 +128,7 @@ def as_text(fact: Decimal | str) -> str:
 async def render_page(
     request: Request,
     deal: deals.Deal,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     status: int = 200,
     done: str = "",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import Editor, desk_path
-from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, empty_form
 
 CHANGES_SHOWN: Final = 5
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/editor")
@@ -31,14 +31,14 @@ async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
         found = await context.store.run(fetch_deal(wanted))
     except UnknownDeal as error:
-        form: SubmittedForm[Any] = empty_form(deal=deal)
+        form: AnyForm = empty_form(deal=deal)
         form.refuse(error, "deal")
         return await render_page(request, form, status=422)
     return see_other(desk_path(found))
 
 
 async def render_page(
-    request: Request, form: SubmittedForm[Any], *, after: str | None = None, status: int = 200
+    request: Request, form: AnyForm, *, after: str | None = None, status: int = 200
 ) -> Response:
     context = context_of(request)
     deals = await context.deals.page(

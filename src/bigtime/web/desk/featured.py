@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel
 
 from bigtime import site
@@ -20,11 +20,11 @@ from bigtime.model import Conflict, DomainError, together
 from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
-from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 # Drafts, as they stand in a URL, and what a button makes of them
@@ -259,7 +259,7 @@ async def render_page(
     slot: FeaturedSlot,
     ids: Sequence[str],
     stored: FeaturingItem,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     step: Step,
     status: int = 200,

@@ -10,23 +10,23 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from bigtime.model import Clash, DomainError, RuleBroken, create
 from bigtime.site import Visitor, answered_record, fetch_record, post_deal
 from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor, NewDeal, desk_path
-from bigtime.web.http import BadForm, see_other
-from bigtime.web.pages import AppContext, SubmittedForm, context_of, empty_form, read_form
+from bigtime.web.http import BadForm, page_router, see_other
+from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 MOST_LISTED: Final = 1_000
 """Brands in the list that completes what is typed."""
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class AlreadyMade(Clash):
@@ -143,7 +143,7 @@ def form_key(key: str) -> str:
 
 async def render_page(
     request: Request,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     deal: deals.Deal | None = None,
     *,
     status: int = 200,

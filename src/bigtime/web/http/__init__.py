@@ -16,6 +16,7 @@ from bigtime.web.http.responses import (
     PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
     redirect_to_canonical, see_other, site_headers,
 )
+from bigtime.web.http.routes import Route, page_router
 from bigtime.web.http.settings import (
     Settings, is_loopback, pepper_of, setting_faults, with_secret,
 )
@@ -23,9 +24,9 @@ from bigtime.web.http.settings import (
 __all__ = [
     "BOUNDS", "DEVICE", "DEVICE_SECONDS", "PLACE", "SESSION", "VISIT", "BadForm", "Cookies",
     "Counted", "FieldFault", "FormTokens", "Header", "KnownDevices", "Limit", "Limits",
-    "MarkedFiles", "Meters", "NoSuchPage", "NotAllowed", "Scope", "Settings", "TooManyTries",
-    "TypedPrice", "client_in", "client_of", "code_of", "field_message", "is_loopback",
-    "json_answer", "key_of", "local_path", "page_of_button", "pepper_of", "problem_body",
-    "redirect_to_canonical", "see_other", "setting_faults", "site_headers", "status_in_form",
-    "status_of", "status_of_faults", "with_secret",
+    "MarkedFiles", "Meters", "NoSuchPage", "NotAllowed", "Route", "Scope", "Settings",
+    "TooManyTries", "TypedPrice", "client_in", "client_of", "code_of", "field_message",
+    "is_loopback", "json_answer", "key_of", "local_path", "page_of_button", "page_router",
+    "pepper_of", "problem_body", "redirect_to_canonical", "see_other", "setting_faults",
+    "site_headers", "status_in_form", "status_of", "status_of_faults", "with_secret",
 ]

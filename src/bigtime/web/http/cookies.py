@@ -42,13 +42,13 @@ class Cookies:
                         return pair[len(mark) :].decode("latin-1") or None
         return None
 
-    def setting(self, name: str, value: str, *, seconds: int = WEEK_SECONDS) -> Header:
+    def set_header(self, name: str, value: str, *, seconds: int = WEEK_SECONDS) -> Header:
         """The header that makes a browser keep a cookie."""
         text = f"{self.names[name]}={value}; Max-Age={seconds}{self._attributes}"
         return b"set-cookie", text.encode("latin-1")
 
-    def clearing(self, name: str) -> Header:
-        return self.setting(name, "", seconds=0)
+    def clear_header(self, name: str) -> Header:
+        return self.set_header(name, "", seconds=0)
 
 
 # --- Form tokens: proof that a form was sent from a page of ours --------------------------

@@ -71,11 +71,11 @@ class Limits:
 
     def take(self, action: str, who: str) -> None:
         """Counts one try; raises TooManyTries where there are none left."""
-        seconds = self.tried(action, who)
+        seconds = self.count_try(action, who)
         if seconds:
             raise TooManyTries(seconds)
 
-    def tried(self, action: str, who: str) -> float:
+    def count_try(self, action: str, who: str) -> float:
         """Counts one try, or tells how many seconds there are until the next one."""
         limit, buckets, now = self.limits[action], self._buckets[action], self.clock()
         left, since = buckets.pop(who, (float(limit.tries), now))  # the latest stand last
@@ -122,14 +122,14 @@ def client_of(request: Request, *, proxies: int) -> str:
 
 
 def client_in(scope: Scope, *, proxies: int) -> str:
-    addresses = forwarded(scope) if proxies else []
+    addresses = forwarded_addresses(scope) if proxies else []
     if addresses and len(addresses) >= proxies:
         return household(addresses[-proxies])
     peer = scope.get("client")
     return household(peer[0] if peer else "")
 
 
-def forwarded(scope: Scope) -> list[str]:
+def forwarded_addresses(scope: Scope) -> list[str]:
     lines = [value.decode("latin-1") for key, value in scope["headers"] if key == FORWARDED]
     return [address.strip() for address in ",".join(lines).split(",")] if lines else []
 

@@ -119,7 +119,7 @@ class AppContext:
         value: T = await self.cache.remember(key, make)
         return value
 
-    async def cached(
+    async def cached_page(
         self,
         request: Request,
         make: Make[Page],
@@ -161,7 +161,7 @@ class AppContext:
         page = self.templates.page(template, status=status, token=token, **values)
         response = await self.answer(request, page)
         if holder is None:
-            response.raw_headers.append(self.cookies.setting(VISIT, drawn))
+            response.raw_headers.append(self.cookies.set_header(VISIT, drawn))
         return response
 
     def client(self, request: Request) -> str:

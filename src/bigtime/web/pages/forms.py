@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 from fastapi import Request, Response
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
@@ -23,6 +23,7 @@ from bigtime.web.http import BadForm, TooManyTries, field_message
 from bigtime.web.pages.app_context import AppContext, context_of
 
 F = TypeVar("F", bound=BaseModel)
+F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
 
 TOKEN = "form_token"
 MOST_BYTES = 256 * 1024
@@ -31,7 +32,7 @@ URLENCODED = "application/x-www-form-urlencoded"
 
 
 @dataclass(slots=True)
-class SubmittedForm(Generic[F]):
+class SubmittedForm(Generic[F_co]):
     """A form as it was submitted; `value` is None if anything is wrong with it.
 
     `typed` are its fields as text, `wrong` a sentence for each field that is wrong, and `fault` one
@@ -39,11 +40,11 @@ class SubmittedForm(Generic[F]):
     """
 
     typed: Mapping[str, str]
-    value: F | None = None
+    value: F_co | None = None
     wrong: dict[str, str] = field(default_factory=dict)
     fault: str = ""
 
-    def require(self, message: str) -> F:
+    def require(self, message: str) -> F_co:
         """The value; raises Malformed with the message if there is none."""
         if self.value is None:
             raise Malformed(message)
@@ -58,13 +59,17 @@ class SubmittedForm(Generic[F]):
             self.wrong[field] = str(error)
 
 
+AnyForm: TypeAlias = SubmittedForm[BaseModel]
+"""A form that is shown, whatever its fields are."""
+
+
 def with_retry_after(response: Response, error: TooManyTries) -> Response:
     """The response, with the Retry-After of the error."""
     response.headers["retry-after"] = str(error.seconds)
     return response
 
 
-def empty_form(**typed: str) -> SubmittedForm[Any]:
+def empty_form(**typed: str) -> AnyForm:
     """A form before it is submitted, with its first values."""
     return SubmittedForm(typed)
 

@@ -76,7 +76,7 @@ async def remember_place(context: AppContext, request: Request, login: str) -> H
     await context.store.run(site.remember_network(login, context.client(request)))
     cookie = context.cookies.read(DEVICE, request.scope["headers"])
     device = context.devices.with_login(cookie, login)
-    return context.cookies.setting(DEVICE, device, seconds=DEVICE_SECONDS)
+    return context.cookies.set_header(DEVICE, device, seconds=DEVICE_SECONDS)
 
 
 async def sign_in(
@@ -90,8 +90,8 @@ async def sign_in(
     await end_session(context, request)
     response = see_other(then)
     response.raw_headers.append(await remember_place(context, request, identity.login))
-    response.raw_headers.append(context.cookies.setting(SESSION, token))
-    response.raw_headers.append(context.cookies.clearing(VISIT))
+    response.raw_headers.append(context.cookies.set_header(SESSION, token))
+    response.raw_headers.append(context.cookies.clear_header(VISIT))
     return response
 
 
@@ -146,7 +146,7 @@ async def sign_out(context: AppContext, request: Request, *, then: str = "/") ->
     """Ends the session of this browser, and redirects to the page `then`."""
     await end_session(context, request)
     response = see_other(then)
-    response.raw_headers.append(context.cookies.clearing(SESSION))
+    response.raw_headers.append(context.cookies.clear_header(SESSION))
     return response
 
 

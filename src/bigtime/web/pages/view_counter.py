@@ -50,7 +50,7 @@ class Engagement:
         who, deal_id = self.subject(scope, visitor), path[len(FOLDER) :]
         view, now = hash((who, deal_id)), self.limits.clock()
         is_first = now - self._viewed.get(view, -inf) >= HOUR
-        if (visitor is None and not is_first) or self.limits.tried("view", who):
+        if (visitor is None and not is_first) or self.limits.count_try("view", who):
             return
         counted = self.counted
         if visitor is not None and len(counted.viewers) < MOST_COUNTED:
@@ -71,7 +71,7 @@ class Engagement:
 
     async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
         """Records that a visitor opens the offer of a deal."""
-        if self.limits.tried("click", self.subject(scope, visitor)):
+        if self.limits.count_try("click", self.subject(scope, visitor)):
             return
         username = visitor.username if visitor else None
         lock = self._moving.setdefault(deal.deal_id, asyncio.Lock())

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from bigtime import site
 from bigtime.systems import portal
-from bigtime.web.http import VISIT, see_other, status_of
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.http import VISIT, page_router, see_other, status_of
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
 HOME: Final = "/portal"
 NEWEST: Final = 3
 PAGE: Final = 25
 
-customer_pages = APIRouter(include_in_schema=False)
+customer_pages = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ async def leave(request: Request) -> Response:
     holder = await proof_holder(request)
     if holder is not None:
         await context.store.run(site.forget_mailbox(holder))
-        response.raw_headers.append(context.cookies.clearing(VISIT))
+        response.raw_headers.append(context.cookies.clear_header(VISIT))
     return response
 
 
@@ -149,7 +148,7 @@ def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]
 async def home_page(
     request: Request,
     customer: Customer,
-    form: SubmittedForm[Any] | None,
+    form: AnyForm | None,
     *,
     status: int = 200,
     notice: str = "",

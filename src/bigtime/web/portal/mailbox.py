@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -19,7 +18,7 @@ from bigtime.systems import portal
 from bigtime.web import http, pages
 from bigtime.web.portal.customer import HOME, customer_of
 
-mailbox = APIRouter(include_in_schema=False)
+mailbox = http.page_router()
 
 LINK: Final = re.compile(r"(https?://\S+)")
 
@@ -152,15 +151,13 @@ async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Res
         )
         return response
     visit = secrets.token_urlsafe(32)
-    response.raw_headers.append(context.cookies.setting(http.VISIT, visit))
-    response.raw_headers.append(context.cookies.clearing(http.SESSION))
+    response.raw_headers.append(context.cookies.set_header(http.VISIT, visit))
+    response.raw_headers.append(context.cookies.clear_header(http.SESSION))
     await context.store.run(site.remember_mailbox(site.visit_holder(visit), tenant_id))
     return response
 
 
-async def address_page(
-    request: Request, form: pages.SubmittedForm[Any], *, status: int = 200
-) -> Response:
+async def address_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
     return await pages.context_of(request).form_page(
         request, "portal/address.html", status=status, form=form
     )
@@ -169,7 +166,7 @@ async def address_page(
 async def code_page(
     request: Request,
     pending: site.PendingCheck,
-    form: pages.SubmittedForm[Any],
+    form: pages.AnyForm,
     *,
     status: int = 200,
 ) -> Response:

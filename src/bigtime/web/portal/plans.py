@@ -12,10 +12,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,12 +23,12 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import portal
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, redirect_to_canonical, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
 from bigtime.web.portal.customer import customer_of, tenant_of_customer
 from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
 
-plans = APIRouter(include_in_schema=False)
+plans = page_router()
 
 CHECKOUT: Final = "/portal/checkout"
 OF_CAMPAIGN: Final = (portal.UnknownCampaign, portal.CampaignNotValid, portal.CampaignElsewhere)
@@ -56,7 +55,7 @@ async def show_pricing(request: Request, after: str | None = None) -> Response:
         )
         return page, (site.PRICING,)
 
-    return await context.cached(request, make, after=after)
+    return await context.cached_page(request, make, after=after)
 
 
 @plans.get("/campaigns/{code}")
@@ -78,7 +77,7 @@ async def show_campaign(request: Request, code: str) -> Response:
         key = portal.campaign_code_of(code)
         if key != code:
             return redirect_to_canonical("/campaigns/", key)
-        return await context.cached(request, make, seconds=seconds_of_today(context, zone))
+        return await context.cached_page(request, make, seconds=seconds_of_today(context, zone))
     except portal.UnknownCampaign:
         page = context.templates.page("portal/campaign.html", status=404, offer=None)
         return await context.answer(request, page)
@@ -220,7 +219,7 @@ def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]
 
 async def checkout_page(
     request: Request,
-    form: pages.SubmittedForm[Any],
+    form: pages.AnyForm,
     *,
     status: int = 200,
     refused: DomainError | None = None,

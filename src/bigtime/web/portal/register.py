@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +12,7 @@ from bigtime.model import DomainError
 from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, see_other, status_of
 from bigtime.web.portal.customer import (
     HOME,
     ConnectForm,
@@ -24,7 +23,7 @@ from bigtime.web.portal.customer import (
 )
 from bigtime.wire import Steps
 
-register = APIRouter(include_in_schema=False)
+register = page_router()
 
 REFUSED: tuple[type[DomainError], ...] = (
     TooManyTries,
@@ -133,7 +132,7 @@ async def connect(request: Request) -> Response:
 
 
 async def refused_page(
-    request: Request, customer: Customer, form: pages.SubmittedForm[Any], error: DomainError
+    request: Request, customer: Customer, form: pages.AnyForm, error: DomainError
 ) -> Response:
     form.refuse(error)
     response = await register_page(request, customer, form, status=status_of(error))
@@ -158,7 +157,7 @@ def is_login(address: str) -> Steps[bool]:
 async def register_page(
     request: Request,
     customer: Customer,
-    form: pages.SubmittedForm[Any] | None,
+    form: pages.AnyForm | None,
     *,
     status: int = 200,
 ) -> Response:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel
 
 from bigtime.model import get
 from bigtime.site import AddressNameTaken, Visitor, save_new_address
 from bigtime.systems import shop
-from bigtime.web.http import see_other
-from bigtime.web.pages import SubmittedForm, context_of, empty_form, read_visitor_form
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_visitor_form
 
 LIST = "/me/addresses"
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class NamedAddress(shop.Address):
@@ -102,7 +100,7 @@ async def addresses_of(request: Request, visitor: Visitor) -> dict[str, shop.Add
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
+    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
 ) -> Response:
     """All addresses; the form is shown if there is room for another, or to show its errors."""
     saved = await addresses_of(request, visitor)
@@ -117,9 +115,7 @@ async def render_page(
     )
 
 
-async def render_address(
-    request: Request, form: SubmittedForm[Any], *, status: int = 200
-) -> Response:
+async def render_address(request: Request, form: AnyForm, *, status: int = 200) -> Response:
     return await context_of(request).form_page(
         request, "orders/address.html", status=status, form=form
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from bigtime import site
@@ -21,13 +21,13 @@ from bigtime.model import DomainError, Position
 from bigtime.site import Visitor
 from bigtime.systems import cart
 from bigtime.web import pages
-from bigtime.web.http import see_other, status_of
+from bigtime.web.http import page_router, see_other, status_of
 from bigtime.web.pages import AppContext, context_of, read_visitor_form
 from bigtime.wire import Steps
 
 CART = "/cart"
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 # Forms

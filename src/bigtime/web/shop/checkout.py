@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from bigtime import site
@@ -14,15 +14,15 @@ from bigtime.site import Checkout, Visitor
 from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_of
-from bigtime.web.pages import SubmittedForm, check_form, context_of
+from bigtime.web.http import TooManyTries, page_router, see_other, status_of
+from bigtime.web.pages import AnyForm, SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
 NEW = "new"
 SAVED = "saved "
 """The choice of a saved address begins with this."""
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class CheckoutKey(BaseModel):
@@ -151,7 +151,7 @@ def fetch_checkout(
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: SubmittedForm[Any], *, status: int = 200
+    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
 ) -> Response:
     """The page of a checkout, with a new key each time."""
     context = context_of(request)

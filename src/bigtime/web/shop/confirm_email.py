@@ -7,9 +7,9 @@ The page is the same, and as quick, whether the address has an account or not; s
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from starlette.background import BackgroundTask
 
@@ -17,8 +17,8 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other, status_in_form
-from bigtime.web.pages import SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
+from bigtime.web.pages import AnyForm, context_of
 
 CONFIRM = "/confirm-email"
 RESET = "/reset-password"
@@ -27,7 +27,7 @@ TEMPLATES = {CONFIRM: "shopper/confirm_email.html", RESET: "shopper/reset_passwo
 WRONG_CODE = (portal.CodeWrong, portal.CodeSpent, portal.UnknownCode)
 TAKEN = (accounts.LoginTaken, shop.EmailTaken, deals.UsernameTaken)
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class Code(BaseModel):
@@ -190,7 +190,7 @@ async def refused_page(
     request: Request,
     pending: site.PendingCheck,
     place: str,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     error: DomainError,
 ) -> Response:
     form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
@@ -203,7 +203,7 @@ async def code_page(
     request: Request,
     pending: site.PendingCheck,
     place: str,
-    form: SubmittedForm[Any],
+    form: AnyForm,
     *,
     status: int = 200,
 ) -> Response:

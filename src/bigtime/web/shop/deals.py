@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from http import HTTPStatus
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from bigtime import site
 from bigtime.systems import deals
+from bigtime.web.http import page_router
 from bigtime.web.pages import HEAD, Page, context_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/")
@@ -41,7 +42,7 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
         )
         return page, (site.FRONT_PAGE, site.LATEST, *site.deal_tags(latest))
 
-    return await context.cached(request, make, after=after)
+    return await context.cached_page(request, make, after=after)
 
 
 @router.get("/editors-choice")
@@ -54,7 +55,7 @@ async def show_editors_choice(request: Request) -> Response:
         page = context.templates.page("shopper/editors_choice.html", deals=choice.featured_deals)
         return page, (site.EDITORS_CHOICE,)
 
-    return await context.cached(request, make)
+    return await context.cached_page(request, make)
 
 
 @router.get("/deals/{deal_id}")
@@ -67,7 +68,7 @@ async def show_deal(request: Request, deal_id: str) -> Response:
         page = context.templates.page("shopper/deal.html", deal=deal)
         return page, (site.deal_tag(deal.deal_id),)
 
-    return await context.cached(request, make)
+    return await context.cached_page(request, make)
 
 
 @router.get("/deals/{deal_id}/go")

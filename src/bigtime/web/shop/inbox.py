@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, BeforeValidator
 
 from bigtime.systems import deals
-from bigtime.web.http import local_path, see_other
-from bigtime.web.pages import SubmittedForm, context_of, read_visitor_form, split_words
+from bigtime.web.http import local_path, page_router, see_other
+from bigtime.web.pages import AnyForm, context_of, read_visitor_form, split_words
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class Back(BaseModel):
@@ -83,7 +83,7 @@ async def mark_messages(request: Request) -> Response:
     return to_list(form)
 
 
-def to_list(form: SubmittedForm[Any]) -> Response:
+def to_list(form: AnyForm) -> Response:
     return see_other(local_path(form.typed.get("back"), default="/inbox"))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel
 
 from bigtime import model as bt
@@ -30,7 +30,7 @@ batch, of which a request takes fifty."""
 NO_LETTER = "0-9"
 """The heading of brands whose names begin with no letter."""
 
-router = APIRouter(include_in_schema=False)
+router = http.page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ async def list_categories(request: Request) -> Response:
         page = context.templates.page("shopper/categories.html", categories=found)
         return page, [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
 
-    return await context.cached(request, make)
+    return await context.cached_page(request, make)
 
 
 @router.get("/brands")
@@ -112,7 +112,7 @@ async def list_brands(request: Request) -> Response:
         page = context.templates.page("shopper/brands.html", letters=letters, count=len(names))
         return page, (site.BRANDS,)
 
-    return await context.cached(request, make)
+    return await context.cached_page(request, make)
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -160,7 +160,7 @@ async def show_subject(
         return page, (subject.tag(key), subject.deals_tag(key), *site.deal_tags(latest))
 
     try:
-        return await context.cached(request, make, after=after)
+        return await context.cached_page(request, make, after=after)
     except subject.unknown:
         if page := http.page_of_button(subject.folder, key):
             return http.see_other(page)

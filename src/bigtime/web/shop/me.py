@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime.model import together
 from bigtime.site import Visitor
 from bigtime.systems import accounts, catalog, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, see_other
-from bigtime.web.pages import AppContext, SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, page_router, see_other
+from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of
 
 ACTIVITY_LABELS = {
     "deal_view": "Viewed",
@@ -25,7 +25,7 @@ ACTIVITY_LABELS = {
 
 MOST_SESSIONS = 100
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class NewPassword(BaseModel):
@@ -113,7 +113,7 @@ async def end_other_sessions(request: Request) -> Response:
 async def render_page(
     request: Request,
     visitor: Visitor,
-    form: SubmittedForm[NewPassword],
+    form: AnyForm,
     *,
     status: int = 200,
     changed: bool = False,

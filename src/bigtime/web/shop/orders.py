@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from bigtime.model import Page, Position
 from bigtime.site import Visitor
 from bigtime.systems import cart, deals, shop
+from bigtime.web.http import page_router
 from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import Steps
 
@@ -22,7 +23,7 @@ STATUS_LABELS = {
     shop.OrderStatus.CANCELLED: "Cancelled",
 }
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,22 +10,22 @@ login from many addresses get far.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime import site
 from bigtime.systems import accounts, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, local_path, see_other
-from bigtime.web.pages import SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, local_path, page_router, see_other
+from bigtime.web.pages import AnyForm, SubmittedForm, context_of
 from bigtime.web.shop.confirm_email import CONFIRM, redirect_and_send
 
 LOG_IN = "shopper/log_in.html"
 SIGN_UP = "shopper/sign_up.html"
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 class LogIn(BaseModel):
@@ -104,13 +104,11 @@ async def show_form(request: Request, template: str, next: str | None) -> Respon
     context = context_of(request)
     if await context.visitor(request):
         return see_other(local_path(next))
-    form: SubmittedForm[Any] = pages.empty_form(next=local_path(next))
+    form: AnyForm = pages.empty_form(next=local_path(next))
     return await context.form_page(request, template, form=form)
 
 
-async def too_many(
-    request: Request, template: str, form: SubmittedForm[Any], error: TooManyTries
-) -> Response:
+async def too_many(request: Request, template: str, form: AnyForm, error: TooManyTries) -> Response:
     form.refuse(error)
     response = await context_of(request).form_page(request, template, form=form, status=429)
     return pages.with_retry_after(response, error)

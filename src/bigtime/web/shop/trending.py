@@ -1,33 +1,39 @@
 """Trending deals: the most viewed and opened of each category.
 
 The catalogue has a deal's rank, views and clicks; its title and price are read from `deals`. A deal
-that is gone is left out. Ranks change with every view, so these pages are cached for half a second.
+that is gone is left out. Views are written every few seconds, and move a deal to another rank; so
+ranks are cached for each category, and a page that is made anew reads those that have moved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Annotated
+from functools import lru_cache, partial
+from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
+from bigtime.site import deal_tag, trending_tag
+from bigtime.store import AsyncStore
 from bigtime.systems import catalog
 from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key
-from bigtime.web.http import key_of, redirect_to_canonical
+from bigtime.web.http import key_of, page_router, redirect_to_canonical
 from bigtime.web.pages import Page, context_of
 from bigtime.wire import Steps
 
-SECONDS_KEPT = 0.5
 SHOWN_OF_EACH = 4
 LEASTS = (100, 1_000)
 """The least scores to choose from."""
 SHOWN_NAMES = {category_key(name): name for name in CATEGORIES}
+KEYS = {trending_tag(key): key for key in SHOWN_NAMES}
+"""The keys of categories by the tags of their trends."""
+FirstRanks: TypeAlias = tuple[str, Found[catalog.TrendingDeal], tuple[str]]
+"""For the cache: the tag of a trend as its key, its ranks, and its tags."""
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +58,22 @@ async def show_trending(request: Request) -> Response:
     context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        ranked = await context.store.run(
-            together(
-                *(catalog.get_trending_by_category(key, limit=SHOWN_OF_EACH) for key in SHOWN_NAMES)
-            )
-        )
-        by_id = await context.deals.by_ids([rank.deal_id for ranks in ranked for rank in ranks])
-        found = [
-            new_trend(key, ranks, by_id) for key, ranks in zip(SHOWN_NAMES, ranked, strict=True)
-        ]
+        ranked = await context.cache.remember_many(list(KEYS), partial(first_ranks, context.store))
+        ids = [rank.deal_id for ranks in ranked.values() for rank in ranks]
+        deals = await context.deals.by_ids(ids)
+        found = [new_trend(KEYS[tag], ranks, deals) for tag, ranks in ranked.items()]
         trends = [trend for trend in found if trend.deals]
-        return context.templates.page("shopper/trending.html", trends=trends), ()
+        page = context.templates.page("shopper/trending.html", trends=trends)
+        return page, [*KEYS, *map(deal_tag, ids)]
 
-    return await context.cached(request, make, seconds=SECONDS_KEPT)
+    return await context.cached_page(request, make)
+
+
+async def first_ranks(store: AsyncStore, tags: list[str]) -> list[FirstRanks]:
+    """The first few of categories, by the tags of their trends."""
+    ranks = (catalog.get_trending_by_category(KEYS[tag], limit=SHOWN_OF_EACH) for tag in tags)
+    found = await store.run(together(*ranks))
+    return [(tag, page, (tag,)) for tag, page in zip(tags, found, strict=True)]
 
 
 @router.get("/trending/{category:path}")
@@ -83,20 +92,20 @@ async def show_trend(
 
     async def make() -> tuple[Page, Collection[str]]:
         ranks = await context.store.run(ranks_of(key, least, context.cursors.read(after)))
-        by_id = await context.deals.by_ids([rank.deal_id for rank in ranks])
+        ids = [rank.deal_id for rank in ranks]
         page = context.templates.page(
             "shopper/trend.html",
-            trend=new_trend(key, ranks, by_id),
+            trend=new_trend(key, ranks, await context.deals.by_ids(ids)),
             after=context.cursors.write(ranks.position),
             least=least,
             leasts=LEASTS,
         )
-        return page, ()
+        return page, [trending_tag(key), *map(deal_tag, ids)]
 
     if least:
         page, _ = await make()
         return await context.answer(request, page)
-    return await context.cached(request, make, after=after, seconds=SECONDS_KEPT)
+    return await context.cached_page(request, make, after=after)
 
 
 @lru_cache(maxsize=1_024)
