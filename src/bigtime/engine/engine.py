@@ -15,7 +15,7 @@ import orjson
 
 from bigtime.engine import operations, partiql
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.operations import READS, Read
+from bigtime.engine.operations import READS, Read, quick_get
 from bigtime.engine.storage import (
     CLOSED,
     Database,
@@ -91,6 +91,10 @@ class Engine:
         if self._closed:
             raise RuntimeError(self._closed)
         operation = request.operation
+        if operation == "GetItem" and not self._database.faults.active:
+            response = quick_get(self._database, request.params)
+            if response is not None:
+                return response
         try:
             params = checked(operation, request.params)
             read = READS.get(operation) or partiql.find_read(operation, params)
@@ -206,13 +210,19 @@ class Engine:
         database.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
-        return WRITES[operation](database, params)
+        write = WRITES[operation]
+        try:
+            return write(database, params)
+        except (SerializationException, ValidationException):
+            if operation not in shapes.WITH_ITEMS:
+                raise
+            return write(database, shapes.exact(operation, params))
 
 
 def checked(operation: str, params: Params) -> Params:
     if operation not in READS and operation not in WRITES:
         raise shapes.unknown_operation(operation)
-    return shapes.check(operation, params)
+    return shapes.check_around_items(operation, params)
 
 
 def shut(owner: int, housekeeper: Housekeeper, database: Database, folder: str | None) -> None:

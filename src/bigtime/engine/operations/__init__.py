@@ -7,7 +7,7 @@ from bigtime.engine.operations import (
     batch, insights, items, kinesis, policies, query, streams, tables, transact,
 )
 from bigtime.engine.operations.capacity import mode_of
-from bigtime.engine.operations.items import carry_out, get_item
+from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
@@ -68,6 +68,6 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
     "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start", "check_terms",
-    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_page",
-    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "quick_get",
+    "read_page", "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
 ]
