@@ -55,7 +55,7 @@ def logged_put(scale: Scale, path: Path) -> Figure:
             return Contender(run, scale.operations, choose)
 
         for table in (workload.TABLE, LOGGED):
-            for batch in workload.filling(workload.orders(scale.items)):
+            for batch in workload.fill_requests(workload.orders(scale.items)):
                 puts = batch.params["RequestItems"][workload.TABLE]
                 engine(Request("BatchWriteItem", {"RequestItems": {table: puts}}))
         seen = race({table: contender(table) for table in (LOGGED, workload.TABLE)}, scale.rounds)
@@ -69,13 +69,13 @@ def restore(scale: Scale, path: Path) -> Figure:
     changes = scale.restored_items // 2
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         engine(workload.create_table("by_day"))
-        for request in workload.filling(workload.orders(scale.restored_items)):
+        for request in workload.fill_requests(workload.orders(scale.restored_items)):
             engine(request)
         engine(switch_on(workload.TABLE))
         source = Request("DescribeContinuousBackups", {"TableName": workload.TABLE})
         about = engine(source)["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
         changed = ({**workload.order(number), "note": {"S": "x"}} for number in range(changes))
-        for request in workload.filling(changed):
+        for request in workload.fill_requests(changed):
             engine(request)
         engine.tidy()
         asked = {

@@ -23,25 +23,25 @@ ATTRIBUTES = {"customer": "S", "order": "S", "day": "S", "minute": "N", "chance"
 INDEXES = {"by_day": ("day", "minute"), "by_chance": ("chance", "rank")}
 
 
-def create_table(*indexes: str) -> Request:
-    keys = [("customer", "order"), *(INDEXES[name] for name in indexes)]
+def create_table(*indexes: str, name: str = TABLE) -> Request:
+    keys = [("customer", "order"), *(INDEXES[index] for index in indexes)]
     used = {attribute for key in keys for attribute in key}
     params: dict[str, Any] = {
-        "TableName": TABLE,
+        "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
         "KeySchema": key_schema(*keys[0]),
         "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": kind}
-            for name, kind in ATTRIBUTES.items()
-            if name in used
+            {"AttributeName": attribute, "AttributeType": kind}
+            for attribute, kind in ATTRIBUTES.items()
+            if attribute in used
         ],
         "GlobalSecondaryIndexes": [
             {
-                "IndexName": name,
-                "KeySchema": key_schema(*INDEXES[name]),
+                "IndexName": index,
+                "KeySchema": key_schema(*INDEXES[index]),
                 "Projection": {"ProjectionType": "ALL"},
             }
-            for name in indexes
+            for index in indexes
         ],
     }
     return Request("CreateTable", params)

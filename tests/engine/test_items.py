@@ -16,6 +16,8 @@ from bigtime.wire import (
     Request,
     Response,
     SerializationException,
+    check_item,
+    item_size,
 )
 
 INVALID = "One or more parameter values were invalid: "
@@ -572,3 +574,99 @@ def test_delete_returns_what_it_deleted(engine: Engine) -> None:
 
 def test_delete_of_nothing_is_no_error(engine: Engine) -> None:
     assert call(engine, "DeleteItem", Key=KEY, ReturnValues="ALL_OLD") == {}
+
+
+# --- Short ways that must not differ from the long ones -----------------------------------------
+
+ODD_GETS: list[Any] = [
+    {"TableName": "things", "Key": KEY},
+    {"TableName": "things", "Key": {"pk": {"S": "b"}, "sk": {"N": "1"}}},
+    {"TableName": "things", "Key": {"pk": {"S": "a"}, "sk": {"N": "1.0"}}},
+    {"TableName": "things", "Key": {"pk": {"S": "a"}, "sk": {"N": "one"}}},
+    {"TableName": "things", "Key": {"pk": {"S": "a"}, "sk": {"N": 1}}},
+    {"TableName": "things", "Key": {"pk": {"S": ["a"]}, "sk": {"N": "1"}}},
+    {"TableName": "things", "Key": {"pk": {"S": b"a"}, "sk": {"N": b"1"}}},
+    {"TableName": "things", "Key": {"pk": {"S": "a", "N": None}, "sk": {"N": "1"}}},
+    {"TableName": "things", "Key": {"pk": {"S": "\ud800"}, "sk": {"N": "1"}}},
+    {"TableName": "things", "Key": {"pk": {"S": ""}, "sk": {"N": "1"}}},
+    {"TableName": "things", "Key": {"pk": "a", "sk": "1"}},
+    {"TableName": "things", "Key": {"pk": {"S": "a"}}},
+    {"TableName": "things", "Key": ["pk", "sk"]},
+    {"TableName": "things", "Key": None},
+    {"TableName": "things", "Key": KEY, "ConsistentRead": "perhaps"},
+    {"TableName": "things", "Key": KEY, "Unknown": 1},
+    {"TableName": "nothing", "Key": KEY},
+    {"TableName": ["things"], "Key": KEY},
+    {"TableName": "things"},
+    {"Key": KEY},
+    [],
+    None,
+]
+
+
+@pytest.mark.parametrize("params", ODD_GETS)
+def test_quick_get_answers_as_the_checked_one(engine: Engine, params: Any) -> None:
+    engine(Request("PutItem", {"TableName": "things", "Item": ITEM}))
+    assert outcome(engine, params) == checked_outcome(engine, params)
+
+
+def outcome(engine: Engine, params: Any) -> tuple[Any, str | None]:
+    try:
+        return engine(Request("GetItem", params)), None
+    except DynamoDBError as error:
+        return None, repr(error)
+
+
+def checked_outcome(engine: Engine, params: Any) -> tuple[Any, str | None]:
+    """By way of an event loop, where every request is checked."""
+    answers: list[tuple[Any, str | None]] = []
+    engine.submit(
+        Request("GetItem", params),
+        lambda response, error: answers.append((response, repr(error) if error else None)),
+    )
+    return answers[0]
+
+
+def test_wrong_shape_of_an_item_comes_before_what_is_wrong_with_the_request(
+    engine: Engine,
+) -> None:
+    item = {**KEY, "note": {"S": 5}}
+    put = {"TableName": "things", "Item": item}
+    mixed = {"ConditionExpression": "attribute_exists(pk)", "Expected": {}}
+    requests: dict[str, dict[str, Any]] = {
+        "PutItem": {**put, **mixed},
+        "BatchWriteItem": {"RequestItems": {"things": [{"PutRequest": {"Item": item}}] * 2}},
+        "TransactWriteItems": {"TransactItems": [{"Put": put}] * 2},
+    }
+    for operation, params in requests.items():
+        with pytest.raises(SerializationException, match="NUMBER_VALUE cannot be converted"):
+            engine(Request(operation, params))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "SET note = :long",
+        "SET doc.part = :long",
+        "SET fresh = doc, steps[1] = :long",
+        "ADD points :n, tags :tags",
+        "REMOVE note, doc.part, steps[0]",
+        "SET again = points + :n REMOVE points",
+    ],
+)
+def test_update_keeps_the_size_of_the_whole_item(engine: Engine, expression: str) -> None:
+    values = {":long": {"S": "long" * 9}, ":n": {"N": "1.50"}, ":tags": {"SS": ["b", "a"]}}
+    used = {name: value for name, value in values.items() if name in expression}
+    params: dict[str, Any] = {
+        "TableName": "things",
+        "Key": KEY,
+        "UpdateExpression": expression,
+        "ReturnValues": "ALL_NEW",
+    }
+    if used:
+        params["ExpressionAttributeValues"] = used
+    engine(Request("PutItem", {"TableName": "things", "Item": ITEM}))
+    after = engine(Request("UpdateItem", params))["Attributes"]
+    table = engine(Request("DescribeTable", {"TableName": "things"}))["Table"]
+    assert table["TableSizeBytes"] == item_size(after)
+    assert check_item(after)[0] == after

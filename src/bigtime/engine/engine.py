@@ -18,7 +18,7 @@ import orjson
 
 from bigtime.engine import operations, partiql
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.operations import LOCAL_REGION, READS, Read, TableChange
+from bigtime.engine.operations import LOCAL_REGION, READS, Read, TableChange, quick_get
 from bigtime.engine.replication import Replication, Replicator
 from bigtime.engine.storage import (
     CLOSED,
@@ -168,6 +168,10 @@ class Engine:
         if self._closed:
             raise RuntimeError(self._closed)
         operation = request.operation
+        if operation == "GetItem" and not database.faults.active:
+            response = quick_get(database, request.params)
+            if response is not None:
+                return response
         try:
             params = checked(operation, request.params)
             read = READS.get(operation) or partiql.find_read(operation, params)
@@ -309,13 +313,19 @@ class Engine:
         database.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
-        return WRITES[operation](database, params)
+        write = WRITES[operation]
+        try:
+            return write(database, params)
+        except (SerializationException, ValidationException):
+            if operation not in shapes.WITH_ITEMS:
+                raise
+            return write(database, shapes.exact(operation, params))
 
 
 def checked(operation: str, params: Params) -> Params:
     if operation not in READS and operation not in WRITES:
         raise shapes.unknown_operation(operation)
-    return shapes.check(operation, params)
+    return shapes.check_around_items(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:

@@ -202,3 +202,10 @@ def size(text: str) -> int:
     significant, exponent = scientific(text)
     pairs = (len(significant) + exponent % 2 + 1) // 2
     return 1 + pairs + (text[0] == "-")
+
+
+@lru_cache(CACHED_NUMBERS)
+def measure(text: str) -> tuple[str, int]:
+    """The one spelling of a short text, and its size; or AWS's refusal."""
+    kept = canonical(text)
+    return kept, size(kept)

@@ -119,11 +119,13 @@ def utf8_length(text: Any) -> int:
 
 
 def check_number(content: Any, depth: int) -> tuple[str, int]:
-    if type(content) is str and number.is_canonical_integer(content):
-        return content, number.size(content)
-    utf8_length(content)  # The refusal repeats the text, so it must be text.
-    kept = number.canonical(content)
-    return content if kept == content else kept, number.size(kept)
+    if type(content) is str and len(content) <= number.LONGEST_CACHED_TEXT and content.isascii():
+        kept, size = number.measure(content)
+    else:
+        utf8_length(content)  # The refusal repeats the text, so it must be text.
+        kept = number.canonical(content)
+        size = number.size(kept)
+    return content if kept == content else kept, size
 
 
 def check_binary(content: Any, depth: int = 0) -> tuple[str, int]:
@@ -276,9 +278,9 @@ CHECKERS: dict[Any, Checker] = {
 
 
 def check_list_shape(content: Any) -> None:
-    if isinstance(content, Mapping):
-        raise unexpected_structure()
     if not isinstance(content, list):
+        if isinstance(content, Mapping):
+            raise unexpected_structure()
         raise SerializationException("Unexpected field type")
     if len(content) > MAX_ITEM_BYTES:
         raise too_many()

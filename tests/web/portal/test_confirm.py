@@ -248,7 +248,7 @@ def test_a_closed_account_that_never_confirmed_its_address_is_sent_nothing(
     made = new_tenant(web)
     web.run(soft_delete_tenant(made.id, by=ADMIN))
     page = give_address(visitor, checkout_page(product.id))
-    assert told(visitor, page, "123456") == WRONG
+    assert answer_to_code(visitor, page, "123456") == WRONG
     assert letters(web) == []
 
 

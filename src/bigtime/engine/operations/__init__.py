@@ -9,7 +9,7 @@ from bigtime.engine.operations import (
 )
 from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
 from bigtime.engine.operations.capacity import mode_of
-from bigtime.engine.operations.items import carry_out, get_item
+from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
@@ -86,6 +86,6 @@ __all__ = [
     "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get",
     "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
     "check_key_paths", "check_start", "check_terms", "check_update", "create_backups", "find_index",
-    "get_all", "get_item", "mode_of", "position", "read_changes", "read_page", "read_selection",
-    "read_start_key", "read_walk", "values_given_by", "write_all",
+    "get_all", "get_item", "mode_of", "position", "quick_get", "read_changes", "read_page",
+    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
 ]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import orjson
@@ -20,7 +19,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import Index, Table, Transaction, collection_bytes, index_size
+from bigtime.engine.storage import Index, Table, Transaction, collection_bytes
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
@@ -67,7 +66,7 @@ class Write:
         if plan.old is None and self.update.attributes and self.update.only_removes:
             # Nothing is there to be removed, so no path into it can be wrong.
             return None, 0
-        after, size = wire.check_item(self.update.apply(before))
+        after, size = check_updated(self.update, plan, self.update.apply(before))
         if plan.old is None and self.update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,
             # "AttributeValueUpdate": "DELETE - Causes nothing to happen",
@@ -80,7 +79,18 @@ class Write:
         return after, size
 
 
-@dataclass(eq=False)
+def check_updated(update: Update, plan: Plan, after: Item) -> tuple[Item, int]:
+    """The item as it is stored, and its size; what the update does not touch is right already."""
+    if plan.old is None:
+        return wire.check_item(after)
+    touched = {name: value for name, value in after.items() if name in update.attributes}
+    replaced = {name: value for name, value in plan.old.items() if name in update.attributes}
+    checked, size = wire.check_item(touched)
+    size += plan.old_size - wire.item_size(replaced)
+    return after if checked is touched else {**after, **checked}, size
+
+
+@dataclass(slots=True, eq=False)
 class Plan:
     """A write that may go ahead: the item before it and after it."""
 
@@ -90,23 +100,28 @@ class Plan:
     blob: bytes | None
     new: Item | None = None
     new_size: int = 0
+    _old: Item | None = None
 
-    @cached_property
+    @property
     def old(self) -> Item | None:
         """The item as it was; many a write need not decode it."""
-        try:
-            item: Item | None = None if self.blob is None else orjson.loads(self.blob)
-        except orjson.JSONDecodeError:
-            table = self.write.table
-            key = table.codec.key(self.write.partition, self.write.sort)
-            raise storage.UnreadableItem(table.name, key) from None
-        return item
+        if self._old is None and self.blob is not None:
+            try:
+                self._old = orjson.loads(self.blob)
+            except orjson.JSONDecodeError:
+                table = self.write.table
+                key = table.codec.key(self.write.partition, self.write.sort)
+                raise storage.UnreadableItem(table.name, key) from None
+        return self._old
 
-    @cached_property
+    @property
     def indexes(self) -> list[Index]:
         """Those that may hold the item as it was or is: it has the first attribute of their key."""
-        held = {**(self.old or {}), **(self.new or {})}
-        return [index for index in self.write.table.indexes if index.own_names[0] in held]
+        indexes = self.write.table.indexes
+        if not indexes:
+            return []
+        old, new = self.old or {}, self.new or {}
+        return [index for index in indexes if (name := index.own_names[0]) in new or name in old]
 
     def apply(self, transaction: Transaction) -> None:
         write, table = self.write, self.write.table
@@ -119,9 +134,9 @@ class Plan:
         if table.log:
             before = (self.id, write.partition, write.sort, self.old_size, self.blob)
             transaction.execute(table.log_change, (transaction.now, *before))
-        if self.indexes:
+        if indexes := self.indexes:
             entry_key = storage.base_key(write.partition, write.sort)
-            for index in self.indexes:
+            for index in indexes:
                 self.apply_index(transaction, index, entry_key)
         if table.collections:
             self.apply_collection(transaction)
@@ -160,10 +175,11 @@ class Plan:
             transaction.count(table.number, 0, self.new_size - self.old_size)
 
     def apply_index(self, transaction: Transaction, index: Index, entry_key: bytes) -> None:
-        before = index.codec.blobs(self.old) if self.old is not None else None
-        after = index.codec.blobs(self.new) if self.new is not None else None
-        size_before = index_size(index, self.old, self.old_size) if before else 0
-        size_after = index_size(index, self.new, self.new_size) if after else 0
+        old, new = self.old, self.new
+        before = None if old is None else index.codec.blobs(old)
+        after = None if new is None else index.codec.blobs(new)
+        size_before = index.view_size(old, self.old_size) if old and before else 0
+        size_after = index.view_size(new, self.new_size) if new and after else 0
         if before == after:
             if size_before != size_after and after:
                 transaction.execute(index.resize, (size_after, *after, entry_key))

@@ -62,7 +62,8 @@ def get(
     for member in PASSED_ON:
         if member in params:
             request[member] = params[member]
-    response = operations.get_item(database, request)
+    quick = operations.quick_get(database, request)
+    response = operations.get_item(database, request) if quick is None else quick
     item = response.pop("Item", None)
     response["Items"] = [] if item is None else [item]
     return response

@@ -139,8 +139,9 @@ class File:
         return self.path.with_name(self.path.name + "-wal")
 
     def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages >= min(LONG_LOG_PAGES, self.reserve.size // PAGE_BYTES):
-            self.log_is_long.set()
+        if pages >= LONG_LOG_PAGES or pages >= self.reserve.size // PAGE_BYTES:
+            if not self.log_is_long.is_set():
+                self.log_is_long.set()
             # To ask the disk for its room takes as long as a small write: now and then is enough.
             if not 0 <= pages - self._asked_at_pages < PAGES_BETWEEN_LOOKS:
                 self._asked_at_pages = pages
@@ -364,8 +365,8 @@ class Transaction:
                 total[1] += size
 
     def write_counts(self) -> None:
-        for number, (items, size) in self.counts.items():
-            self.execute(
+        if self.counts:
+            self.connection.executemany(
                 "UPDATE counts SET items = items + ?, bytes = bytes + ? WHERE number = ?",
-                (items, size, number),
+                [(items, size, number) for number, (items, size) in self.counts.items()],
             )

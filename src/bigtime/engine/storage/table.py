@@ -206,11 +206,15 @@ class Table:
         if len(key) != len(self.key_names):
             return None
         try:
-            partition = quick_blob(key[self.hash_key.name], self.hash_key)
-            range_key = self.range_key
-            sort = quick_blob(key[range_key.name], range_key) if range_key else b""
+            return self.plain_blobs(key)
         except (KeyError, ValueError):
             return None
+
+    def plain_blobs(self, item: Item) -> tuple[bytes, bytes]:
+        """The same of an item; raises `KeyError` or `ValueError` if its key needs a look."""
+        partition = quick_blob(item[self.hash_key.name], self.hash_key)
+        range_key = self.range_key
+        sort = quick_blob(item[range_key.name], range_key) if range_key else b""
         return crc32(partition).to_bytes(4, "big") + partition, sort
 
     def key_blobs(self, key: Item) -> tuple[bytes, bytes]:
@@ -224,12 +228,16 @@ class Table:
 
     def item_blobs(self, item: Item) -> tuple[bytes, bytes]:
         """The blobs of a whole item about to be stored."""
-        check_item_key(item, self.hash_key, is_hash=True)
-        if self.range_key:
-            check_item_key(item, self.range_key, is_hash=False)
+        try:
+            blobs = self.plain_blobs(item)
+        except (KeyError, ValueError):
+            check_item_key(item, self.hash_key, is_hash=True)
+            if self.range_key:
+                check_item_key(item, self.range_key, is_hash=False)
+            blobs = self.codec.partition(item), self.codec.sort(item)
         if self.index_keys:
             self.check_index_keys(item)
-        return self.codec.partition(item), self.codec.sort(item)
+        return blobs
 
     def check_index_keys(self, item: Item) -> None:
         """An attribute that some index uses as a key must have its type, or be absent."""
@@ -242,7 +250,8 @@ class Table:
                 raise ValidationException(index_type_mismatch(attribute, index_name, value))
             if not text:
                 raise ValidationException(empty_index_key(attribute, index_name))
-            check_index_key_size(attribute, text, index_name, is_hash=is_hash)
+            if len(text) > QUICK_LENGTH:
+                check_index_key_size(attribute, text, index_name, is_hash=is_hash)
 
 
 def collection_bytes(table: Table, item: Item | None, size: int) -> int:
@@ -284,7 +293,7 @@ def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -
 def check_index_key_size(
     attribute: KeyAttribute, text: str, index_name: str, *, is_hash: bool
 ) -> None:
-    if attribute.type == "N" or len(text) <= QUICK_LENGTH:
+    if attribute.type == "N":
         return
     limit = MAX_HASH_BYTES if is_hash else MAX_RANGE_BYTES
     size = len(RAW[attribute.type](text))
@@ -306,10 +315,11 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
 
 
 def quick_blob(value: AttributeValue, attribute: KeyAttribute) -> bytes:
-    text = value[attribute.type]
-    if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or attribute.type == "B":
+    tag = attribute.type
+    text = value[tag]
+    if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or tag == "B":
         raise ValueError
-    return text.encode() if attribute.type == "S" else number_bytes(text)
+    return text.encode() if tag == "S" else number_bytes(text)
 
 
 def check_key(key: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:

@@ -8,6 +8,10 @@ Most requests are well formed, so there are two readers.
    (`serialization`), then the constraints are checked (`constraints`).
 
 `check` returns the request as AWS reads it, which is the same object when it was plain.
+
+The item of a put is the largest part of its request, and its operation walks it anyway to check
+its values. So `check_around_items` leaves it out. An operation that then refuses the request has
+to be asked once more with what `exact` returns: its refusal comes first.
 """
 
 from __future__ import annotations
@@ -24,12 +28,14 @@ from bigtime.engine.validation import service_model
 from bigtime.engine.validation.constraints import check_constraints
 from bigtime.engine.validation.serialization import DEEPEST, GREATEST, read
 
-__all__ = ["check"]
+__all__ = ["WITH_ITEMS", "check", "check_around_items", "exact"]
 
 Plain: TypeAlias = Callable[[Any], bool]
 
 TEXT: Final = frozenset({str})
 LONGEST_ATTRIBUTE_NAME: Final = 65_535
+WHOLE_ITEM: Final = "PutItemInputAttributeMap"
+WITH_ITEMS: Final = frozenset(("PutItem", "BatchWriteItem", "TransactWriteItems"))
 
 # These stop at a bad table name before any other constraint is looked at.
 NAME_COMES_FIRST: Final = frozenset(
@@ -39,13 +45,19 @@ NAME_COMES_FIRST: Final = frozenset(
 
 def check(operation: str, params: Any) -> wire.Params:
     """The request as AWS reads it; raises what AWS answers to one of the wrong shape."""
-    if plain_request(operation)(params):
-        request: wire.Params = params
-        return request
-    return exact(operation, params)
+    request: wire.Params = params
+    return request if plain_request(operation)(params) else exact(operation, params)
+
+
+def check_around_items(operation: str, params: Any) -> wire.Params:
+    """The same, but for the items of puts, of which only the values are left to be checked."""
+    request: wire.Params = params
+    is_plain = plain_request(operation, without_items=True)
+    return request if is_plain(params) else exact(operation, params)
 
 
 def exact(operation: str, params: Any) -> wire.Params:
+    """The same by the exact reader alone."""
     shape = service_model.input_shape(operation)
     if params is None:
         raise wire.SerializationException("")
@@ -70,10 +82,10 @@ def check_table_name(shape: service_model.Shape, request: dict[str, Any]) -> Non
 
 
 @cache
-def plain_request(operation: str) -> Plain:
+def plain_request(operation: str, without_items: bool = False) -> Plain:
     if operation not in service_model.operations():
         raise unknown_operation(operation)
-    return plain_shape(service_model.input_shape(operation))
+    return plain_shape(service_model.input_shape(operation), without_items)
 
 
 def unknown_operation(operation: str) -> wire.UnknownOperationException:
@@ -85,16 +97,22 @@ def unknown_operation(operation: str) -> wire.UnknownOperationException:
     return wire.UnknownOperationException(f"There is no operation {operation}")
 
 
-def plain_shape(shape: service_model.Shape) -> Plain:
+def plain_shape(shape: service_model.Shape, without_items: bool) -> Plain:
     if shape.name == "AttributeValue":
         return lambda value: type(value) is dict and plain_item({"": value})
+    if shape.name == WHOLE_ITEM and without_items:
+        return lambda value: type(value) is dict
     if shape.item is not None and shape.item.name == "AttributeValue":
         return plain_item if shape.kind == "map" else plain_list
+    if shape.kind == "structure":
+        return plain_structure(shape, without_items)
+    if shape.kind in ("list", "map"):
+        return plain_collection(shape, without_items)
     return PLAIN[shape.kind](shape)
 
 
-def plain_structure(shape: service_model.Shape) -> Plain:
-    members = {name: plain_shape(member) for name, member in shape.members.items()}
+def plain_structure(shape: service_model.Shape, without_items: bool) -> Plain:
+    members = {name: plain_shape(member, without_items) for name, member in shape.members.items()}
     texts = frozenset(name for name, member in shape.members.items() if is_any_text(member))
     required = tuple(shape.required)
 
@@ -119,8 +137,8 @@ def is_any_text(shape: service_model.Shape) -> bool:
     return shape == service_model.Shape(shape.name, "string")
 
 
-def plain_collection(shape: service_model.Shape) -> Plain:
-    item_is_plain = plain_shape(shape.element)
+def plain_collection(shape: service_model.Shape, without_items: bool) -> Plain:
+    item_is_plain = plain_shape(shape.element, without_items)
     least, most = bounds(shape)
     if shape.key is None:
         return lambda value: (
@@ -128,7 +146,7 @@ def plain_collection(shape: service_model.Shape) -> Plain:
         )
     if shape.name == "ExpressionAttributeNameMap":
         return plain_names
-    key_is_plain = plain_shape(shape.key)
+    key_is_plain = plain_shape(shape.key, without_items)
     return lambda value: (
         type(value) is dict
         and least <= len(value) <= most
@@ -181,9 +199,6 @@ def bounds(shape: service_model.Shape) -> tuple[float, float]:
 
 
 PLAIN: Final[dict[str, Callable[[service_model.Shape], Plain]]] = {
-    "structure": plain_structure,
-    "list": plain_collection,
-    "map": plain_collection,
     "string": plain_string,
     "integer": plain_number,
     "long": plain_number,
