@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore, Retries, Store, consume
 from bigtime.store.botocore_transport import BotocoreTransport
 from bigtime.store.driver import Exchange, Runnable
 from bigtime.store.http_transport import HttpTransport
+from bigtime.testing import serve_in_thread
 from bigtime.wire import Item, Request, Response, Steps
-from tests.engine.raw_http import Served
 
 T = TypeVar("T")
 
@@ -117,19 +117,8 @@ def place(kind: str, engine: Engine, time: Time) -> Iterator[Place]:
         if kind.endswith("engine"):
             yield Place(kind, opened, time, engine)
         else:
-            url = opened.enter_context(http(engine))
+            url = opened.enter_context(serve_in_thread(engine))
             yield Place(kind, opened, time, url)
-
-
-@contextmanager
-def http(engine: Engine) -> Iterator[str]:
-    """The engine's endpoint, in this process, so that its faults can be switched."""
-    served = Served(cast(Any, engine))
-    try:
-        yield f"http://127.0.0.1:{served.port}"
-    finally:
-        served.stop()
-        served.thread.join(60)
 
 
 # Steps without the kit.

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -79,8 +80,11 @@ class Engine:
     def memory(cls, *, housekeeping: bool = True, **settings: Unpack[Settings]) -> Self:
         """An engine for tests: a temporary file that is never synced and goes at the end."""
         folder = tempfile.mkdtemp(prefix="bigtime-")
+        path = Path(folder) / "memory.db"
         try:
-            database = Database(Path(folder) / "memory.db", durability="none", **settings)
+            if settings.get("vfs") is None:
+                path.write_bytes(empty_file())
+            database = Database(path, durability="none", **settings)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -207,6 +211,15 @@ class Engine:
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
         return WRITES[operation](database, params)
+
+
+@cache
+def empty_file() -> bytes:
+    """A file without tables: to copy it takes half the time of laying one out."""
+    with tempfile.TemporaryDirectory(prefix="bigtime-") as folder:
+        path = Path(folder) / "empty.db"
+        Database(path, durability="none").close()
+        return path.read_bytes()
 
 
 def checked(operation: str, params: Params) -> Params:
