@@ -48,7 +48,9 @@ class Time:
 class Place:
     """A store somewhere: `run` blocks, whatever the store does."""
 
-    def __init__(self, kind: str, opened: ExitStack, time: Time, url: str | Engine) -> None:
+    def __init__(
+        self, kind: str, opened: ExitStack, time: Time, url: str | Engine, **options: Any
+    ) -> None:
         self.kind = kind
         self.time = time
         self.exchanges: list[Exchange] = []
@@ -58,6 +60,7 @@ class Place:
             "randomness": self.draw,
             "retries": Retries(attempts=4, draw=lambda: 1.0),
             "hooks": [self.exchanges.append],
+            **options,
         }
         if kind.startswith("blocking"):
             self.open_blocking(opened, url, settings)
@@ -112,13 +115,14 @@ class Place:
 
 
 @contextmanager
-def place(kind: str, engine: Engine, time: Time) -> Iterator[Place]:
+def place(kind: str, engine: Engine, time: Time, **options: Any) -> Iterator[Place]:
+    """The options are those of both stores."""
     with ExitStack() as opened:
         if kind.endswith("engine"):
-            yield Place(kind, opened, time, engine)
+            yield Place(kind, opened, time, engine, **options)
         else:
             url = opened.enter_context(serve_in_thread(engine))
-            yield Place(kind, opened, time, url)
+            yield Place(kind, opened, time, url, **options)
 
 
 # Steps without the kit.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -399,14 +397,3 @@ def test_generators_and_async_generators() -> None:
         return [found async for found in async_fixture()]
 
     assert list(fixture()) == asyncio.run(collect()) == [["Things"]]
-
-
-# --- What it costs to have --------------------------------------------------------------------
-
-
-def test_without_boto3_the_extra_is_named() -> None:
-    program = "import sys; sys.modules['boto3'] = None\nfrom bigtime.testing import intercept"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert "install the extra [aws]" in done.stderr

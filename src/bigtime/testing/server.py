@@ -8,6 +8,8 @@ from typing import Any, Self
 from bigtime.engine import Engine, serve_in_thread
 from bigtime.wire import Request
 
+__all__ = ["Server", "serve_in_thread"]
+
 
 class Server:
     """Serves an engine in memory on a free port: `with Server() as server: ... server.url`."""
