@@ -88,8 +88,12 @@ def run_test(answering: AbstractContextManager[Any], client: Callable[[], Any]) 
 
 
 def new_client() -> Any:
-    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
-    return boto3.client("dynamodb", region_name="us-east-1", **keys)
+    return boto3.client(
+        "dynamodb",
+        region_name="us-east-1",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+    )
 
 
 def figures(what: str, asks: Asks, requests: list[Request], scale: Scale) -> Iterator[Figure]:
