@@ -14,7 +14,8 @@ from typing import Any
 import boto3
 import botocore.session
 import pytest
-from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
+from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError, ProfileNotFound
+from botocore.stub import Stubber
 from moto import mock_aws
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.models import Model
@@ -22,12 +23,10 @@ from pynamodb.models import Model
 from bigtime.engine import Engine
 from bigtime.store import open_async_store, open_store
 from bigtime.testing import intercept
-from bigtime.testing.interceptor import ANSWERS, CREDENTIALS
+from bigtime.testing.interceptor import ANSWERS, CREDENTIALS, default_session
 from bigtime.wire import Request
 from tests.store.places import create, get, put
-from tests.testing.tables import EARLY, names, table
-
-EARLY_RESOURCE: Any = boto3.Session(region_name="eu-west-1").resource("dynamodb")
+from tests.testing.tables import EARLY, EARLY_RESOURCE, names, table
 
 
 class Song(Model):
@@ -270,6 +269,40 @@ def test_a_default_session_set_up_inside_does_not_outlive_the_next() -> None:
     with intercept():
         assert boto3.DEFAULT_SESSION is kept
         assert boto3.client("dynamodb").meta.region_name == "us-east-1"
+
+
+def test_a_profile_that_no_file_has_leaves_nothing_behind() -> None:
+    default_session.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_PROFILE", "nobody")
+        before = aws_variables()
+        with pytest.raises(ProfileNotFound):
+            intercept().__enter__()
+        assert aws_variables() == before and not ANSWERS and boto3.DEFAULT_SESSION is None
+
+
+def test_a_stubber_answers_first() -> None:
+    with intercept():
+        client: Any = boto3.client("dynamodb")
+        with Stubber(client) as stubber:
+            stubber.add_response("list_tables", {"TableNames": ["Stubbed"]})
+            assert names(client) == ["Stubbed"]
+        assert names(client) == []
+
+
+def test_other_handlers_of_a_client_are_called() -> None:
+    called: list[str] = []
+    with intercept():
+        client: Any = boto3.client("dynamodb")
+        for event in ("provide-client-params", "before-call", "after-call", "request-created"):
+            client.meta.events.register(
+                f"{event}.dynamodb", lambda event_name, **_: called.append(event_name)
+            )
+        names(client)
+    assert called == [
+        f"{event}.dynamodb.ListTables"
+        for event in ("provide-client-params", "before-call", "after-call")
+    ]
 
 
 # --- Nesting ----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ import inspect
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, TypeVar, overload
 from unittest import TestCase
@@ -114,21 +114,22 @@ Begin = Callable[[], AbstractContextManager[Engine]]
 
 @contextmanager
 def intercepting(given: Engine | None) -> Iterator[Engine]:
-    engine = given or Engine.memory(housekeeping=False)
-    answer = response_handler(engine if given else with_chores(engine))
-    with LOCK:
-        if not ANSWERS:
-            replace()
-        ANSWERS.append(answer)
-    try:
-        yield engine
-    finally:
+    with ExitStack() as leaving:
+        engine = given or leaving.enter_context(Engine.memory(housekeeping=False))
+        answer = response_handler(engine if given else with_chores(engine))
         with LOCK:
-            ANSWERS.remove(answer)
             if not ANSWERS:
-                put_back()
-        if given is None:
-            engine.close()
+                replace()
+            ANSWERS.append(answer)
+        leaving.callback(leave, answer)
+        yield engine
+
+
+def leave(answer: Answer) -> None:
+    with LOCK:
+        ANSWERS.remove(answer)
+        if not ANSWERS:
+            put_back()
 
 
 def with_chores(engine: Engine) -> Transport:
@@ -150,14 +151,22 @@ def with_chores(engine: Engine) -> Transport:
 
 
 def replace() -> None:
+    try:
+        set_environment()
+        if boto3.DEFAULT_SESSION is None:
+            boto3.DEFAULT_SESSION = kept = default_session(len(BUILTIN_HANDLERS))
+            REPLACED.append(functools.partial(drop_default_session, kept))
+    except BaseException:  # such as a profile in the environment that no file has
+        put_back()
+        raise
+    EventAliaser.emit = emit  # type: ignore[method-assign]
+
+
+def set_environment() -> None:
     region = {} if REGION in os.environ else {REGION: "us-east-1"}
     for name, value in {**CREDENTIALS, **region}.items():
         REPLACED.append(functools.partial(set_variable, name, os.environ.get(name)))
         os.environ[name] = value
-    if boto3.DEFAULT_SESSION is None:
-        boto3.DEFAULT_SESSION = kept = default_session(len(BUILTIN_HANDLERS))
-        REPLACED.append(functools.partial(drop_default_session, kept))
-    EventAliaser.emit = emit  # type: ignore[method-assign]
 
 
 def put_back() -> None:
@@ -187,17 +196,17 @@ def drop_default_session(kept: boto3.Session) -> None:
 def emit(self: Any, event_name: str, **arguments: Any) -> Any:
     """Takes the place of `EventAliaser.emit`, whose stubs do not show its emitter."""
     kind, _, rest = event_name.partition(".")
-    if not ANSWERS or rest.partition(".")[0] not in SERVICES:
+    latest = ANSWERS[-1:]  # taken once: another thread may leave its interception now
+    if not latest or rest.partition(".")[0] not in SERVICES:
         return botocore_emit(self, event_name, **arguments)
     if kind == "before-send":
-        return answer_event(self, arguments["request"])
+        return answer_event(self, latest[0], arguments["request"])
     if kind == "request-created":
         return give_responses(self, [])
     return self._emitter.emit(event_name, **arguments)
 
 
-def answer_event(events: Any, request: AWSPreparedRequest) -> Any:
-    answer = ANSWERS[-1]
+def answer_event(events: Any, answer: Answer, request: AWSPreparedRequest) -> Any:
     response = answer(request)
     if is_async(events):
         response.__class__ = AwaitedResponse
