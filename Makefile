@@ -50,7 +50,7 @@ screenshots: .venv/dev.stamp ## take the pictures of the site in docs/screenshot
 	@$(BIN)/python docs/screenshots.py
 
 compat: build/compat/stamp ## test on the lowest versions, with aioboto3 and the AWS CLI
-	@build/compat/bin/python -m pytest --numprocesses $(WORKERS) tests/engine tests/store tests/compat $(ARGS)
+	@build/compat/bin/python -m pytest --numprocesses $(WORKERS) tests/engine tests/store tests/testing tests/compat $(ARGS)
 
 service-model: .venv/dev.stamp ## take the shapes of requests from botocore anew
 	@$(BIN)/python -m tools.service_model

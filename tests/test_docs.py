@@ -11,15 +11,14 @@ from pathlib import Path
 from pkgutil import iter_modules
 from runpy import run_path
 from types import ModuleType
-from typing import Any, cast
 
 import pytest
 
 import bigtime
 import bigtime.systems
 from bigtime.engine import Engine
+from bigtime.testing import serve_in_thread
 from tests.cli.program import typed
-from tests.engine.raw_http import Served
 
 ROOT = Path(__file__).parent.parent
 DIRECTORY = ROOT / "docs" / "examples"
@@ -61,16 +60,13 @@ def test_every_example_prints_what_the_guides_say(
 def test_the_tutorial_is_one_program_wherever_the_data_is(
     place: str, tmp_path: Path, engine: Engine
 ) -> None:
-    served = Served(cast(Any, engine))
-    settings = {
-        "memory": "memory:",
-        "file": f"file:{tmp_path}/brands.db",
-        "endpoint": f"http://127.0.0.1:{served.port}",
-    }
-    try:
+    with serve_in_thread(engine) as url:
+        settings = {
+            "memory": "memory:",
+            "file": f"file:{tmp_path}/brands.db",
+            "endpoint": url,
+        }
         printed = run_python(TUTORIAL, cwd=tmp_path, store=settings[place])
-    finally:
-        served.stop()
     assert printed == TUTORIAL.with_suffix(".txt").read_text()
 
 

@@ -17,8 +17,8 @@ TUTORIAL = Path(__file__).parent.parent / "docs" / "examples" / "tutorial.py"
 # What the extras install, and what that installs in turn where Bigtime or a test imports it.
 OF_EXTRAS = """
     aiohttp argon2 boto3 botocore click dateutil fastapi httptools jinja2 jmespath multipart
-    prometheus_client pydantic_settings python_multipart rich s3transfer starlette typer urllib3
-    uvicorn uvloop yarl zxcvbn
+    opentelemetry prometheus_client pydantic_settings python_multipart rich s3transfer starlette
+    typer urllib3 uvicorn uvloop yarl zxcvbn
 """.split()
 
 WITHOUT = """
@@ -83,7 +83,10 @@ def test_kit_and_store_run_without_extras(place: str, tmp_path: Path) -> None:
 
 
 def test_no_import_of_engine_kit_and_store_brings_an_extra() -> None:
-    program = "import sys, bigtime.engine, bigtime.model, bigtime.store; print(*sys.modules)"
+    program = (
+        "import sys, bigtime.engine, bigtime.model, bigtime.store, bigtime.testing;"
+        " print(*sys.modules)"
+    )
     loaded = {name.partition(".")[0] for name in run(program, missing=[]).stdout.split()}
     assert "apsw" in loaded
     assert loaded.isdisjoint(OF_EXTRAS)
@@ -100,6 +103,9 @@ def test_no_import_of_engine_kit_and_store_brings_an_extra() -> None:
             "aiohttp",
             "aws",
         ),
+        ("from bigtime.store import Tracing", "opentelemetry", "otel"),
+        ("from bigtime.testing import intercept", "boto3", "aws"),
+        ("from bigtime.testing import serve_in_thread", "httptools", "server"),
         ("import bigtime.systems.accounts.password", "argon2", "site"),
         (
             "from bigtime.systems.accounts.password import check_new; check_new('a' * 9)",

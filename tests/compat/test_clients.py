@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
+from bigtime.testing import intercept
 from tests.cli.program import server
 from tests.engine.clients.boto3_round import LARGE, key, settings, table
 
@@ -49,6 +51,33 @@ async def aioboto3_round(session: Any, url: str) -> None:
                 await batch.put_item(Item={"customer": "kim", "number": number})
         assert (await orders.scan(Limit=10))["Count"] == 10
         await orders.delete()
+
+
+def test_aioboto3_is_intercepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    aioboto3 = pytest.importorskip("aioboto3", reason="aioboto3's round is in `make compat`")
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    asyncio.run(intercepted_round(aioboto3.Session(region_name="eu-west-1")))
+
+
+async def intercepted_round(session: Any) -> None:
+    """A client made before is answered too; the endpoint would not be found."""
+    nowhere = {"endpoint_url": "http://engine.bigtime.invalid"}
+    early = await session.client("dynamodb", **nowhere).__aenter__()
+    with intercept() as engine:
+        await aioboto3_round(session, nowhere["endpoint_url"])
+        await early.create_table(**table("Early"))
+        blocking: Any = boto3.client("dynamodb")
+        assert blocking.list_tables()["TableNames"] == ["Early"]
+        async with session.client("dynamodbstreams") as streams:
+            assert (await streams.list_streams())["Streams"] == []
+        engine.faults.throttle(next=1)
+        await early.scan(TableName="Early")
+        with pytest.raises(early.exceptions.ResourceNotFoundException):
+            await early.describe_table(TableName="Nothing")
+    await early.__aexit__(None, None, None)
 
 
 async def aioboto3_items(client: Any, name: str) -> None:

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from bigtime.engine import Engine
 from bigtime.store import AsyncStore, Retries, Store, consume
 from bigtime.store.botocore_transport import BotocoreTransport
 from bigtime.store.driver import Exchange, Runnable
 from bigtime.store.http_transport import HttpTransport
+from bigtime.testing import serve_in_thread
 from bigtime.wire import Item, Request, Response, Steps
-from tests.engine.raw_http import Served
 
 T = TypeVar("T")
 
@@ -48,7 +48,9 @@ class Time:
 class Place:
     """A store somewhere: `run` blocks, whatever the store does."""
 
-    def __init__(self, kind: str, opened: ExitStack, time: Time, url: str | Engine) -> None:
+    def __init__(
+        self, kind: str, opened: ExitStack, time: Time, url: str | Engine, **options: Any
+    ) -> None:
         self.kind = kind
         self.time = time
         self.exchanges: list[Exchange] = []
@@ -58,6 +60,7 @@ class Place:
             "randomness": self.draw,
             "retries": Retries(attempts=4, draw=lambda: 1.0),
             "hooks": [self.exchanges.append],
+            **options,
         }
         if kind.startswith("blocking"):
             self.open_blocking(opened, url, settings)
@@ -112,24 +115,14 @@ class Place:
 
 
 @contextmanager
-def place(kind: str, engine: Engine, time: Time) -> Iterator[Place]:
+def place(kind: str, engine: Engine, time: Time, **options: Any) -> Iterator[Place]:
+    """The options are those of both stores."""
     with ExitStack() as opened:
         if kind.endswith("engine"):
-            yield Place(kind, opened, time, engine)
+            yield Place(kind, opened, time, engine, **options)
         else:
-            url = opened.enter_context(http(engine))
-            yield Place(kind, opened, time, url)
-
-
-@contextmanager
-def http(engine: Engine) -> Iterator[str]:
-    """The engine's endpoint, in this process, so that its faults can be switched."""
-    served = Served(cast(Any, engine))
-    try:
-        yield f"http://127.0.0.1:{served.port}"
-    finally:
-        served.stop()
-        served.thread.join(60)
+            url = opened.enter_context(serve_in_thread(engine))
+            yield Place(kind, opened, time, url, **options)
 
 
 # Steps without the kit.

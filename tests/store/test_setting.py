@@ -14,7 +14,8 @@ from bigtime.store import SettingError, Store, open_async_store, open_store
 from bigtime.store.botocore_transport import BotocoreTransport
 from bigtime.store.http_transport import HttpTransport
 from bigtime.store.setting import VARIABLE, read_setting
-from tests.store.places import Time, create, get, http, put
+from bigtime.testing import serve_in_thread
+from tests.store.places import Time, create, get, put
 
 
 def test_a_file_keeps_what_is_stored(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_an_endpoint_over_http(engine: Engine) -> None:
         async with open_async_store(url) as store:
             return await store.run(get("a"))
 
-    with http(engine) as url:
+    with serve_in_thread(engine) as url:
         with open_store(f"{url}/") as store:
             store.run(create())
             store.run(put("a"))

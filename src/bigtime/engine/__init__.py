@@ -11,14 +11,15 @@ from bigtime.engine.storage import (
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.engine.http import NotLoopback, serve
+    from bigtime.engine.http import NotLoopback, response_handler, serve, serve_in_thread
 
-TOOLS = {"NotLoopback": "http", "serve": "http"}
+TOOLS = dict.fromkeys(("NotLoopback", "response_handler", "serve", "serve_in_thread"), "http")
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "TableChange", "Update", "checksum_vfs", "compact", "read_expressions", "scrub_file", "serve",
+    "TableChange", "Update", "checksum_vfs", "compact", "read_expressions", "response_handler",
+    "scrub_file", "serve", "serve_in_thread",
 ]

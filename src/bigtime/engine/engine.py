@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -123,8 +123,11 @@ class Engine:
     ) -> Self:
         """An engine for tests: a temporary file that is never synced and goes at the end."""
         folder = tempfile.mkdtemp(prefix="bigtime-")
+        path = Path(folder) / "memory.db"
         try:
-            database = Database(Path(folder) / "memory.db", durability="none", **settings)
+            if settings.get("vfs") is None:
+                path.write_bytes(empty_file())
+            database = Database(path, durability="none", **settings)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -320,6 +323,15 @@ class Engine:
             if operation not in shapes.WITH_ITEMS:
                 raise
             return write(database, shapes.exact(operation, params))
+
+
+@cache
+def empty_file() -> bytes:
+    """A file without tables: to copy it takes half the time of laying one out."""
+    with tempfile.TemporaryDirectory(prefix="bigtime-") as folder:
+        path = Path(folder) / "empty.db"
+        Database(path, durability="none").close()
+        return path.read_bytes()
 
 
 def checked(operation: str, params: Params) -> Params:

@@ -31,8 +31,13 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.store.botocore_transport import BotocoreTransport
     from bigtime.store.http_transport import HttpTransport
+    from bigtime.store.tracing import Tracing
 
-TOOLS = {"BotocoreTransport": "botocore_transport", "HttpTransport": "http_transport"}
+TOOLS = {
+    "BotocoreTransport": "botocore_transport",
+    "HttpTransport": "http_transport",
+    "Tracing": "tracing",
+}
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
@@ -43,7 +48,7 @@ __all__ = [
     "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
     "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
     "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
-    "TableCheckpoints", "TimedOut", "TransportError", "UnmodelledError", "changed_by",
+    "TableCheckpoints", "TimedOut", "Tracing", "TransportError", "UnmodelledError", "changed_by",
     "concerns_the_store", "consume", "destination", "engine_transport", "open_async_store",
     "open_store", "read_setting",
 ]

@@ -9,12 +9,15 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
 from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
+
+if TYPE_CHECKING:
+    from bigtime.store.tracing import Tracing
 
 T = TypeVar("T")
 
@@ -36,11 +39,17 @@ class AsyncStore(Driver):
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
+        tracing: Tracing | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
+            clock=clock,
+            randomness=randomness,
+            retries=retries,
+            hooks=hooks,
+            meter=meter,
+            tracing=tracing,
         )
         self.transport: AsyncTransport = (
             engine_transport(transport) if isinstance(transport, Submitting) else transport
@@ -52,11 +61,13 @@ class AsyncStore(Driver):
     async def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
         generator: Steps[T] = steps_in(steps)
+        if self.tracing is not None:
+            generator = self.tracing.follow(generator)
         run = Run(generator, self.clock, self.randomness)
         try:
             wanted = run.advance(generator.send, None)
             while wanted is not None:
-                if self.meter is not None:
+                if self._names_patterns:
                     wanted = self._with_meter(wanted, run)
                 try:
                     if isinstance(wanted, Request):

@@ -8,12 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bigtime.extras import extra
-from bigtime.store.endpoint import Call, NetworkTransport, response_in
+from bigtime.store.endpoint import Call, NetworkTransport, prepare_request, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
 
 with extra("aws"):
-    from botocore.awsrequest import AWSPreparedRequest, HeadersDict
     from botocore.exceptions import (
         BotoCoreError,
         ConnectTimeoutError,
@@ -47,8 +46,9 @@ class BotocoreTransport(NetworkTransport):
 
     def __call__(self, request: Request) -> Response:
         call = self.endpoint.call(request)
+        prepared = prepare_request(call)
         try:
-            answer = self._http.send(prepare_request(call))
+            answer = self.endpoint.answer_in_process(request, prepared) or self._http.send(prepared)
         except BotoCoreError as error:
             raise self._trouble(request, call, error) from error
         return response_in(request, answer.status_code, answer.headers, answer.content)
@@ -65,8 +65,3 @@ class BotocoreTransport(NetworkTransport):
 
     def close(self) -> None:
         self._http.close()
-
-
-def prepare_request(call: Call) -> AWSPreparedRequest:
-    headers: Any = HeadersDict(call.headers)
-    return AWSPreparedRequest("POST", call.url, headers, call.body, stream_output=False)

@@ -17,6 +17,7 @@ that is decided, and not waited for, is here:
 6. With a `meter`, every request that can report its capacity is sent with ReturnConsumedCapacity,
    and the meter is called with the units and the access pattern: the innermost that yielded the
    request. Steps that run together belong to the pattern that runs them, unless they are another's.
+7. With `tracing`, the same, and a pattern's steps run inside a span.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.store.retries import Retries
 from bigtime.wire import Request, Response, Step, Steps
+
+if TYPE_CHECKING:
+    from bigtime.store.tracing import Tracing
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -146,12 +150,15 @@ class Driver:
         retries: Retries,
         hooks: Sequence[Hook],
         meter: Meter | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self.clock = clock
         self.randomness = randomness
         self.retries = retries
-        self.hooks = tuple(hooks)
+        self.hooks: tuple[Hook, ...] = (*hooks,) if tracing is None else (*hooks, tracing)
         self.meter = meter
+        self.tracing = tracing
+        self._names_patterns = meter is not None or tracing is not None
         self._facts: set[Hashable] = set()
 
     def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:

@@ -3,7 +3,8 @@
 Both transports over the network share this and add only the socket. A request's parameters are
 DynamoDB's JSON already, so they go out as they are: botocore's client, which would turn every
 value into Python's types and back, is not used. What is botocore's: the search for credentials
-and their renewal, the signature, the address of a region.
+and their renewal, the signature, the address of a region; and the event `before-send`, so that
+what answers boto3 in a test (moto, `bigtime.testing.intercept`) answers these transports too.
 
 An endpoint over plain HTTP is not Amazon's. It is signed for with made-up credentials, so that a
 developer's real session token never crosses an open wire.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -29,9 +30,15 @@ from bigtime.wire import Request, Response
 with extra("aws"):
     import botocore.session
     from botocore.auth import SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.credentials import Credentials, RefreshableCredentials
-    from botocore.exceptions import BotoCoreError
+    from botocore.awsrequest import AWSPreparedRequest, AWSRequest, HeadersDict
+    from botocore.credentials import (
+        AssumeRoleCredentialFetcher,
+        Credentials,
+        DeferredRefreshableCredentials,
+        RefreshableCredentials,
+    )
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.hooks import first_non_none_response
     from botocore.utils import get_environ_proxies
 
 LOCAL = Credentials("local", "local")
@@ -61,10 +68,15 @@ class Endpoint:
         *,
         url: str | None = None,
         credentials: Credentials | None = None,
+        session: Any = None,
+        profile: str | None = None,
+        role: str | None = None,
     ) -> None:
-        self.session = botocore.session.Session()
+        """`session` is one of boto3 or of botocore; `role` is the ARN of a role to assume."""
+        self.session: botocore.session.Session = session_of(session, profile)
         self._url = url
         self._given = credentials
+        self._role = role
         self._lock = Lock()
         self.region = region or self.session.get_config_variable("region") or ""
         if not self.region and url:
@@ -114,7 +126,17 @@ class Endpoint:
                 "files or from this machine's role.",
                 uncertain=False,
             )
-        return found
+        return found if self._role is None else self.assume(self._role, found)
+
+    def assume(self, role: str, source: Credentials) -> Credentials:
+        """Those of the role, which are asked for when they are first needed, and renewed."""
+        fetcher = AssumeRoleCredentialFetcher(
+            client_creator=partial(self.session.create_client, region_name=self.region),
+            source_credentials=source,
+            role_arn=role,
+            extra_args={"RoleSessionName": "bigtime"},
+        )
+        return DeferredRefreshableCredentials(fetcher.fetch_credentials, method="assume-role")
 
     @property
     def may_block(self) -> bool:
@@ -145,10 +167,37 @@ class Endpoint:
     def sign(self, request: AWSRequest) -> None:
         try:
             frozen = self.credentials.get_frozen_credentials()
-        except BotoCoreError as error:
+        except (BotoCoreError, ClientError) as error:
             message = f"The AWS credentials cannot be renewed: {error}"
             raise NotConnected(message, uncertain=False) from error
         SigV4Auth(frozen, "dynamodb", self.region).add_auth(request)
+
+    def answer_in_process(self, request: Request, prepared: AWSPreparedRequest) -> Any:
+        """What a handler of botocore's event `before-send` answers; None if the call is to be sent.
+
+        https://boto3.amazonaws.com/v1/documentation/api/latest/guide/events.html
+        """
+        service = "dynamodb-streams" if request.operation in STREAM_READS else "dynamodb"
+        event = f"before-send.{service}.{request.operation}"
+        return first_non_none_response(self.session.emit(event, request=prepared))
+
+
+def session_of(session: Any, profile: str | None) -> Any:
+    """The botocore session in one of boto3, or a new one."""
+    if session is not None:
+        return getattr(session, "_session", session)
+    made = botocore.session.Session(profile=profile)
+    if profile is not None and profile not in made.available_profiles:
+        known = ", ".join(made.available_profiles) or "none"
+        raise ValueError(
+            f"AWS's configuration files have no profile {profile!r}; they have {known}."
+        )
+    return made
+
+
+def prepare_request(call: Call) -> AWSPreparedRequest:
+    headers: Any = HeadersDict(call.headers)
+    return AWSPreparedRequest("POST", call.url, headers, call.body, stream_output=False)
 
 
 class NetworkTransport:
@@ -160,11 +209,16 @@ class NetworkTransport:
         *,
         url: str | None = None,
         credentials: Credentials | None = None,
+        session: Any = None,
+        profile: str | None = None,
+        role: str | None = None,
         connect_seconds: float = 3.0,
         read_seconds: float = 10.0,
         concurrency: int = 16,
     ) -> None:
-        self.endpoint = Endpoint(region, url=url, credentials=credentials)
+        self.endpoint = Endpoint(
+            region, url=url, credentials=credentials, session=session, profile=profile, role=role
+        )
         self.concurrency = concurrency
         self.connect_seconds = connect_seconds
         self.read_seconds = read_seconds

@@ -9,7 +9,7 @@ import asyncio
 import ssl
 
 from bigtime.extras import extra
-from bigtime.store.endpoint import Call, NetworkTransport, response_in
+from bigtime.store.endpoint import Call, NetworkTransport, prepare_request, response_in
 from bigtime.store.errors import TransportError, cut_off, no_answer, no_connection, unreachable
 from bigtime.wire import Request, Response
 
@@ -28,6 +28,9 @@ class HttpTransport(NetworkTransport):
             call = await asyncio.to_thread(self.endpoint.call, request)
         else:
             call = self.endpoint.call(request)
+        given = self.endpoint.answer_in_process(request, prepare_request(call))
+        if given is not None:
+            return response_in(request, given.status_code, given.headers, given.content)
         try:
             async with self._session().post(
                 call.url,

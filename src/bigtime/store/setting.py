@@ -7,6 +7,10 @@
     dynamodb:af-south-1       Amazon DynamoDB in a region
     http://127.0.0.1:8000     an endpoint that speaks DynamoDB
 
+For the last two the credentials are where botocore looks for them, unless a `session` of boto3, a
+`profile` of AWS's configuration files, or the ARN of a `role` to assume is given. (Over plain HTTP
+they are made up.)
+
 The environment is read when a store is opened without a setting, and never before.
 """
 
@@ -51,29 +55,44 @@ class Setting(NamedTuple):
 
 
 def open_store(
-    setting: str | None = None, *, cache: ItemCache | None = None, **options: Any
+    setting: str | None = None,
+    *,
+    cache: ItemCache | None = None,
+    session: Any = None,
+    profile: str | None = None,
+    role: str | None = None,
+    **options: Any,
 ) -> Store:
     """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
 
-    With a cache, reads that need not be consistent are answered from it. The options are those of
-    `Store`.
+    With a cache, reads that need not be consistent are answered from it. `session` is one of boto3;
+    `profile` is a name in AWS's configuration files; `role` is the ARN of a role, which is assumed
+    with the credentials of either. The options are those of `Store`.
     """
     kind, place = read_setting(describe_choice(setting))
+    identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
         engine = open_engine(place)
         return Store(with_cache(engine, cache), closes=[engine.close], **options)
 
     from bigtime.store.botocore_transport import BotocoreTransport
 
-    transport = BotocoreTransport(**destination(kind, place))
+    transport = BotocoreTransport(**destination(kind, place), **identity)
     return Store(with_cache(transport, cache), closes=[transport.close], **options)
 
 
 def open_async_store(
-    setting: str | None = None, *, cache: ItemCache | None = None, **options: Any
+    setting: str | None = None,
+    *,
+    cache: ItemCache | None = None,
+    session: Any = None,
+    profile: str | None = None,
+    role: str | None = None,
+    **options: Any,
 ) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
     kind, place = read_setting(describe_choice(setting))
+    identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
         engine = open_engine(place)
         closes = [partial(asyncio.to_thread, engine.close)]
@@ -81,8 +100,20 @@ def open_async_store(
 
     from bigtime.store.http_transport import HttpTransport
 
-    transport = HttpTransport(**destination(kind, place))
+    transport = HttpTransport(**destination(kind, place), **identity)
     return AsyncStore(cached_async(transport, cache), closes=[transport.close], **options)
+
+
+def identity_of(kind: Kind, **given: Any) -> dict[str, Any]:
+    """Who asks DynamoDB: the arguments that were given, if they can be used together."""
+    identity = {name: value for name, value in given.items() if value is not None}
+    if identity and kind in ("file", "memory"):
+        raise SettingError(
+            f"A {' and a '.join(identity)} is for a store on AWS; {kind}: needs no credentials."
+        )
+    if "session" in identity and "profile" in identity:
+        raise SettingError("A session has its profile: give the one or the other.")
+    return identity
 
 
 def with_cache(transport: Transport, cache: ItemCache | None) -> Transport:

@@ -9,12 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from bigtime import wire
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.wire import Request, Response, Steps
+
+if TYPE_CHECKING:
+    from bigtime.store.tracing import Tracing
 
 T = TypeVar("T")
 
@@ -52,11 +55,17 @@ class Store(Driver):
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
+        tracing: Tracing | None = None,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
+            clock=clock,
+            randomness=randomness,
+            retries=retries,
+            hooks=hooks,
+            meter=meter,
+            tracing=tracing,
         )
         self.transport = transport
         self.sleep = sleep
@@ -72,13 +81,15 @@ class Store(Driver):
         return self._run(generator, None)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
+        if self.tracing is not None:
+            steps = self.tracing.follow(steps)
         run = Run(steps, self.clock, self.randomness)
         try:
             wanted = run.advance(steps.send, None)
             while wanted is not None:
                 if group is not None and group.is_over:
                     raise Abandoned
-                if self.meter is not None:
+                if self._names_patterns:
                     wanted = self._with_meter(wanted, run)
                 try:
                     if isinstance(wanted, Request):

@@ -25,8 +25,9 @@ from bigtime.model import DomainError, System, Table, setup
 from bigtime.model.operations.op import Runnable, steps_of
 from bigtime.store import Store
 from bigtime.store.botocore_transport import BotocoreTransport
+from bigtime.testing import serve_in_thread
 from bigtime.wire import Request, Steps
-from tests.store.places import IN_PROCESS, NETWORKED, Place, Time, http
+from tests.store.places import IN_PROCESS, NETWORKED, Place, Time
 
 Scenario: TypeAlias = Callable[[], Steps[Any]]
 
@@ -75,7 +76,7 @@ class Front:
 
     @contextmanager
     def served(self) -> Iterator[Front]:
-        with http(cast(Any, self)) as self.url:
+        with serve_in_thread(cast(Any, self)) as self.url:
             yield self
 
 

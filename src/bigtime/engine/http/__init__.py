@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.engine.http.boto import boto3_client, boto3_resource
-    from bigtime.engine.http.endpoint import NotLoopback, serve
+    from bigtime.engine.http.boto import boto3_client, boto3_resource, response_handler
+    from bigtime.engine.http.endpoint import NotLoopback, serve, serve_in_thread
 
 TOOLS = {
     "NotLoopback": "endpoint",
     "boto3_client": "boto",
     "boto3_resource": "boto",
+    "response_handler": "boto",
     "serve": "endpoint",
+    "serve_in_thread": "endpoint",
 }
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
-__all__ = ["NotLoopback", "boto3_client", "boto3_resource", "serve"]
+__all__ = [
+    "NotLoopback", "boto3_client", "boto3_resource", "response_handler", "serve", "serve_in_thread",
+]

@@ -40,7 +40,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from email.utils import formatdate
 from functools import partial
 from math import inf
@@ -490,3 +490,48 @@ async def serve_until_stopped(
     on_ready(listeners[0].getsockname()[1])
     await stop.wait()
     await endpoint.stop()
+
+
+@contextlib.contextmanager
+def serve_in_thread(engine: Submitting, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Serves on a thread of this process, on a free port unless one is given; yields the URL.
+
+    The engine is left open at the end: its owner closes it.
+    """
+    listeners = listen(host, port)
+    number = listeners[0].getsockname()[1]
+    started: Future[Callable[[], None]] = Future()
+    thread = threading.Thread(
+        target=run_until_asked, args=(engine, listeners, started), name="bigtime-serve", daemon=True
+    )
+    thread.start()
+    stop = started.result()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{number}"
+    finally:
+        stop()
+        thread.join()
+
+
+def run_until_asked(
+    engine: Submitting,
+    listeners: Sequence[socket.socket],
+    started: Future[Callable[[], None]],
+) -> None:
+    """Serves; `started` gets what ends it, to be called from any thread, or why it did not."""
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        endpoint = Endpoint(engine)
+        await endpoint.start(listeners)
+        started.set_result(partial(endpoint.soon, stop.set))
+        await stop.wait()
+        await endpoint.stop()
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(main())
+    except BaseException as error:
+        if started.done():
+            raise
+        started.set_exception(error)

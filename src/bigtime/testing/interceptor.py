@@ -1,0 +1,341 @@
+"""`intercept()`: every boto3 client of the process is answered by an engine in memory.
+
+botocore announces each request as the event `before-send` and takes an answer from a handler;
+moto answers that way. Handlers are copied into a client when it is made, so a handler that is
+registered later does not reach the clients that are there already; and all handlers of an event
+are called, so that beside moto both would carry out each write. Therefore the class through
+which botocore's clients emit their events is changed while anything is intercepted, which reaches
+every client, whenever it was made (PynamoDB's and aiobotocore's too, and Bigtime's transports):
+
+1. `before-send` of DynamoDB and of DynamoDB Streams has one answer, the engine's, and no handler
+   is called. All other services are left alone: to moto, or to AWS.
+2. `request-created`, in which botocore signs the request, calls no handler for these services.
+   A client needs no credentials, and a signature takes longer than the engine's answer.
+3. The other events of these services go on to the client's handlers, but botocore does not look
+   first whether they have an older name: they have none, and a new client would pay a millisecond.
+4. The environment has made-up credentials and a region meanwhile, so that a client that is made
+   does not search the machine, or the network, for them; and boto3's default session, if there is
+   none yet, is one that is kept from one interception to the next: to read the service's model
+   takes fifty times as long as everything else.
+
+Interceptions nest: the last one entered answers, in every thread, and leaving it gives the turn
+back to the one before.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import TracebackType
+from typing import Any, TypeVar, overload
+from unittest import TestCase
+
+from bigtime.engine import Engine, response_handler
+from bigtime.extras import extra
+from bigtime.wire import Request, Response, Transport
+
+with extra("aws"):
+    import boto3
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from botocore.handlers import BUILTIN_HANDLERS
+    from botocore.hooks import EventAliaser
+
+SERVICES = frozenset({"dynamodb", "dynamodb-streams"})
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "intercepted",
+    "AWS_SECRET_ACCESS_KEY": "intercepted",
+    "AWS_SESSION_TOKEN": "intercepted",
+}
+REGION = "AWS_DEFAULT_REGION"
+Answer = Callable[..., AWSResponse]
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+LOCK = threading.Lock()
+ANSWERS: list[Answer] = []
+"""Those of the interceptions that are entered, the last one last."""
+REPLACED: list[Callable[[], None]] = []
+"""What puts botocore, boto3 and the environment back."""
+botocore_emit: Callable[..., Any] = EventAliaser.emit
+
+
+class Intercept:
+    """Made by `intercept`: a context manager, and a decorator of functions and classes."""
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        self._engine = engine
+        self._entered: list[AbstractContextManager[Engine]] = []
+
+    def __enter__(self) -> Engine:
+        entered = intercepting(self._engine)
+        engine = entered.__enter__()
+        self._entered.append(entered)
+        return engine
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, trace)
+
+    def __call__(self, target: Decorated) -> Decorated:
+        """Decorates a function, plain or async, a generator, or a class of tests."""
+        begin = functools.partial(intercepting, self._engine)
+        decorated: Any = target
+        if inspect.isclass(target):
+            decorate_class(target, begin)
+        else:
+            decorated = functools.wraps(target)(around(target, begin))
+        return decorated  # type: ignore[no-any-return]
+
+
+@overload
+def intercept(target: None = None, /, *, engine: Engine | None = None) -> Intercept: ...
+@overload
+def intercept(target: Decorated, /, *, engine: Engine | None = None) -> Decorated: ...
+def intercept(target: Any = None, /, *, engine: Engine | None = None) -> Any:
+    """Has every boto3 client answered by an engine: a new one in memory, or the one given.
+
+    `with intercept() as engine:`, `@intercept` or `@intercept()`. A new engine is closed at the
+    end, and does its chores (a new index is filled) at once and not in the background; call its
+    `tidy()` to have items expire.
+    """
+    made = Intercept(engine)
+    return made if target is None else made(target)
+
+
+Begin = Callable[[], AbstractContextManager[Engine]]
+
+
+@contextmanager
+def intercepting(given: Engine | None) -> Iterator[Engine]:
+    with ExitStack() as leaving:
+        engine = given or leaving.enter_context(Engine.memory(housekeeping=False))
+        answer = response_handler(engine if given else with_chores(engine))
+        with LOCK:
+            if not ANSWERS:
+                replace()
+            ANSWERS.append(answer)
+        leaving.callback(leave, answer)
+        yield engine
+
+
+def leave(answer: Answer) -> None:
+    with LOCK:
+        ANSWERS.remove(answer)
+        if not ANSWERS:
+            put_back()
+
+
+def with_chores(engine: Engine) -> Transport:
+    """An engine without a housekeeper's thread, which costs a test a millisecond.
+
+    Of what such a thread does, only the filling of a new index is waited for.
+    """
+
+    def answer(request: Request) -> Response:
+        response = engine(request)
+        if request.operation == "UpdateTable":
+            engine.tidy()
+        return response
+
+    return answer
+
+
+# --- What is changed in botocore, boto3 and the environment ---------------------------------
+
+
+def replace() -> None:
+    try:
+        set_environment()
+        if boto3.DEFAULT_SESSION is None:
+            boto3.DEFAULT_SESSION = kept = default_session(len(BUILTIN_HANDLERS))
+            REPLACED.append(functools.partial(drop_default_session, kept))
+    except BaseException:  # such as a profile in the environment that no file has
+        put_back()
+        raise
+    EventAliaser.emit = emit  # type: ignore[method-assign]
+
+
+def set_environment() -> None:
+    region = {} if REGION in os.environ else {REGION: "us-east-1"}
+    for name, value in {**CREDENTIALS, **region}.items():
+        REPLACED.append(functools.partial(set_variable, name, os.environ.get(name)))
+        os.environ[name] = value
+
+
+def put_back() -> None:
+    EventAliaser.emit = botocore_emit  # type: ignore[method-assign]
+    while REPLACED:
+        REPLACED.pop()()
+
+
+def set_variable(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+@functools.lru_cache(maxsize=1)
+def default_session(handlers: int) -> boto3.Session:
+    """Made anew when there are more handlers: moto adds its own to them when it is imported."""
+    return boto3.Session()
+
+
+def drop_default_session(kept: boto3.Session) -> None:
+    if boto3.DEFAULT_SESSION is kept:
+        boto3.DEFAULT_SESSION = None
+
+
+def emit(self: Any, event_name: str, **arguments: Any) -> Any:
+    """Takes the place of `EventAliaser.emit`, whose stubs do not show its emitter."""
+    kind, _, rest = event_name.partition(".")
+    latest = ANSWERS[-1:]  # taken once: another thread may leave its interception now
+    if not latest or rest.partition(".")[0] not in SERVICES:
+        return botocore_emit(self, event_name, **arguments)
+    if kind == "before-send":
+        return answer_event(self, latest[0], arguments["request"])
+    if kind == "request-created":
+        return give_responses(self, [])
+    return self._emitter.emit(event_name, **arguments)
+
+
+def answer_event(events: Any, answer: Answer, request: AWSPreparedRequest) -> Any:
+    response = answer(request)
+    if is_async(events):
+        response.__class__ = AwaitedResponse
+    return give_responses(events, [(answer, response)])
+
+
+def give_responses(events: Any, responses: list[Any]) -> Any:
+    """The responses, or for aiobotocore a coroutine that returns them."""
+
+    async def respond() -> list[Any]:
+        return responses
+
+    return respond() if is_async(events) else responses
+
+
+def is_async(events: Any) -> bool:
+    return inspect.iscoroutinefunction(events._emitter._emit)
+
+
+class AwaitedResponse(AWSResponse):
+    """A response as aiobotocore reads it: it awaits the content."""
+
+    @property
+    def content(self) -> Any:
+        async def read() -> bytes:
+            return AWSResponse.content.fget(self)  # type: ignore[attr-defined,no-any-return]
+
+        return read()
+
+
+# --- Decorators -------------------------------------------------------------------------------
+
+
+def around(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+    """The function inside an interception of its own, called as the function is called."""
+    if inspect.isasyncgenfunction(function):
+
+        async def generate_async(*arguments: Any, **named: Any) -> AsyncIterator[Any]:
+            with begin():
+                async for value in function(*arguments, **named):
+                    yield value
+
+        return generate_async
+    if inspect.iscoroutinefunction(function):
+
+        async def call_async(*arguments: Any, **named: Any) -> Any:
+            with begin():
+                return await function(*arguments, **named)
+
+        return call_async
+    if inspect.isgeneratorfunction(function):
+
+        def generate(*arguments: Any, **named: Any) -> Generator[Any, Any, Any]:
+            with begin():
+                return (yield from function(*arguments, **named))
+
+        return generate
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        with begin():
+            return function(*arguments, **named)
+
+    return call
+
+
+def decorate_class(tests: type, begin: Begin) -> None:
+    """Each test gets an engine of its own, from its setup to its teardown.
+
+    Where the class is set up once for all its tests, they share an engine.
+    """
+    if issubclass(tests, TestCase):
+        decorate_test_case(tests, begin)
+    elif hasattr(tests, "setup_class"):
+        span(tests, "setup_class", "teardown_class", begin, classmethod)
+    elif hasattr(tests, "setup_method"):
+        span(tests, "setup_method", "teardown_method", begin, lambda method: method)
+    else:
+        for name in dir(tests):
+            method = inspect.getattr_static(tests, name)
+            if name.startswith("test") and inspect.isfunction(method):
+                setattr(tests, name, functools.wraps(method)(around(method, begin)))
+
+
+def decorate_test_case(tests: Any, begin: Begin) -> None:
+    set_up = plain_function(tests, "setUpClass")
+    if set_up is plain_function(TestCase, "setUpClass"):
+        tests.run = functools.wraps(tests.run)(around(tests.run, begin))
+        return
+
+    def enter_and_set_up(cls: type[TestCase]) -> None:
+        cls.enterClassContext(begin())
+        set_up(cls)
+
+    tests.setUpClass = classmethod(enter_and_set_up)
+
+
+def span(
+    tests: Any, setup: str, teardown: str, begin: Begin, bind: Callable[[Any], object]
+) -> None:
+    """Begins before the setup, and ends after the teardown."""
+    set_up, tear_down = plain_function(tests, setup), plain_function(tests, teardown)
+    entered: list[AbstractContextManager[Engine]] = []
+
+    # pytest counts the parameters, and gives the test's method where there is room for it.
+    def enter(owner: Any, method: Any = None) -> None:
+        context = begin()
+        context.__enter__()
+        try:
+            call_with_room(set_up, owner, method)
+        except BaseException:
+            context.__exit__(None, None, None)
+            raise
+        entered.append(context)
+
+    def leave(owner: Any, method: Any = None) -> None:
+        try:
+            call_with_room(tear_down, owner, method)
+        finally:
+            entered.pop().__exit__(None, None, None)
+
+    setattr(tests, setup, bind(enter))
+    setattr(tests, teardown, bind(leave))
+
+
+def plain_function(tests: type, name: str) -> Callable[..., Any]:
+    found = inspect.getattr_static(tests, name, lambda owner: None)
+    function: Callable[..., Any] = getattr(found, "__func__", found)
+    return function
+
+
+def call_with_room(function: Callable[..., Any], *arguments: Any) -> None:
+    function(*arguments[: len(inspect.signature(function).parameters)])

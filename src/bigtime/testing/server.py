@@ -1,0 +1,47 @@
+"""An endpoint whose engine can be replaced by an empty one: what a session of tests shares."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from bigtime.engine import Engine, serve_in_thread
+from bigtime.wire import Request
+
+__all__ = ["Server", "serve_in_thread"]
+
+
+class Server:
+    """Serves an engine in memory on a free port: `with Server() as server: ... server.url`."""
+
+    def __init__(self, **settings: Any) -> None:
+        """The settings are those of `Engine.memory`."""
+        self._settings = settings
+        self.engine = Engine.memory(**settings)
+        self._serving = serve_in_thread(self)
+        self.url = ""
+
+    def submit(self, request: Request, done: Any) -> None:
+        """Passes a request on to the engine of the moment."""
+        self.engine.submit(request, done)
+
+    def reset(self) -> None:
+        """Puts an empty engine in the place of this one, whose tables, streams and faults go."""
+        old, self.engine = self.engine, Engine.memory(**self._settings)
+        old.close()
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        self.url = self._serving.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._serving.__exit__(kind, error, trace)
+        self.close()
