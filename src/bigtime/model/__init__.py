@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bigtime.model.errors import (
     Clash, ConditionFailed, Conflict, DesignError, DomainError, Forbidden, ItemExists, ItemMismatch,
-    ItemMissing, Malformed, NotFound, NotSignedIn, RuleBroken, TooMany, Unavailable, ValueRefused,
+    ItemMissing, Malformed, NotFound, NotSignedIn, NotUpgraded, RuleBroken, TooMany, Unavailable,
+    ValueRefused,
 )
 from bigtime.model.operations import (
     Add, Append, At, CursorError, Discard, IfMissing, Op, Page, Position, Remove, Runnable, Set,
@@ -66,11 +67,11 @@ __all__ = [
     "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError", "EmailAddress",
     "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing", "Index", "ItemExists",
     "ItemMismatch", "ItemMissing", "Key", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout",
-    "Malformed", "Millis", "Name", "NotFound", "NotReady", "NotSignedIn", "Op", "Page", "Pattern",
-    "Position", "Progress", "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds",
-    "Secret", "SecretText", "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table",
-    "Template", "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation",
-    "WebAddress", "Write", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
+    "Malformed", "Millis", "Name", "NotFound", "NotReady", "NotSignedIn", "NotUpgraded", "Op",
+    "Page", "Pattern", "Position", "Progress", "Reaction", "Remove", "RuleBroken", "Runnable",
+    "Scale", "Seconds", "Secret", "SecretText", "Set", "Sharding", "Shards", "SortBounds", "Steps",
+    "System", "Table", "Template", "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View",
+    "Violation", "WebAddress", "Write", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
     "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
     "collection", "count", "counted", "create", "create_table_request", "decode", "delete",
     "delete_many", "describe", "each_page", "erase", "field_annotation", "fields_in_key", "gather",

@@ -10,6 +10,7 @@
       NotFound                     what is asked for is not there: `ItemMissing`
       Clash                        it contradicts what is stored: `ItemExists`, `ConditionFailed`
         Conflict                   another write came in between; read again and retry
+        NotUpgraded                an update met an item of an older form
       RuleBroken                   it can be read, and breaks a rule of the domain
       TooMany                      too many requests in too little time
       Unavailable                  it cannot be done now: `Unfinished`, `NotReady`
@@ -116,3 +117,7 @@ class ItemExists(Clash):
 
 class Conflict(Clash):
     """Another write changed it meanwhile: read it again and retry."""
+
+
+class NotUpgraded(Clash):
+    """The item is of an older form: put it back as it was read, or repair it, and retry."""

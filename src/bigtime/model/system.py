@@ -114,6 +114,13 @@ def check_mapped(table: Table) -> None:
     """
     if not table.entities:
         raise DesignError(f"table {table.name} has no entity; declare one, or drop the table")
+    classes = {entity.__name__ for entity in table.entities}
+    for name in table.type_values.values():
+        if name not in classes:
+            raise DesignError(
+                f"table {table.name}: type_values names {name}, which is not one of its entities;"
+                f" it has {', '.join(sorted(classes))}"
+            )
     mapped = {name for entity in table.entities for name in entity.layout.keys}
     for index in table.indexes:
         if index.name not in mapped:

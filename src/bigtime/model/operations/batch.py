@@ -146,7 +146,7 @@ def identity(key: Key[Any]) -> Identity:
 
 def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
     layout = key.entity.layout
-    entity: E | None = None if item is None else layout.from_item(item)
+    entity: E | None = None if item is None else layout.read(item)
     return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
 
 

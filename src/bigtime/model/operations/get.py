@@ -74,7 +74,7 @@ def entity_from(key: Key[E], response: Response, *, deleted: bool) -> E | None:
     item, layout = response.get("Item"), key.entity.layout
     if not item:
         return None
-    entity: E = layout.from_item(item)
+    entity: E = layout.read(item)
     return entity if deleted or not layout.is_deleted(entity) else None
 
 

@@ -327,7 +327,9 @@ def of_kinds(layout: Layout, kinds: tuple[str, ...]) -> Condition:
     """That an item is of these entities, by the attribute that says so."""
 
     def render(marks: Placeholders) -> str:
-        listed = ", ".join(marks.value({"S": kind}) for kind in kinds)
+        layouts = (entity.layout for entity in layout.table.entities if entity.__name__ in kinds)
+        names = (name for each in layouts for name in each.type_names)
+        listed = ", ".join(marks.value({"S": name}) for name in names)
         return f"{marks.name(layout.table.type_attribute or '')} IN ({listed})"
 
     return Condition(render)

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
-from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing, NotUpgraded
 from bigtime.model.operations.change import (
     Add,
     Append,
@@ -158,11 +158,20 @@ class Update(KeyedWrite[T], Generic[T]):
         fed = self.layout.fed_keys(frozenset(self.changes), upsert=self.upsert)
         if fed:
             clauses += self.index_clauses(marks, fed)
+        if self.layout.storage.old_names:
+            clauses += [("REMOVE", marks.name(old)) for old in self.old_names()]
         for section, text in filter(None, clauses):
             sections[section].append(text)
         parts = [f"{name} {', '.join(texts)}" for name, texts in sections.items() if texts]
         expression = {"UpdateExpression": " ".join(parts)} if parts else {}
         return {"Key": self.key.item, **expression}
+
+    def old_names(self) -> Iterable[str]:
+        """The old names of attributes that it sets or removes; under them nothing may stay."""
+        touched = {split(path)[0] for path in self.changes}
+        for name, names in self.layout.storage.old_names.items():
+            if name in touched:
+                yield from names
 
     def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
         """What every item has: its type, its key's fields, and defaults."""
@@ -243,12 +252,34 @@ def build_update(
     layout = key.entity.layout
     changes = {**changes, **role_changes(layout, upsert=upsert)}
     needed = unknown_fields(layout, key.fields, changes, upsert=upsert)
+    guard = guard_form(layout, changes, guard, upsert=upsert)
     if not isinstance(target, Entity):
         if layout.keeper is not None:
             needed |= layout.keeper.fields(frozenset(changes)).difference(key.fields)
         return kind(key, changes, guard, needed=needed, upsert=upsert)
     made = kind(key, changes, guard, seen=target, upsert=upsert)
     return made.guarded_by([layout.roles.version] if layout.roles.version else needed)
+
+
+def guard_form(
+    layout: Layout, changes: Mapping[Path, FieldChange], guard: Guard, *, upsert: bool
+) -> Guard:
+    """An update goes ahead only over an item of today's form; of another it would make a mix."""
+    attribute, storage = layout.table.schema_attribute, layout.storage
+    seen: dict[str, AttributeValue | None] = {}
+    if storage.schema is not None and attribute is not None:
+        if upsert:
+            raise DesignError(
+                f"an upsert of {layout.entity.__name__} may meet an item of an older schema; put"
+                " it, or update what is there"
+            )
+        seen[attribute] = {"N": str(storage.schema)}
+    for path, change in changes.items():
+        if isinstance(path, str) and change.tells:
+            continue
+        for old in storage.old_names.get(str(split(path)[0]), ()):
+            seen[old] = None
+    return guard.with_seen(seen, NotUpgraded) if seen else guard
 
 
 def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:

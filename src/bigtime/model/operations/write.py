@@ -289,7 +289,7 @@ class KeyedWrite(Write[T], Generic[T]):
         watched = [name for name in names if name not in self.key.fields]
         if self.seen is None or not watched:
             return self
-        item = self.layout.to_item(self.seen) if self.item is None else self.item
+        item = self.layout.stored_item(self.seen) if self.item is None else self.item
         stored = sorted(self.layout.names[name] for name in watched)
         seen = {name: item.get(name) for name in stored}
         return self.replace(guard=self.guard.with_seen(seen, self.guard.overtaken))
@@ -332,7 +332,7 @@ class KeyedWrite(Write[T], Generic[T]):
         """The same write over an item that was read, refused if what it needs has changed."""
         if item is None and self.guard.if_exists:
             raise self.guard.error(None)
-        seen = None if item is None else self.layout.from_item(item)
+        seen = None if item is None else self.layout.read(item)
         stored = (self.layout.names[name] for name in sorted(self.needed))
         unchanged = {name: (item or {}).get(name) for name in stored}
         guard = self.guard.with_seen(unchanged, Overtaken)

@@ -29,6 +29,19 @@ from bigtime.model.schema.attribute import (
 )
 from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
 from bigtime.model.schema.secret import Secret, hide, secret_fields
+from bigtime.model.schema.storage import (
+    AS_STORED,
+    UNDECLARED,
+    Preparation,
+    Storage,
+    attribute_names,
+    field_in_keys,
+    fixed_attributes,
+    key_sources,
+    known_names,
+    preparations,
+    type_names,
+)
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
 from bigtime.wire import AttributeValue, Item, Steps
@@ -82,11 +95,16 @@ class Layout:
 
     `forms` are the stored forms of its fields, `absent` what is read where one is not stored.
     `keeper` is there when the entity has invariants, `lister` when its buckets are listed.
+    `type_names` are the values of the type attribute that mean the entity, `type_item` is what
+    every item of it has, `known` are the attributes that it declares.
     """
 
     __slots__ = (
         "_fed_keys",
+        "_preparations",
         "_readers",
+        "_sources",
+        "_type_attribute",
         "_validate",
         "_writers",
         "absent",
@@ -99,23 +117,29 @@ class Layout:
         "is_used",
         "keeper",
         "keys",
+        "known",
         "lister",
         "names",
         "roles",
         "secrets",
+        "storage",
         "table",
         "type_item",
+        "type_names",
     )
 
-    def __init__(self, entity: type[Entity], table: Table, declared: Keys, roles: Roles) -> None:
+    def __init__(
+        self, entity: type[Entity], table: Table, declared: Keys, roles: Roles, storage: Storage
+    ) -> None:
         self.entity = entity
         self.table = table
         self.declared = declared
         self.roles = roles
+        self.storage = storage
         self.is_used = False
         self.keeper: Keeper | None = None
         self.lister: Lister | None = None
-        self.names = {name: table.naming(name) for name in entity.model_fields}
+        self.names = attribute_names(entity, table, storage)
         self.secrets = secret_fields(entity)
         self.hidden: frozenset[str] = frozenset()
         self.absent: dict[str, Any] = {}
@@ -123,9 +147,11 @@ class Layout:
         self.forms = self.declared_forms
         self.keys: dict[str, EntityKey] = {}
         self.continued: frozenset[tuple[str, str]] = frozenset()
-        self.type_item: Item = (
-            {table.type_attribute: {"S": entity.__name__}} if table.type_attribute else {}
-        )
+        self.type_names = type_names(entity, table, storage)
+        self.type_item = fixed_attributes(self)
+        self.known = known_names(self)
+        self._type_attribute = table.type_attribute or ""
+        self._preparations: tuple[Preparation, ...] = ()
         self._validate = entity.__pydantic_validator__.validate_python
 
     def compile(self, continued: frozenset[tuple[str, str]]) -> None:
@@ -146,6 +172,8 @@ class Layout:
             (name, stored, self.forms[name].tag, self.forms[name].read)
             for name, stored in self.names.items()
         ]
+        self._sources = key_sources(self)
+        self._preparations = tuple(preparations(self))
 
     def annotation(self, name: str) -> Any:
         """The type of a field, which says by itself whether it is secret."""
@@ -176,31 +204,93 @@ class Layout:
                     f"{self.entity.__name__}: {', '.join(missing)} must be there: the main key"
                     " is made of it"
                 )
+        if UNDECLARED in fields:
+            item = {**fields[UNDECLARED], **item}
         return item
 
+    def read(self, item: Item) -> Any:
+        """The entity that an item holds, if the item does not say that it is of another type."""
+        named = item.get(self._type_attribute)
+        if named is not None and named.get("S") not in self.type_names:
+            raise ItemMismatch(
+                f"{self.location_of(item)}: it is of type {named.get('S')!r}, not"
+                f" {' or '.join(map(repr, self.type_names))}; a class that had another name says so"
+                " with was=",
+                item,
+            )
+        return self.from_item(item)
+
     def from_item(self, item: Item) -> Any:
-        """The entity that an item holds."""
+        """The entity that an item holds, brought into today's form first where that is needed."""
+        if not self._preparations:
+            return self.decode(item)
+        prepared = item
+        for prepare in self._preparations:
+            prepared = prepare(prepared)
+        entity = self.decode(prepared)
+        if prepared is not item:
+            entity.__dict__[AS_STORED] = item
+        return entity
+
+    def decode(self, item: Item, *, recovers: bool = True) -> Any:
         fields = self.absent.copy()
         try:
             for name, stored, tag, read in self._readers:
                 value = item.get(stored)
                 if value is not None:
                     fields[name] = value[tag] if read is None else read(value)
-            return self._validate(fields, by_alias=False, by_name=True)
+            entity = self._validate(fields, by_alias=False, by_name=True)
         except (KeyError, ValueError, DomainError) as error:
-            return self.from_nulls(item, error)
+            if not recovers:
+                raise self.mismatch(item, error) from None
+            return self.recover(item, error)
+        if not item.keys() <= self.known:
+            entity.__dict__[UNDECLARED] = self.undeclared(item)
+        return entity
 
-    def from_nulls(self, item: Item, error: Exception) -> Any:
-        """Others may have stored NULL where this kit stores nothing."""
+    def recover(self, item: Item, error: Exception) -> Any:
+        """Others may have stored NULL for nothing, or a field in its key alone."""
         nulls = {name for name in self.names.values() if "NULL" in item.get(name, ())}
-        if not nulls:
+        filled = self.with_key_fields(item)
+        if not nulls and filled is item:
             raise self.mismatch(item, error) from None
         try:
-            return self.from_item(
-                {name: value for name, value in item.items() if name not in nulls}
-            )
+            plain = {name: value for name, value in filled.items() if name not in nulls}
+            entity = self.decode(plain, recovers=False)
         except ItemMismatch as mismatch:
             raise ItemMismatch(str(mismatch), item) from None
+        if filled is not item and self.with_key_fields not in self._preparations:
+            # Others like it will come, which need not fail first.
+            self._preparations = (*self._preparations, self.with_key_fields)
+        entity.__dict__[AS_STORED] = item
+        return entity
+
+    def with_key_fields(self, item: Item) -> Item:
+        """The item with the fields that are stored nowhere but in its keys."""
+        filled = item
+        for name, parts in self._sources.items():
+            if self.names[name] not in item:
+                value = field_in_keys(name, parts, item)
+                if value is not None:
+                    filled = {**filled, self.names[name]: self.forms[name].write(value)}
+        return filled
+
+    def undeclared(self, item: Item) -> Item:
+        """The attributes of an item that the entity does not declare."""
+        return {name: value for name, value in item.items() if name not in self.known}
+
+    def outdated_because(self, item: Item) -> str:
+        """Why an item is not in today's form; empty if it is."""
+        if self.entity.is_outdated(item):
+            return f"it has to be upgraded to what {self.entity.__name__} is now"
+        for name, names in self.storage.old_names.items():
+            for old in (old for old in names if old in item):
+                return f"{self.names[name]} is stored as {old}"
+        return ""
+
+    def stored_item(self, entity: Entity) -> Item:
+        """The item that an entity was read from, as far as it is known."""
+        return entity.__dict__.get(AS_STORED) or self.to_item(entity)
 
     def is_deleted(self, entity: Entity) -> bool:
         """Whether it was deleted softly."""

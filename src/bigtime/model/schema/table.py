@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bigtime.model.errors import DesignError
@@ -139,7 +140,9 @@ class Table:
     """A table: its keys, its indexes, and how the entities in it are stored.
 
     `type_attribute` names the attribute that says which entity an item is, where several share
-    the table. `ttl` is the stored name of the attribute that expires items.
+    the table; `type_values` maps its stored values to names of classes, where they differ.
+    `schema_attribute` names the one that has the version of an item, `ttl` the one by which items
+    expire.
     """
 
     name: str
@@ -152,6 +155,8 @@ class Table:
     stream: StreamView | None = None
     deletion_protection: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
+    type_values: Mapping[str, str] = field(default_factory=dict)
+    schema_attribute: str | None = None
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
     """The table's own key, as if it were an index."""
@@ -328,17 +333,32 @@ def check_projection(table: Table, index: Index, where: str) -> None:
 
 def check_marked(table: Table, keys: Mapping[str, Attribute]) -> None:
     """The attributes that mean something to the whole table, and its stream."""
-    for role, name in (("ttl", table.ttl), ("type_attribute", table.type_attribute)):
-        if name is not None:
-            check_attribute_name(f"table {table.name}: the attribute of `{role}`", name)
+    roles = {
+        role: name
+        for role in ("ttl", "type_attribute", "schema_attribute")
+        if (name := getattr(table, role)) is not None
+    }
+    for role, name in roles.items():
+        check_attribute_name(f"table {table.name}: the attribute of `{role}`", name)
     if table.type_attribute in keys:
         raise DesignError(
             f"table {table.name}: {table.type_attribute!r} is both a key and what says which entity"
             " an item is; rename one"
         )
-    if table.ttl is not None and table.ttl == table.type_attribute:
+    if table.schema_attribute in keys:
         raise DesignError(
-            f"table {table.name}: {table.ttl!r} is both `ttl` and `type_attribute`; rename one"
+            f"table {table.name}: {table.schema_attribute!r} is both a key and the version of an"
+            " item; rename one"
+        )
+    for role, other in combinations(roles, 2):
+        if roles[role] == roles[other]:
+            raise DesignError(
+                f"table {table.name}: {roles[role]!r} is both `{role}` and `{other}`; rename one"
+            )
+    if table.type_values and table.type_attribute is None:
+        raise DesignError(
+            f"table {table.name} has type_values and no type_attribute; name the attribute that has"
+            " them"
         )
     if table.stream is not None and table.stream not in get_args(StreamView):
         raise DesignError(
