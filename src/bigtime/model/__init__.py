@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bigtime.model.errors import (
     Clash, ConditionFailed, Conflict, DesignError, DomainError, Forbidden, ItemExists, ItemMismatch,
-    ItemMissing, Malformed, NotFound, NotSignedIn, NotUpgraded, RuleBroken, TooMany, Unavailable,
-    ValueRefused,
+    ItemMissing, ItemTooLarge, Malformed, NotFound, NotSignedIn, NotUpgraded, RuleBroken, TooMany,
+    Unavailable, ValueRefused,
 )
 from bigtime.model.operations import (
     Add, Append, At, CursorError, Discard, IfMissing, Op, Page, Position, Remove, Runnable, Set,
@@ -66,9 +66,9 @@ __all__ = [
     "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed", "Conflict",
     "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError", "EmailAddress",
     "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing", "Index", "ItemExists",
-    "ItemMismatch", "ItemMissing", "Key", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout",
-    "Malformed", "Millis", "Name", "NotFound", "NotReady", "NotSignedIn", "NotUpgraded", "Op",
-    "Page", "Pattern", "Position", "Progress", "Reaction", "Remove", "RuleBroken", "Runnable",
+    "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key", "KeyPart", "KeyRange", "Keys", "Ksuid",
+    "Layout", "Malformed", "Millis", "Name", "NotFound", "NotReady", "NotSignedIn", "NotUpgraded",
+    "Op", "Page", "Pattern", "Position", "Progress", "Reaction", "Remove", "RuleBroken", "Runnable",
     "Scale", "Seconds", "Secret", "SecretText", "Set", "Sharding", "Shards", "SortBounds", "Steps",
     "System", "Table", "Template", "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View",
     "Violation", "WebAddress", "Write", "add", "all_of", "any_shard", "at_least", "at_most", "attr",

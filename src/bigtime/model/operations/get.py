@@ -6,8 +6,9 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
-from bigtime.model.operations.write import ErrorLike, check_errors, make_error
+from bigtime.model.operations.write import ErrorLike, check_errors, make_error, name_subject
 from bigtime.model.schema import Entity, Key, Layout
+from bigtime.model.tracking import tracked
 from bigtime.wire import Request, Response
 
 E = TypeVar("E", bound=Entity)
@@ -18,6 +19,8 @@ class Get(Op[Any]):
 
     __slots__ = ("consistent", "deleted", "key", "missing")
 
+    verb = "get"
+
     def __init__(
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
     ) -> None:
@@ -27,6 +30,9 @@ class Get(Op[Any]):
         self.consistent = consistent
         self.missing = missing
         self.deleted = deleted
+
+    def subject(self) -> str:
+        return self.key.subject()
 
     def request(self) -> Request:
         params: dict[str, Any] = {
@@ -40,7 +46,7 @@ class Get(Op[Any]):
     def decode(self, response: Response) -> Any:
         entity = entity_from(self.key, response, deleted=self.deleted)
         if entity is None and self.missing is not None:
-            raise make_error(self.missing)
+            raise name_subject(make_error(self.missing), self.key)
         return entity
 
 
@@ -84,6 +90,7 @@ def get(key: Key[E], *, consistent: bool = ..., deleted: bool = ...) -> Op[E | N
 def get(
     key: Key[E], *, missing: ErrorLike, consistent: bool = ..., deleted: bool = ...
 ) -> Op[E]: ...
+@tracked
 def get(
     key: Key[E],
     *,

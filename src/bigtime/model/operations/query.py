@@ -31,6 +31,7 @@ from bigtime.model.schema import (
     key_of,
     projected_names,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import Item, Request, Response, Steps
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Query(PagedRead[T], Generic[T]):
 
     __slots__ = ("consistent", "filter", "newest_first", "within")
 
+    verb = "query"
     operation = "Query"
 
     def __init__(
@@ -65,6 +67,11 @@ class Query(PagedRead[T], Generic[T]):
         self.newest_first = newest_first
         self.filter = filter
         self.consistent = consistent
+
+    def subject(self) -> str:
+        within = self.within
+        kinds = " | ".join(within.reader.kinds)
+        return ", ".join([kinds, within.index.name, *within.described()])
 
     def parameters(self) -> dict[str, Any]:
         within = self.within
@@ -155,6 +162,7 @@ def query(
     deleted: bool = ...,
     patience: int = ...,
 ) -> Query[V]: ...
+@tracked
 def query(
     within: KeyRange[Any],
     *,
@@ -206,6 +214,7 @@ def all_of(
     consistent: bool = ...,
     deleted: bool = ...,
 ) -> Steps[list[V]]: ...
+@tracked
 def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
     """All items within a stretch, however many requests that takes."""
     found: list[Any] = []
@@ -223,10 +232,15 @@ class Count(Op[int]):
 
     __slots__ = ("made", "most", "query")
 
+    verb = "count"
+
     def __init__(self, query: Query[Any], most: int | None) -> None:
         self.query = query
         self.most = most
         self.made: dict[str, Any] | None = None
+
+    def subject(self) -> str:
+        return self.query.subject()
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -256,8 +270,13 @@ class ReadCount(Op[int]):
 
     __slots__ = ("query",)
 
+    verb = "count"
+
     def __init__(self, query: Query[Any]) -> None:
         self.query = query
+
+    def subject(self) -> str:
+        return self.query.subject()
 
     def request(self) -> Request:
         return self.query.request()
@@ -276,6 +295,7 @@ class ReadCount(Op[int]):
         return total
 
 
+@tracked
 def count(
     within: KeyRange[Any],
     *,

@@ -40,6 +40,7 @@ from bigtime.model.schema import (
     key_in,
     key_of,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import Item, Steps
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Scan(PagedRead[T], Generic[T]):
 
     __slots__ = ("consistent", "filter", "index", "layout", "reader", "segment", "segments")
 
+    verb = "scan"
     operation = "Scan"
 
     def __init__(
@@ -83,6 +85,9 @@ class Scan(PagedRead[T], Generic[T]):
         self.consistent = consistent
         self.segment = segment
         self.segments = segments
+
+    def subject(self) -> str:
+        return f"{self.layout.entity.__name__}, {self.index.name}"
 
     def parameters(self) -> dict[str, Any]:
         marks = Placeholders(self.layout)
@@ -118,6 +123,7 @@ def check_segments(segment: int, segments: int) -> None:
         )
 
 
+@tracked
 def scan(
     entity: type[E],
     *,
@@ -151,6 +157,7 @@ def scan(
     )
 
 
+@tracked
 def each_page(
     entity: type[E],
     handler: Callable[[Page[E]], Steps[Any]],
@@ -188,6 +195,7 @@ def every_page(
             return total
 
 
+@tracked
 def scan_all(entity: type[E], *, segments: int = 1, **options: Any) -> Steps[list[E]]:
     """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
     found: list[E] = []

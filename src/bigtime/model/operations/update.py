@@ -46,6 +46,7 @@ from bigtime.model.operations.write import (
     KeyedWrite,
     Transition,
     if_exists_error,
+    name_subject,
 )
 from bigtime.model.schema import (
     MAIN,
@@ -58,6 +59,7 @@ from bigtime.model.schema import (
     Placeholders,
     split,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import AttributeValue, Item, Steps
 
 __all__ = [
@@ -83,6 +85,7 @@ class Update(KeyedWrite[T], Generic[T]):
 
     __slots__ = ("changes", "upsert")
 
+    verb = "update"
     operation = "UpdateItem"
     action_name = "Update"
     returning = {"ReturnValues": "ALL_NEW"}
@@ -104,6 +107,9 @@ class Update(KeyedWrite[T], Generic[T]):
             if isinstance(change, Stamp):
                 self.needs_clock = True
 
+    def subject(self) -> str:
+        return ", ".join([self.key.subject(), *(f"{path}=..." for path in self.changes)])
+
     def with_times(self, moment: datetime) -> Self:
         changes = {
             path: change.at(self.layout.check_value(path, moment))
@@ -119,7 +125,7 @@ class Update(KeyedWrite[T], Generic[T]):
     def after_transaction(self, result: T) -> Steps[T]:
         response = yield self.reading()
         if "Item" not in response:
-            raise ItemMissing()
+            raise name_subject(ItemMissing(), self.key)
         return self.outcome(response["Item"])
 
     def transition(self) -> Transition:
@@ -202,6 +208,7 @@ def set_clause(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
     return "SET", f"{marks.name(name)} = {marks.value(value)}"
 
 
+@tracked
 def update(
     target: Key[E] | E,
     *paths: At,
@@ -231,6 +238,7 @@ def update(
     return made
 
 
+@tracked
 def add(
     key: Key[E], *, if_exists: ErrorLike = ItemMissing, upsert: bool = False, **amounts: Any
 ) -> Update[E]:

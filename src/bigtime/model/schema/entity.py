@@ -60,10 +60,16 @@ class Key(Generic[E]):
     def __hash__(self) -> int:
         return hash(self.identity)
 
-    def __repr__(self) -> str:
+    def subject(self) -> str:
+        """`Deal, deal_id='...'`, without what is secret."""
+        return ", ".join((self.entity.__name__, *self.shown_fields()))
+
+    def shown_fields(self) -> list[str]:
         shown = self.entity.layout.shown_fields(self.fields)
-        given = ", ".join(f"{name}={value}" for name, value in shown.items())
-        return f"{self.entity.__name__}.key({given})"
+        return [f"{name}={value}" for name, value in shown.items()]
+
+    def __repr__(self) -> str:
+        return f"{self.entity.__name__}.key({', '.join(self.shown_fields())})"
 
 
 class Entity(BaseModel):

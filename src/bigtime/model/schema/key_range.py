@@ -115,6 +115,17 @@ class KeyRange(Generic[T]):
             return None
         return self.reader.read(item)
 
+    def described(self) -> list[str]:
+        """Its conditions for people to see, without what is secret."""
+        return [
+            f"{condition.attribute} {condition.operator} "
+            + " and ".join(
+                "***" if condition.attribute in self.layout.hidden else repr(*operand.values())
+                for operand in condition.operands
+            )
+            for condition in self.conditions
+        ]
+
     def fingerprint(self, *more: Any) -> str:
         """What a cursor is bound to: everything that decides which items come, in which order."""
         return fingerprint(

@@ -217,6 +217,7 @@ class Layout:
                 f" {' or '.join(map(repr, self.type_names))}; a class that had another name says so"
                 " with was=",
                 item,
+                self.entity,
             )
         return self.from_item(item)
 
@@ -258,7 +259,7 @@ class Layout:
             plain = {name: value for name, value in filled.items() if name not in nulls}
             entity = self.decode(plain, recovers=False)
         except ItemMismatch as mismatch:
-            raise ItemMismatch(str(mismatch), item) from None
+            raise ItemMismatch(str(mismatch), item, self.entity) from None
         if filled is not item and self.with_key_fields not in self._preparations:
             # Others like it will come, which need not fail first.
             self._preparations = (*self._preparations, self.with_key_fields)
@@ -303,7 +304,8 @@ class Layout:
         return self.names[self.roles.deleted] if self.roles.deleted else None
 
     def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
-        return ItemMismatch(f"{self.location_of(item)}: {self.faults(item, error)}", item)
+        where = self.location_of(item)
+        return ItemMismatch(f"{where}: {self.faults(item, error)}", item, self.entity)
 
     def faults(self, item: Item, error: Exception) -> str:
         if isinstance(error, ValidationError):
@@ -328,7 +330,7 @@ class Layout:
         """Why a value cannot be stored; of a secret, only that it cannot."""
         is_secret = split(path)[0] in self.secrets
         said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
-        return ValueRefused(f"{self.entity.__name__}.{path} {said}")
+        return ValueRefused(f"{self.entity.__name__}.{path} {said}", self.entity)
 
     def type_fault(self, item: Item) -> str:
         """The field that cannot be read, and why."""
@@ -409,7 +411,7 @@ class Layout:
             raise self.misfit(path, error) from None
 
     def misfit(self, path: Path, error: ValidationError) -> ValueRefused:
-        return ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}")
+        return ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}", self.entity)
 
     def stored_value(self, path: Path, value: Any) -> AttributeValue:
         """A value in the stored form of its field."""
@@ -485,7 +487,7 @@ class Layout:
         except (KeyError, ValueError, DomainError) as error:
             is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
             said = "its key cannot be read" if is_secret else error
-            raise ItemMismatch(f"{self.location_of(item)}: {said}", item) from None
+            raise ItemMismatch(f"{self.location_of(item)}: {said}", item, self.entity) from None
 
     def defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What the other fields are when nothing but these is told; not those that are None."""

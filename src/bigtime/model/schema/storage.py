@@ -197,6 +197,7 @@ def upgrading(layout: Layout) -> Preparation:
             raise ItemMismatch(
                 f"{layout.location_of(item)}: its upgrade raised {type(error).__name__}: {error}",
                 item,
+                entity,
             ) from error
 
     return prepare
