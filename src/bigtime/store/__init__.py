@@ -26,6 +26,7 @@ from bigtime.store.setting import (
 )
 from bigtime.store.consumption import NoStream
 from bigtime.store.store import Store
+from bigtime.store.table_names import TableNames, TableNamesError
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ __all__ = [
     "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
     "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
     "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
-    "TableCheckpoints", "TimedOut", "TransportError", "UnmodelledError", "changed_by",
-    "concerns_the_store", "consume", "destination", "engine_transport", "open_async_store",
-    "open_store", "read_setting",
+    "TableCheckpoints", "TableNames", "TableNamesError", "TimedOut", "TransportError",
+    "UnmodelledError", "changed_by", "concerns_the_store", "consume", "destination",
+    "engine_transport", "open_async_store", "open_store", "read_setting",
 ]

@@ -166,6 +166,10 @@ class Driver:
                     wire.name_steps(steps, pattern)
         return wanted
 
+    def forget(self) -> None:
+        """Forgets all facts: they may be of tables that others stand for now."""
+        self._facts.clear()
+
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Those of the facts that are not remembered."""
         return tuple(fact for fact in facts if fact not in self._facts)
@@ -193,7 +197,10 @@ class Driver:
             exchange = Exchange(request, attempt, perf_counter() - started, error=error)
             for hook in self.hooks:
                 hook(exchange)
-        return self.retries.pause(request, error, attempt)
+        pause = self.retries.pause(request, error, attempt)
+        if pause is None and isinstance(error, wire.ResourceNotFoundException):
+            name_tables(error, request)
+        return pause
 
 
 def units_in(reported: Response | Sequence[Response]) -> float:
@@ -202,6 +209,20 @@ def units_in(reported: Response | Sequence[Response]) -> float:
     for table in (reported,) if isinstance(reported, dict) else reported:
         units += table.get("CapacityUnits", 0.0)
     return units
+
+
+def name_tables(error: Exception, request: Request) -> None:
+    """Says which tables a request was about; DynamoDB's message often does not."""
+    actions = (
+        given for entry in request.params.get("TransactItems", ()) for given in entry.values()
+    )
+    named = [given.get("TableName") for given in (request.params, *actions)]
+    tables = dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())]))
+    if tables and request.operation in METERED:
+        error.add_note(
+            f"{request.operation} was of {', '.join(tables)}; setup(...) or `bigtime tables create`"
+            " makes tables that are missing."
+        )
 
 
 def utc_now() -> datetime:
