@@ -25,9 +25,9 @@ from bigtime.model import (
 )
 from bigtime.store import (
     ItemCache,
+    SettingError,
     Store,
     TableNames,
-    TableNamesError,
     consume,
     open_async_store,
     open_store,
@@ -166,12 +166,12 @@ def test_facts_are_forgotten_at_a_cut_over(tmp_path: Path, monkeypatch: pytest.M
 )
 def test_names_that_cannot_be_used(names: Any, words: str) -> None:
     for given in (names, json.dumps(names)):
-        with pytest.raises(TableNamesError, match=words):
+        with pytest.raises(SettingError, match=words):
             open_store("memory:", tables=given)
 
 
 def test_a_file_that_is_not_there_is_said() -> None:
-    with pytest.raises(TableNamesError, match="neither JSON"):
+    with pytest.raises(SettingError, match="neither JSON"):
         open_store("memory:", tables="missing.json")
 
 

@@ -6,7 +6,7 @@ from bigtime.advisor.charges import Measured, measure, units
 from bigtime.advisor.charts import chart
 from bigtime.advisor.difference import diff
 from bigtime.advisor.design_check import Finding
-from bigtime.advisor.prices import UnknownPrice
+from bigtime.advisor.prices import UnknownPrice, read_price_list
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
 from bigtime.wire import lazy_names
 
@@ -32,5 +32,5 @@ __getattr__ = lazy_names(__name__, DRY)
 __all__ = [
     "CannotSample", "Cost", "ExplainedRequest", "Explanation", "Finding", "Measured",
     "UnknownPrice", "chart", "check_system", "cost_of", "diff", "explain", "measure",
-    "open_findings", "price", "sample_arguments", "sample_value", "units",
+    "open_findings", "price", "read_price_list", "sample_arguments", "sample_value", "units",
 ]

@@ -17,16 +17,16 @@ from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.async_store import engine_transport
 from bigtime.store.errors import (
-    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, TimedOut,
-    TransportError, UnmodelledError,
+    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, SettingError,
+    TimedOut, TransportError, UnmodelledError,
 )
 from bigtime.store.retries import Retries
 from bigtime.store.setting import (
-    SettingError, destination, open_async_store, open_store, read_setting,
+    describe_choice, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.consumption import NoStream
 from bigtime.store.store import Store
-from bigtime.store.table_names import TableNames, TableNamesError
+from bigtime.store.table_names import TableNames
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ __all__ = [
     "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
     "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
     "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
-    "TableCheckpoints", "TableNames", "TableNamesError", "TimedOut", "TransportError",
-    "UnmodelledError", "changed_by", "concerns_the_store", "consume", "destination",
-    "engine_transport", "open_async_store", "open_store", "read_setting",
+    "TableCheckpoints", "TableNames", "TimedOut", "TransportError", "UnmodelledError", "changed_by",
+    "concerns_the_store", "consume", "describe_choice", "destination", "engine_transport",
+    "open_async_store", "open_store", "read_setting",
 ]

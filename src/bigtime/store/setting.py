@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.errors import SettingError
 from bigtime.store.store import Store
 from bigtime.store.table_names import (
     AsyncRenamingTransport,
@@ -45,10 +46,6 @@ REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
 
 Tables: TypeAlias = TableNames | Mapping[str, str] | str
 Kind: TypeAlias = Literal["file", "memory", "dynamodb", "endpoint"]
-
-
-class SettingError(ValueError):
-    """A setting that names no store; the message says what would."""
 
 
 class Setting(NamedTuple):

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
 from bigtime.store.driver import at_once
+from bigtime.store.errors import SettingError
 from bigtime.wire import DynamoDBError, Request, Response, Transport
 
 log = logging.getLogger("bigtime.store")
@@ -36,10 +37,6 @@ LOOK_EVERY_SECONDS: Final = 1.0
 NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 NAMING: Final = ("TableName", "SourceTableName", "TargetTableName", "GlobalTableName")
 BY_TABLE: Final = ("Responses", "UnprocessedKeys", "UnprocessedItems", "ItemCollectionMetrics")
-
-
-class TableNamesError(ValueError):
-    """A map of table names that cannot be used; the message says what is wrong with it."""
 
 
 class TableNames:
@@ -82,7 +79,7 @@ class TableNames:
                 if state == self._state:
                     return
                 names = check_names(read_file(self.path))
-            except TableNamesError as error:
+            except SettingError as error:
                 log.warning("%s; the names of tables stay as they are", error)
                 return
             self._state = state
@@ -205,7 +202,7 @@ def read_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text()
     except OSError as error:
-        raise TableNamesError(
+        raise SettingError(
             f'{VARIABLE} is neither JSON, as in {{"*": "staging-*"}}, nor a file that can be'
             f" read: {path}: {error.strerror}"
         ) from error
@@ -216,9 +213,9 @@ def parse_names(text: str, where: str) -> dict[str, str]:
     try:
         names = json.loads(text)
     except ValueError as error:
-        raise TableNamesError(f"{where} has no JSON: {error}") from None
+        raise SettingError(f"{where} has no JSON: {error}") from None
     if not isinstance(names, dict):
-        raise TableNamesError(f'{where} must be an object of names, as in {{"Shop": "Shop-2"}}')
+        raise SettingError(f'{where} must be an object of names, as in {{"Shop": "Shop-2"}}')
     return names
 
 
@@ -226,18 +223,16 @@ def check_names(names: Mapping[str, Any]) -> dict[str, str]:
     taken: dict[str, str] = {}
     for name, real in names.items():
         if not isinstance(real, str):
-            raise TableNamesError(f"the name of table {name} must be a text, not {real!r}")
+            raise SettingError(f"the name of table {name} must be a text, not {real!r}")
         if name == EVERY_OTHER and "*" not in real:
-            raise TableNamesError(
-                f"the rule {real!r} would give all tables one name; use staging-*"
-            )
+            raise SettingError(f"the rule {real!r} would give all tables one name; use staging-*")
         if not NAME.fullmatch(real.replace("*", "Shop") if name == EVERY_OTHER else real):
-            raise TableNamesError(
+            raise SettingError(
                 f"{real!r} cannot be a table's name: it has 3 to 255 of the characters a-z, A-Z,"
                 " 0-9, _, - and ."
             )
         if taken.setdefault(real, name) != name:
-            raise TableNamesError(f"tables {taken[real]} and {name} would both be {real}")
+            raise SettingError(f"tables {taken[real]} and {name} would both be {real}")
     return dict(names)
 
 
@@ -246,5 +241,5 @@ def state_of(path: Path) -> tuple[int, int, int]:
     try:
         found = path.stat()
     except OSError as error:
-        raise TableNamesError(f"{path} cannot be read: {error.strerror}") from error
+        raise SettingError(f"{path} cannot be read: {error.strerror}") from error
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -309,8 +309,9 @@ def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
         layout.keys[MAIN].fields, changes, layout.roles.field_names().values()
     )
     if missing:
+        name = layout.entity.__name__
         raise DesignError(
-            f"this upsert could make a {layout.entity.__name__} without"
+            f"this upsert could make {'an' if name[0] in 'AEIOU' else 'a'} {name} without"
             f" {', '.join(sorted(missing))}; set it too, or give it a default"
         )
 
