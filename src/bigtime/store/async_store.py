@@ -14,7 +14,17 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
+from bigtime.wire import (
+    TENANT,
+    Pause,
+    Recall,
+    Remember,
+    Request,
+    Response,
+    Steps,
+    Together,
+    steps_in,
+)
 
 T = TypeVar("T")
 
@@ -36,11 +46,17 @@ class AsyncStore(Driver):
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
+        tenant: str | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
+            clock=clock,
+            randomness=randomness,
+            retries=retries,
+            hooks=hooks,
+            meter=meter,
+            tenant=tenant,
         )
         self.transport: AsyncTransport = (
             engine_transport(transport) if isinstance(transport, Submitting) else transport
@@ -52,6 +68,14 @@ class AsyncStore(Driver):
     async def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
         generator: Steps[T] = steps_in(steps)
+        token = None if self.tenant is None else TENANT.set(self.tenant)
+        try:
+            return await self._run(generator)
+        finally:
+            if token is not None:
+                TENANT.reset(token)
+
+    async def _run(self, generator: Steps[T]) -> T:
         run = Run(generator, self.clock, self.randomness)
         try:
             wanted = run.advance(generator.send, None)

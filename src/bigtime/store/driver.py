@@ -22,10 +22,11 @@ that is decided, and not waited for, is here:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.store.retries import Retries
@@ -146,13 +147,16 @@ class Driver:
         retries: Retries,
         hooks: Sequence[Hook],
         meter: Meter | None = None,
+        tenant: str | None = None,
     ) -> None:
+        self.tenant = tenant
         self.clock = clock
         self.randomness = randomness
         self.retries = retries
         self.hooks = tuple(hooks)
         self.meter = meter
         self._facts: set[Hashable] = set()
+        self._closes: list[Any] = []
 
     def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
@@ -165,6 +169,15 @@ class Driver:
                 if type(getattr(steps, "__name__", None)) is not wire.PatternName:
                     wire.name_steps(steps, pattern)
         return wanted
+
+    def for_tenant(self, tenant: str) -> Self:
+        """The same store bound to a tenant; it ends when this one is closed."""
+        if self.tenant not in (None, tenant):
+            raise ValueError(f"the store is bound to tenant {self.tenant!r}, not to {tenant!r}")
+        bound = copy(self)
+        bound.tenant = tenant
+        bound._closes = []
+        return bound
 
     def forget(self) -> None:
         """Forgets all facts: they may be of tables that others stand for now."""

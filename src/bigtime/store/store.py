@@ -52,11 +52,17 @@ class Store(Driver):
         retries: Retries = DEFAULT_RETRIES,
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
+        tenant: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
     ) -> None:
         super().__init__(
-            clock=clock, randomness=randomness, retries=retries, hooks=hooks, meter=meter
+            clock=clock,
+            randomness=randomness,
+            retries=retries,
+            hooks=hooks,
+            meter=meter,
+            tenant=tenant,
         )
         self.transport = transport
         self.sleep = sleep
@@ -69,7 +75,13 @@ class Store(Driver):
     def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
         generator: Steps[T] = wire.steps_in(steps)
-        return self._run(generator, None)
+        if self.tenant is None:
+            return self._run(generator, None)
+        token = wire.TENANT.set(self.tenant)
+        try:
+            return self._run(generator, None)
+        finally:
+            wire.TENANT.reset(token)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
         run = Run(steps, self.clock, self.randomness)

@@ -19,7 +19,7 @@ from bigtime.wire.number import (
     MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, canonical, decimal, sort_bytes,
 )
 from bigtime.wire.requests import (
-    AttributeValue, Bytes, Item, Now, Params, PatternName, Pause, Recall, Remember, Request,
+    TENANT, AttributeValue, Bytes, Item, Now, Params, PatternName, Pause, Recall, Remember, Request,
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
@@ -29,7 +29,7 @@ from bigtime.wire.values import (
 
 __all__ = [
     "MANY_DATATYPES", "MAX_DIGITS", "MAX_ITEM_BYTES", "MAX_MAGNITUDE", "MIN_MAGNITUDE",
-    "READ_BLOCK", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "Bytes",
+    "READ_BLOCK", "TENANT", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "Bytes",
     "ConditionalCheckFailedException", "DuplicateItemException", "DynamoDBError",
     "ExpiredIteratorException", "IdempotentParameterMismatchException", "Identity",
     "InternalServerError", "Item", "ItemCollectionSizeLimitExceededException",

@@ -19,7 +19,7 @@ from bigtime.model.operations.get import check_key
 from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
 from bigtime.model.operations.write import Guard
-from bigtime.model.schema import Entity, Key, Layout
+from bigtime.model.schema import Entity, Key, Layout, check_bound
 from bigtime.model.tracking import tracked
 from bigtime.wire import Identity, Item, Request, Response, Steps
 
@@ -172,6 +172,7 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
         name: {"Keys": [], **({"ConsistentRead": True} if consistent else {})} for name in tables
     }
     for key in keys:
+        check_bound(key.entity.layout, key.item)
         pending[key.entity.layout.table.name]["Keys"].append(key.item)
     found: dict[Identity, Item] = {}
 
@@ -185,6 +186,9 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
 
 
 def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
+    writes = list(writes)
+    for key, _ in writes:
+        check_bound(key.entity.layout, key.item)
     last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
     yield from together(*map(write_chunk, chunks(list(last.values()), MOST_WRITTEN)))
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
 from bigtime.model.operations.write import ErrorLike, check_errors, make_error, name_subject
-from bigtime.model.schema import Entity, Key, Layout
+from bigtime.model.schema import Entity, Key, Layout, check_bound
 from bigtime.model.tracking import tracked
 from bigtime.wire import Request, Response
 
@@ -35,6 +35,8 @@ class Get(Op[Any]):
         return self.key.subject()
 
     def request(self) -> Request:
+        if self.key.entity.layout.tenant is not None:
+            check_bound(self.key.entity.layout, self.key.item)
         params: dict[str, Any] = {
             "TableName": self.key.entity.layout.table.name,
             "Key": self.key.item,

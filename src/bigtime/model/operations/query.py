@@ -25,6 +25,7 @@ from bigtime.model.schema import (
     Placeholders,
     Reader,
     attr,
+    check_bound,
     check_condition,
     check_within,
     is_alone,
@@ -75,6 +76,9 @@ class Query(PagedRead[T], Generic[T]):
 
     def parameters(self) -> dict[str, Any]:
         within = self.within
+        if within.layout.tenant is not None:
+            sought = {one.attribute: one.operands[0] for one in within.conditions}
+            check_bound(within.layout, sought, within.index.name)
         marks = Placeholders(within.layout)
         params: dict[str, Any] = {"TableName": within.layout.table.name}
         if within.index.name != MAIN:

@@ -34,6 +34,7 @@ from bigtime.model.schema import (
     Layout,
     Placeholders,
     Reader,
+    check_bound,
     check_condition,
     entity_reader,
     fingerprint,
@@ -90,6 +91,7 @@ class Scan(PagedRead[T], Generic[T]):
         return f"{self.layout.entity.__name__}, {self.index.name}"
 
     def parameters(self) -> dict[str, Any]:
+        check_bound(self.layout, None)
         marks = Placeholders(self.layout)
         params: dict[str, Any] = {"TableName": self.layout.table.name}
         if self.index.name != MAIN:

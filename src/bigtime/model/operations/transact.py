@@ -18,7 +18,7 @@ from bigtime.model.errors import Conflict, DesignError
 from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write, size_error
-from bigtime.model.schema import Entity, Key
+from bigtime.model.schema import Entity, Key, check_bound
 from bigtime.model.tracking import tracked
 from bigtime.wire import (
     Identity,
@@ -256,6 +256,8 @@ class TransactGet(Op[tuple[Any, ...]]):
         return {key.identity: key for key in self.keys}
 
     def request(self) -> Request:
+        for key in self.keys:
+            check_bound(key.entity.layout, key.item)
         gets = [
             {"Get": {"TableName": key.entity.layout.table.name, "Key": key.item}}
             for key in self.apart.values()

@@ -30,7 +30,7 @@ from bigtime.model.errors import (
     ItemTooLarge,
 )
 from bigtime.model.operations.op import Op, now
-from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_condition
+from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_bound, check_condition
 from bigtime.wire import (
     MAX_ITEM_BYTES,
     AttributeValue,
@@ -268,6 +268,8 @@ class Write(Op[T], Generic[T]):
             raise DesignError("this write is told the time by the store that runs it")
         marks = Placeholders(self.layout)
         action = {"TableName": self.layout.table.name, **self.parameters(marks)}
+        if self.layout.tenant is not None:
+            check_bound(self.layout, action.get("Item") or action["Key"])
         condition = self.guard.render(marks)
         if condition is not None:
             action["ConditionExpression"] = condition
@@ -374,6 +376,7 @@ class KeyedWrite(Write[T], Generic[T]):
 
     def reading(self) -> Request:
         """Asks for the item."""
+        check_bound(self.layout, self.key.item)
         params = {
             "TableName": self.layout.table.name,
             "Key": self.key.item,

@@ -18,6 +18,7 @@ from bigtime.model.schema.layout import Layout, Roles
 from bigtime.model.schema.neighbours import check_neighbours, continued_by
 from bigtime.model.schema.storage import Storage, check_storage
 from bigtime.model.schema.table import MAIN, Table
+from bigtime.model.schema.tenant import check_tenant_keys
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -38,6 +39,7 @@ def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles, storag
     layout.compile(frozenset())
     check_unchanging(layout)
     check_whole_key(layout)
+    check_tenant_keys(layout)
     check_unmapped(layout)
     check_kept_out(layout)
     try:

@@ -44,7 +44,8 @@ from bigtime.model.schema.storage import (
 )
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
-from bigtime.wire import AttributeValue, Item, Steps
+from bigtime.model.schema.tenant import closed_by_tenant, tenant_field
+from bigtime.wire import TENANT, AttributeValue, Item, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -124,6 +125,7 @@ class Layout:
         "secrets",
         "storage",
         "table",
+        "tenant",
         "type_item",
         "type_names",
     )
@@ -136,6 +138,7 @@ class Layout:
         self.declared = declared
         self.roles = roles
         self.storage = storage
+        self.tenant = tenant_field(entity)
         self.is_used = False
         self.keeper: Keeper | None = None
         self.lister: Lister | None = None
@@ -158,7 +161,12 @@ class Layout:
         self.continued = continued
         fields = {name: self.annotation(name) for name in self.names}
         declared = KeyDeclaration(
-            self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
+            self.entity.__name__,
+            self.table,
+            self.declared,
+            fields,
+            self.declared_forms,
+            continued | closed_by_tenant(self),
         )
         self.keys = declared.compile()
         self._fed_keys: dict[tuple[frozenset[Path], bool], FedKeys] = {}
@@ -429,6 +437,10 @@ class Layout:
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the main key from an application's arguments."""
         names = self.keys[MAIN].fields
+        if self.tenant is not None and len(values) + len(named) < len(names):
+            others = (name for name in names if name != self.tenant)
+            named = self.with_tenant({**dict(zip(others, values, strict=False)), **named})
+            values = ()
         if named or len(values) != len(names):
             self.check_key_fields(names, len(values), named)
             names, values = (*names[: len(values)], *named), (*values, *named.values())
@@ -440,6 +452,13 @@ class Layout:
         except ValidationError as error:
             raise self.misfit(name, error) from None
         return fields
+
+    def with_tenant(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields, with the tenant that the running store is bound to."""
+        bound = TENANT.get()
+        if self.tenant is None or bound is None or self.tenant in fields:
+            return fields
+        return {self.tenant: bound, **fields}
 
     def check_key_fields(
         self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
