@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
+TableClass: TypeAlias = Literal["STANDARD", "STANDARD_INFREQUENT_ACCESS"]
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 MAIN = "main"
 NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
@@ -27,6 +28,9 @@ MAX_NAME_BYTES = 255
 MAX_TAGS = 50
 MAX_TAG_NAME = 128
 MAX_TAG_VALUE = 256
+MAX_RECOVERY_DAYS = 35
+MANAGED_KEY = "AWS_MANAGED"
+"""As `encryption`: by the key that AWS makes for DynamoDB in each account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,17 @@ def camel_case(name: str) -> str:
     return pascal[:1].lower() + pascal[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Capacity that is paid for whether it is used or not, in units a second."""
+
+    read: int
+    write: int
+
+    def parameters(self) -> dict[str, int]:
+        return {"ReadCapacityUnits": self.read, "WriteCapacityUnits": self.write}
+
+
 @dataclass(eq=False, slots=True)
 class Table:
     """A table: its keys, its indexes, and how the entities in it are stored.
@@ -143,6 +158,11 @@ class Table:
     the table; `type_values` maps its stored values to names of classes, where they differ.
     `schema_attribute` names the one that has the version of an item, `ttl` the one by which items
     expire.
+
+    How it is run is declared too: with a `throughput` it is paid for provisioned capacity, else by
+    request; `encryption` is AWS_MANAGED or a key of KMS (its id, alias or ARN), else AWS's own key;
+    `point_in_time_recovery` is on for 35 days, or as many as it says; `replicas` are the regions
+    of a global table.
     """
 
     name: str
@@ -157,6 +177,11 @@ class Table:
     tags: Mapping[str, str] = field(default_factory=dict)
     type_values: Mapping[str, str] = field(default_factory=dict)
     schema_attribute: str | None = None
+    throughput: Throughput | None = None
+    encryption: str | None = None
+    point_in_time_recovery: bool | int = False
+    table_class: TableClass | None = None
+    replicas: Sequence[str] = ()
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
     """The table's own key, as if it were an index."""
@@ -233,6 +258,35 @@ def check_table(table: Table) -> None:
                 )
     check_marked(table, types)
     check_tags(table)
+    check_operation(table)
+
+
+def check_operation(table: Table) -> None:
+    """How the table is run."""
+    paid = table.throughput
+    if paid is not None and min(paid.read, paid.write) < 1:
+        raise DesignError(f"table {table.name}: {paid} is less than a unit a second; give one each")
+    days = table.point_in_time_recovery
+    if not isinstance(days, bool) and not 1 <= days <= MAX_RECOVERY_DAYS:
+        raise DesignError(
+            f"table {table.name}: point_in_time_recovery is for 1 to {MAX_RECOVERY_DAYS} days, not"
+            f" {days}"
+        )
+    if table.table_class not in (None, *get_args(TableClass)):
+        raise DesignError(
+            f"table {table.name}: its class is {table.table_class!r}; there are"
+            f" {', '.join(get_args(TableClass))}"
+        )
+    if table.encryption == "":
+        raise DesignError(
+            f"table {table.name}: encryption is {MANAGED_KEY} or a key of KMS, not ''"
+        )
+    if isinstance(table.replicas, str):
+        raise DesignError(f"table {table.name}: replicas is a list of regions; write [...]")
+    if table.replicas and table.stream not in (None, "NEW_AND_OLD_IMAGES"):
+        raise DesignError(
+            f"table {table.name}: a global table streams NEW_AND_OLD_IMAGES, not {table.stream}"
+        )
 
 
 def check_name(where: str, name: str) -> None:
