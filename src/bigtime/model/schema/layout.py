@@ -227,7 +227,7 @@ class Layout:
                 item,
                 self.entity,
             )
-        return self.from_item(item)
+        return self.from_item(item) if self._preparations else self.decode(item)
 
     def from_item(self, item: Item) -> Any:
         """The entity that an item holds, brought into today's form first where that is needed."""
