@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
+from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -44,7 +45,7 @@ from bigtime.model.schema.table import Table, global_index, local_index, number
 from bigtime.model.schema.view import View
 from bigtime.model.system import System
 from bigtime.store import Store
-from bigtime.wire import Request
+from bigtime.wire import Request, Response
 from bigtime.wire.requests import Steps
 from bigtime.wire.values import item_size
 from tests.furnished import furnished_engine
@@ -629,3 +630,12 @@ def test_times_of_samples_are_near_the_clocks() -> None:
     page = explain(deals.latest_deals_for_brand("APPLE")).result
     day = datetime(2026, 1, 1, tzinfo=UTC)
     assert all(day <= one.created_at < day + timedelta(days=1) for one in page)
+
+
+def test_what_is_not_reported_is_not_taken_for_nothing() -> None:
+    def silent(request: Request) -> Response:
+        return {}
+
+    measured = Store(silent).run(measure(get(Brand.key("X"))))
+    assert measured.unreported == 1
+    assert isnan(measured.read_units)

@@ -341,3 +341,17 @@ def test_a_wrong_parameter_makes_no_file(tmp_path: Path) -> None:
 def test_a_pattern_runs_in_a_process_of_its_own(store: str) -> None:
     done = run("run", f"{ORDERS}.count_orders", "--customer", "alex", "--store", store, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
+def test_a_pattern_that_raises_is_explained_with_a_sentence() -> None:
+    result = typed("explain", "tests.cli.broken:SYSTEM.divide")
+    assert result.exit_code == 1
+    assert "divide cannot be explained: it raises ZeroDivisionError" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_running_on_a_file_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    place = tmp_path / "typo" / "shop.db"
+    result = typed("run", "deals.fetch_deal", "--deal-id", "x", "--store", f"file:{place}")
+    assert result.exit_code != 0
+    assert not place.parent.exists()

@@ -25,6 +25,7 @@ def test_tables_are_made_once_and_then_as_declared(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'shop.db'}"
     before = ask("tables", "diff", DEALS, "--store", store, cwd=ROOT)
     assert before.returncode == 1
+    assert list(tmp_path.iterdir()) == []  # it only looked
     assert "missing  BigTimeDeals: the table is not there; create it" in before.stdout
     made = ask("tables", "create", DEALS, "--store", store, cwd=ROOT)
     assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n")

@@ -14,7 +14,6 @@ from bigtime.model.errors import DesignError
 from bigtime.model.operations.create_table import (
     NotReady,
     Progress,
-    Throughput,
     create_table_request,
     setup,
     time_to_live_request,
@@ -22,7 +21,7 @@ from bigtime.model.operations.create_table import (
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.stored import EpochSeconds
-from bigtime.model.schema.table import Table, binary, global_index, local_index, number
+from bigtime.model.schema.table import Table, Throughput, binary, global_index, local_index, number
 from bigtime.model.system import System
 from bigtime.store import Store
 from bigtime.wire import LimitExceededException, Request, ResourceInUseException, Response

@@ -264,7 +264,7 @@ def test_no_violation_shows_a_secret(engine: Engine) -> None:
     for key, attribute in (
         (Badge.key(1), "UserPK"),
         (SESSION.own_key(), "Token"),
-        (Session.key(f"{HUSH}3"), "User"),
+        (BadgePin.key(f"{HUSH}3"), "Note"),  # has no number, and cannot be read
     ):
         store.send(
             Request(

@@ -35,14 +35,14 @@ class UnknownBrand(DomainError):
     """There is no such brand."""
 
 
-def like(brand: str, username: str) -> Transact:
+def like(brand: str, username: str) -> Transact[Any]:
     return transact(
         put(BrandLike(brand=brand, username=username), unless_exists=AlreadyLiked),
         add(Brand.key(brand), like_count=1, if_exists=UnknownBrand),
     )
 
 
-def unlike(brand: str, username: str) -> Transact:
+def unlike(brand: str, username: str) -> Transact[Any]:
     return transact(
         delete(BrandLike.key(brand, username), if_exists=NotLiked),
         add(Brand.key(brand), like_count=-1, if_exists=UnknownBrand),
@@ -78,7 +78,7 @@ def test_the_first_action_that_failed_says_what_is_raised(world: World) -> None:
 
 
 def test_in_a_transaction_too_the_item_tells_which_condition_failed(world: World) -> None:
-    def pay() -> Transact:
+    def pay() -> Transact[Any]:
         return transact(
             update(
                 Customer.key("al"),

@@ -406,3 +406,29 @@ def test_an_awaited_consumer_runs_until_it_is_stopped(engine: Engine) -> None:
         return log
 
     assert asyncio.run(main()).seen == expected_records(30)
+
+
+def test_a_dropped_table_of_the_same_name_is_not_read_again() -> None:
+    table = {
+        "TableName": "Again",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+    }
+    handled: list[str] = []
+
+    def handle(record: Response) -> Steps[None]:
+        handled.append(record["dynamodb"]["NewImage"]["pk"]["S"])
+        return
+        yield
+
+    with Store(Engine.memory()) as store:
+        for name in ("old", "new"):
+            store.send(Request("CreateTable", table))
+            put = {"TableName": "Again", "Item": {"pk": {"S": name}}}
+            store.send(Request("PutItem", put))
+            if name == "old":
+                store.send(Request("DeleteTable", {"TableName": "Again"}))
+        assert consume(store, "Again", handle, name="c").run_once() == 1
+    assert handled == ["new"]

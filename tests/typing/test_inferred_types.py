@@ -84,10 +84,21 @@ def read_together() -> bt.Steps[int]:
     return sum(many)
 
 
-def write_all_or_none() -> bt.Steps[tuple[Any, ...]]:
+def write_all_or_none() -> bt.Steps[tuple[Order, None]]:
     """DynamoDB tells nothing of what a transaction wrote: only a put's entity is known."""
     written = yield from bt.transact(bt.put(ORDER), bt.add(Customer.key("alex"), points=1))
-    return assert_type(written, tuple[Any, ...])
+    return assert_type(written, tuple[Order, None])
+
+
+def write_several_or_none() -> bt.Steps[None]:
+    (one,) = yield from bt.transact(bt.put(ORDER))
+    assert_type(one, Order)
+    there = bt.model.check(Customer.key("alex"), if_exists=UnknownCustomer)
+    _, gone, order = yield from bt.transact(there, bt.delete(Customer.key("bo")), bt.put(ORDER))
+    assert_type(gone, None)
+    assert_type(order, Order)
+    many = yield from bt.transact(*[bt.put(ORDER) for _ in range(1)])
+    assert_type(many, tuple[Order, ...])
 
 
 @bt.pattern("View Customer", index="Main table")
@@ -103,7 +114,9 @@ def test_steps_return_what_their_types_say() -> None:
         assert assert_type(store.run(read_and_write()), Customer) == ALEX
         assert assert_type(store.run(read_pages()), Order) == ORDER
         assert assert_type(store.run(read_together()), int) == 4
-        assert assert_type(store.run(write_all_or_none()), tuple[Any, ...]) == (ORDER, None)
+        written = assert_type(store.run(write_all_or_none()), tuple[Order, None])
+        assert written == (ORDER, None)
+        store.run(write_several_or_none())
 
 
 def test_a_store_runs_patterns_and_operations() -> None:

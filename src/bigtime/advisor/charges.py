@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import nan
 from typing import Any, Generic, TypeVar
 
 from bigtime.advisor.prices import DEFAULT_REGION, rate
@@ -118,10 +119,20 @@ class Measured(Charged, Generic[T]):
     result: T
     requests: int
     consumed: tuple[Charge, ...]
+    unreported: int = 0
+    """Requests of which the database did not say what they consumed; the units are NaN then."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:
         return self.consumed
+
+    @property
+    def read_units(self) -> float:
+        return nan if self.unreported else sum(charge.read_units for charge in self.charges)
+
+    @property
+    def write_units(self) -> float:
+        return nan if self.unreported else sum(charge.write_units for charge in self.charges)
 
     def dollars(self, region: str = DEFAULT_REGION, *, on: date | None = None) -> Decimal:
         return rate(region, on=on).dollars(self.read_units, self.write_units)
@@ -131,7 +142,7 @@ def measure(steps: Runnable[T]) -> Steps[Measured[T]]:
     """The same steps, with what they consumed beside their result."""
     meter = Meter()
     result = yield from meter.run(steps_of(steps))
-    return Measured(result, meter.requests, sum_charges(meter.charges))
+    return Measured(result, meter.requests, sum_charges(meter.charges), meter.unreported)
 
 
 class Meter:
@@ -139,6 +150,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.requests = 0
+        self.unreported = 0
         self.charges: list[Charge] = []
 
     def run(self, steps: Steps[T]) -> Steps[T]:
@@ -171,3 +183,5 @@ class Meter:
         if isinstance(step, Request):
             self.requests += 1
             self.charges += consumed_charges(step.operation, response)
+            if step.operation in READS | WRITES and not response.get("ConsumedCapacity"):
+                self.unreported += 1

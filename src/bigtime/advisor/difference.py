@@ -1,8 +1,8 @@
 """How a live table differs from its declaration, in sentences.
 
 Compared is what the declaration says: keys and their types, indexes and their projections, stream,
-time to live, deletion protection and tags. How a table is paid for is not declared, and so never a
-difference. AWS's own tags (`aws:...`) are not ours to miss.
+time to live, deletion protection and tags; and, where they are declared, throughput, encryption,
+point-in-time recovery, table class and replicas. AWS's own tags (`aws:...`) are not ours to miss.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from bigtime.model import Index, System, Table, check_kind, describe, key_attributes, key_schema
+from bigtime.model import (
+    Index,
+    System,
+    Table,
+    Throughput,
+    check_kind,
+    describe,
+    key_attributes,
+    key_schema,
+    recovery_days,
+)
 from bigtime.wire import Request, Response, Steps
 
 REBUILD = "DynamoDB cannot change that: make a new table and copy the items"
@@ -37,6 +47,7 @@ class Live:
     table: Response
     expiry: str | None
     tags: dict[str, str]
+    recovery_days: int | None = None
 
 
 def diff(system: System) -> Steps[list[Difference]]:
@@ -60,7 +71,8 @@ def describe_live(table: Table) -> Steps[Live | None]:
         page = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
         if not page.get("NextToken"):
-            return Live(described, expiry_attribute(expiry["TimeToLiveDescription"]), tags)
+            days = (yield from recovery_days(table)) if table.point_in_time_recovery else None
+            return Live(described, expiry_attribute(expiry["TimeToLiveDescription"]), tags, days)
         params = {**params, "NextToken": page["NextToken"]}
 
 
@@ -80,6 +92,7 @@ def differences(table: Table, live: Live | None) -> list[Difference]:
         *expiry_differences(table, live.expiry),
         *protection_differences(table, live.table),
         *tag_differences(table, live.tags),
+        *operation_differences(table, live),
     ]
 
 
@@ -217,6 +230,62 @@ def tag_differences(table: Table, there: dict[str, str]) -> Iterator[Difference]
             yield report_extra(
                 table, f"it has a tag {key} that is not declared; declare it, or untag it"
             )
+
+
+def operation_differences(table: Table, live: Live) -> Iterator[Difference]:
+    """How the table is run, as far as that is declared."""
+    yield from throughput_differences(table, live.table)
+    yield from encryption_differences(table, live.table)
+    found = (live.table.get("TableClassSummary") or {}).get("TableClass", "STANDARD")
+    if table.table_class not in (None, found):
+        yield report_changed(
+            table, f"its class is {found}, and declared as {table.table_class}; change it"
+        )
+    days = table.point_in_time_recovery
+    if days and live.recovery_days is not None:
+        if not live.recovery_days:
+            yield report_missing(table, "it has no point-in-time recovery, as declared; turn it on")
+        elif not isinstance(days, bool) and days != live.recovery_days:
+            yield report_changed(
+                table,
+                f"it can be restored to {live.recovery_days} days, and is declared with {days};"
+                " change that",
+            )
+    regions = {replica["RegionName"] for replica in live.table.get("Replicas") or []}
+    for region in table.replicas:
+        if region not in regions:
+            yield report_missing(table, f"it has no replica in {region}; add it")
+
+
+def throughput_differences(table: Table, live: Response) -> Iterator[Difference]:
+    wanted = table.throughput
+    if wanted is None:
+        return
+    there = live.get("ProvisionedThroughput") or {}
+    found = Throughput(there.get("ReadCapacityUnits", 0), there.get("WriteCapacityUnits", 0))
+    if found != wanted:
+        paid = f"{found.read} and {found.write} units" if found.read else "by request"
+        yield report_changed(
+            table,
+            f"it is paid {paid}, and declared with {wanted.read} to read and {wanted.write} to"
+            " write; change it",
+        )
+
+
+def encryption_differences(table: Table, live: Response) -> Iterator[Difference]:
+    there = live.get("SSEDescription") or {}
+    if table.encryption is None:
+        return
+    if there.get("Status") not in ("ENABLED", "ENABLING", "UPDATING"):
+        yield report_missing(
+            table, f"it is not encrypted with {table.encryption}, as declared; turn that on"
+        )
+    elif table.encryption.startswith("arn:") and there.get("KMSMasterKeyArn") != table.encryption:
+        yield report_changed(
+            table,
+            f"it is encrypted with {there.get('KMSMasterKeyArn')}, and declared with"
+            f" {table.encryption}; change it",
+        )
 
 
 def report_missing(table: Table, sentence: str) -> Difference:

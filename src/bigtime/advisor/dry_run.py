@@ -181,15 +181,23 @@ def item_sentence(
         )
     if old is None or new is None:
         size = wire.item_size(old or new or {})
-        return f"a new {kind} of {size:,} bytes" if new else f"a {kind} of {size:,} bytes goes"
+        return (
+            f"a new {kind} of {size:,} bytes"
+            if new
+            else f"{article(kind)} {kind} of {size:,} bytes goes"
+        )
     size = wire.item_size(old)
     match action.kind:
         case "Get":
-            return f"a {kind} of {size:,} bytes"
+            return f"{article(kind)} {kind} of {size:,} bytes"
         case "ConditionCheck":
-            return f"a {kind} of {size:,} bytes is looked at"
+            return f"{article(kind)} {kind} of {size:,} bytes is looked at"
         case _:
-            return f"a {kind} of {size:,} bytes, then {wire.item_size(new):,}"
+            return f"{article(kind)} {kind} of {size:,} bytes, then {wire.item_size(new):,}"
+
+
+def article(noun: str) -> str:
+    return "an" if noun[:1].lower() in "aeiou" else "a"
 
 
 def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) -> str:

@@ -131,7 +131,7 @@ class SampleTables:
             return
         self.created[table.name] = table
         request = create_table_request(table)
-        unused = ("StreamSpecification", "Tags", "DeletionProtectionEnabled")
+        unused = ("StreamSpecification", "Tags", "DeletionProtectionEnabled", "SSESpecification")
         params = {name: value for name, value in request.params.items() if name not in unused}
         self.ask(request.operation, **params)
 

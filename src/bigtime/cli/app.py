@@ -13,6 +13,7 @@ from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
+from bigtime.cli.iam import iam
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
 
@@ -71,6 +72,7 @@ app.command()(check)
 app.command()(patterns)
 app.command(context_settings=TYPED)(explain)
 app.command(context_settings=TYPED)(run)
+app.command()(iam)
 app.add_typer(demo)
 app.command()(consume)
 app.add_typer(dead_letters)

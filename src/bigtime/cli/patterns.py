@@ -108,7 +108,7 @@ def explain(
     """
     from bigtime import advisor
     from bigtime.cli.parameters import parse_arguments
-    from bigtime.cli.results import failures_as_sentences
+    from bigtime.cli.results import SENTENCES, failures_as_sentences
     from bigtime.model import DesignError
 
     system, meant = systems.pattern_named(pattern)
@@ -119,6 +119,10 @@ def explain(
             explanation = advisor.explain(steps, tables=system.all_tables, region=region)
         except (DesignError, advisor.UnknownPrice) as error:
             refuse(str(error), code=2)
+        except SENTENCES:
+            raise
+        except Exception as error:  # whatever a pattern's own code may raise
+            refuse(f"{pattern} cannot be explained: it raises {type(error).__name__}: {error}")
     show_explanation(explanation, with_requests=requests)
 
 
@@ -173,7 +177,10 @@ def run(
     with failures_as_sentences(systems.system_of(pattern)):
         arguments = parse_arguments(meant, context.args)
         check_complete(meant, arguments)
-    with open_database(store) as database, failures_as_sentences(systems.system_of(pattern), store):
+    with (
+        open_database(store, makes=False) as database,
+        failures_as_sentences(systems.system_of(pattern), store),
+    ):
         result = database.run(meant(**arguments))
     if as_json:
         show_json(result)

@@ -179,6 +179,10 @@ def rows_of(records: Sequence[object]) -> Table:
 # Failures
 
 
+SENTENCES = (DomainError, ValidationError, ValueRefused, ItemMismatch, DesignError)
+"""What is told in a sentence, wherever it is raised."""
+
+
 @contextmanager
 def failures_as_sentences(system: str, store: str | None = None) -> Iterator[None]:
     """Ends the program with a sentence; `system` and `store` are as they were typed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,7 +73,7 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
     from bigtime.advisor import diff as differences
 
     wanted = system_named(system)
-    with open_database(store) as database:
+    with open_database(store, makes=False) as database:
         found = database.run(differences(wanted))
     tell(f"{difference.kind:8} {difference}" for difference in found)
     if found:
@@ -81,13 +82,16 @@ def diff(system: SystemName, store: StoreSetting = None) -> None:
 
 
 @contextmanager
-def open_database(setting: str | None) -> Iterator[Store]:
-    """The store, with what may go wrong told in a sentence."""
+def open_database(setting: str | None, *, makes: bool = True) -> Iterator[Store]:
+    """The store, with what may go wrong told in a sentence.
+
+    Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
+    """
     from bigtime.store import SettingError, open_store
     from bigtime.wire import DynamoDBError
 
     try:
-        with open_store(setting) as store:
+        with open_store(setting if makes or is_there(setting) else "memory:") as store:
             yield store
     except SettingError as error:
         refuse(str(error), code=2)
@@ -95,6 +99,14 @@ def open_database(setting: str | None) -> Iterator[Store]:
         refuse(f"{error.code}: {error.message}")
     except network_errors() as error:
         refuse(str(error))
+
+
+def is_there(setting: str | None) -> bool:
+    """Whether the store is more than a file that nobody has made yet."""
+    from bigtime.store import describe_choice, read_setting
+
+    kind, place = read_setting(describe_choice(setting))
+    return kind != "file" or Path(place).exists()
 
 
 def network_errors() -> tuple[type[Exception], ...]:

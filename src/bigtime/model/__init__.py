@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bigtime.model.errors import (
     Clash, ConditionFailed, Conflict, DesignError, DomainError, Forbidden, ItemExists, ItemMismatch,
-    ItemMissing, Malformed, NotFound, NotSignedIn, RuleBroken, TooMany, Unavailable, ValueRefused,
+    ItemMissing, ItemTooLarge, Malformed, NotFound, NotSignedIn, NotUpgraded, RuleBroken, TooMany,
+    Unavailable, ValueRefused,
 )
 from bigtime.model.operations import (
     Add, Append, At, CursorError, Discard, IfMissing, Op, Page, Position, Remove, Runnable, Set,
@@ -18,11 +19,12 @@ from bigtime.model.operations import (
 )
 from bigtime.model.pattern import Pattern, pattern
 from bigtime.model.schema import (
-    DELIMITER, MAIN, PAYLOAD_BYTES, Attribute, Condition, Entity, EntityKey, EpochSeconds, Field,
-    Index, Key, KeyPart, KeyRange, Keys, Ksuid, Layout, Millis, Seconds, Secret, SecretText,
-    Sharding, SortBounds, Table, Template, at_least, at_most, attr, begins_with, between, binary,
-    camel_case, field_annotation, fields_in_key, global_index, hidden_in, hide, ksuid_or, layout_in,
-    less_than, local_index, more_than, number, pascal_case, sharded, snake_case, unwrap, when,
+    DELIMITER, MAIN, MANAGED_KEY, PAYLOAD_BYTES, Attribute, Condition, Entity, EntityKey,
+    EpochSeconds, Field, Index, Key, KeyPart, KeyRange, Keys, Ksuid, Layout, Millis, Seconds,
+    Secret, SecretText, Sharding, SortBounds, Table, Template, Throughput, WrongTenant, at_least,
+    at_most, attr, begins_with, between, binary, camel_case, field_annotation, fields_in_key,
+    global_index, hidden_in, hide, ksuid_or, layout_in, leading_texts, less_than, local_index,
+    more_than, number, pascal_case, sharded, snake_case, tenant, unwrap, when,
 )
 from bigtime.wire import Steps, lazy_names
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-        setup, shards,
+        recovery_days, setup, shards,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -45,8 +47,8 @@ LATER = {
     "operations": (
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
-        " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list setup"
-        " shards"
+        " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list"
+        " recovery_days setup shards"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -61,25 +63,26 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     )
 
 __all__ = [
-    "DELIMITER", "MAIN", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At", "Attribute",
-    "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed", "Conflict",
-    "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError", "EmailAddress",
-    "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing", "Index", "ItemExists",
-    "ItemMismatch", "ItemMissing", "Key", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout",
-    "Malformed", "Millis", "Name", "NotFound", "NotReady", "NotSignedIn", "Op", "Page", "Pattern",
-    "Position", "Progress", "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds",
-    "Secret", "SecretText", "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table",
-    "Template", "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation",
-    "WebAddress", "Write", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
+    "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At",
+    "Attribute", "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed",
+    "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError",
+    "EmailAddress", "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing",
+    "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key", "KeyPart",
+    "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound", "NotReady",
+    "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress", "Reaction",
+    "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText", "Set",
+    "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
+    "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation", "WebAddress",
+    "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
     "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
     "collection", "count", "counted", "create", "create_table_request", "decode", "delete",
     "delete_many", "describe", "each_page", "erase", "field_annotation", "fields_in_key", "gather",
     "get", "get_many", "get_together", "global_index", "hidden_in", "hide", "is_readable",
-    "key_attributes", "key_of_item", "key_schema", "ksuid_or", "layout_in", "less_than",
-    "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first", "now",
-    "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause", "put",
-    "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "repair", "replace",
-    "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards", "singleton",
-    "snake_case", "steps_of", "together", "transact", "unique", "unwrap", "update", "verify",
-    "when",
+    "key_attributes", "key_of_item", "key_schema", "ksuid_or", "layout_in", "leading_texts",
+    "less_than", "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first",
+    "now", "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause",
+    "put", "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "recovery_days",
+    "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards",
+    "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unwrap",
+    "update", "verify", "when",
 ]

@@ -1,7 +1,7 @@
 """The kit's errors.
 
     DesignError (TypeError)        a declaration that cannot work
-    ValueRefused (ValueError)      a value that its entity cannot store
+    ValueRefused (ValueError)      a value that its entity cannot store: `ItemTooLarge`
     ItemMismatch (ValueError)      a stored item that its entity cannot read
     DomainError                    an error that people see: a class, a code, a sentence
       Malformed                    a request that cannot be read: `CursorError`
@@ -10,6 +10,7 @@
       NotFound                     what is asked for is not there: `ItemMissing`
       Clash                        it contradicts what is stored: `ItemExists`, `ConditionFailed`
         Conflict                   another write came in between; read again and retry
+        NotUpgraded                an update met an item of an older form
       RuleBroken                   it can be read, and breaks a rule of the domain
       TooMany                      too many requests in too little time
       Unavailable                  it cannot be done now: `Unfinished`, `NotReady`
@@ -21,9 +22,12 @@ has one HTTP status for each. A `DomainError` of no family counts as `RuleBroken
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bigtime.wire import Item
+from bigtime.wire import MAX_ITEM_BYTES, Item
+
+if TYPE_CHECKING:
+    from bigtime.model.schema import Entity, Key
 
 
 class DesignError(TypeError):
@@ -33,13 +37,36 @@ class DesignError(TypeError):
 class ValueRefused(ValueError):
     """A value that cannot be stored as its entity declares; nothing was sent."""
 
+    def __init__(self, message: str, entity: type[Entity] | None = None) -> None:
+        super().__init__(message)
+        self.entity = entity
+
+
+class ItemTooLarge(ValueRefused):
+    """DynamoDB refused an item for its size; nothing was written.
+
+    `size` is the item's in bytes, None where only DynamoDB knows it: after an update.
+    """
+
+    def __init__(self, key: Key[Any] | None = None, size: int | None = None) -> None:
+        self.key = key
+        self.size = size
+        what = "the item" if key is None else repr(key)
+        bytes_ = "is too large" if size is None else f"would be {size:,} bytes"
+        super().__init__(
+            f"{what} {bytes_}, and DynamoDB takes {MAX_ITEM_BYTES:,}; split it, or keep the largest"
+            " attribute elsewhere",
+            None if key is None else key.entity,
+        )
+
 
 class ItemMismatch(ValueError):
     """A stored item that does not fit its entity; `item` is the item, whole."""
 
-    def __init__(self, message: str, item: Item) -> None:
+    def __init__(self, message: str, item: Item, entity: type[Entity] | None = None) -> None:
         super().__init__(message)
         self.item = item
+        self.entity = entity
 
 
 def kebab_case(name: str) -> str:
@@ -50,8 +77,15 @@ def kebab_case(name: str) -> str:
 
 
 class DomainError(Exception):
-    """An application's own error: a class, a stable code, and a sentence for who sees it."""
+    """An application's own error: a class, a stable code, and a sentence for who sees it.
 
+    Where a condition failed or an item was missing, it has the `entity`, the `key` and the `item`
+    as it was.
+    """
+
+    entity: type[Entity] | None = None
+    key: Key[Any] | None = None
+    item: Item | None = None
     code: ClassVar[str] = ""
     sentence: ClassVar[str] = ""
 
@@ -116,3 +150,7 @@ class ItemExists(Clash):
 
 class Conflict(Clash):
     """Another write changed it meanwhile: read it again and retry."""
+
+
+class NotUpgraded(Clash):
+    """The item is of an older form: put it back as it was read, or repair it, and retry."""

@@ -13,11 +13,13 @@ itself anywhere.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from bigtime.model.errors import DesignError
+from bigtime.model.tracking import TRACKED, remember
 from bigtime.wire import PatternName, Steps, name_steps
 
 P = ParamSpec("P")
@@ -41,7 +43,10 @@ class Pattern(Generic[P, T]):
         object.__setattr__(self, "name", PatternName.of(self.function))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
-        return name_steps(self.function(*args, **kwargs), self.name)
+        steps = name_steps(self.function(*args, **kwargs), self.name)
+        if TRACKED:
+            remember(steps, sys._getframe(1))
+        return steps
 
     @property
     def notes(self) -> str:

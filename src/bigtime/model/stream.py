@@ -83,12 +83,9 @@ def key_of_item(table: Table, item: Item) -> Key[Any] | None:
 def possible(record: Mapping[str, Any], keys: Item, tables: Iterable[Table]) -> list[Table]:
     """The tables that a record may be of; Lambda's say which, a stream's own do not."""
     source = record.get("eventSourceARN", "")
-    return [
-        table
-        for table in tables
-        if {attribute.name for attribute in table.main.attributes} == keys.keys()
-        and (not source or f":table/{table.name}/" in source)
-    ]
+    fitting = [table for table in tables if {*table.key_names} == keys.keys()]
+    # Where a store maps names of tables, the source has a name that none is declared with.
+    return [table for table in fitting if f":table/{table.name}/" in source] or fitting
 
 
 def layout_of(keys: Item, image: Item | None, tables: Iterable[Table]) -> Layout:
@@ -155,6 +152,8 @@ def reaction(table: Table, *, of: Iterable[type[Entity]] = ()) -> Callable[[Reac
                 f"{function.__name__} reacts to table {table.name}, whose stream does not tell"
                 ' what an item was and is; declare it with stream="NEW_AND_OLD_IMAGES"'
             )
-        return Reaction(table, function, frozenset(one.__name__ for one in of))
+        return Reaction(
+            table, function, frozenset(name for one in of for name in one.layout.type_names)
+        )
 
     return make

@@ -24,7 +24,8 @@ class System:
 
     `accepted` are findings of `bigtime check` about its tables that are as they should be, and
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
-    tables its patterns read and write beside its own.
+    tables its patterns read and write beside its own. `roles` are names of patterns by who runs
+    them, for `bigtime iam --role`.
     """
 
     name: str
@@ -33,6 +34,7 @@ class System:
     accepted: Mapping[str, str] = field(default_factory=dict)
     demo: Demo | None = None
     uses: tuple[System, ...] = ()
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -40,6 +42,9 @@ class System:
             check_mapped(table)
         self.declarations(Pattern)
         self.declarations(Reaction)
+        for names in self.roles.values():
+            for name in names:
+                self.pattern(name)
 
     @property
     def all_tables(self) -> tuple[Table, ...]:
@@ -114,6 +119,13 @@ def check_mapped(table: Table) -> None:
     """
     if not table.entities:
         raise DesignError(f"table {table.name} has no entity; declare one, or drop the table")
+    classes = {entity.__name__ for entity in table.entities}
+    for name in table.type_values.values():
+        if name not in classes:
+            raise DesignError(
+                f"table {table.name}: type_values names {name}, which is not one of its entities;"
+                f" it has {', '.join(sorted(classes))}"
+            )
     mapped = {name for entity in table.entities for name in entity.layout.keys}
     for index in table.indexes:
         if index.name not in mapped:

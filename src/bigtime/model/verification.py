@@ -4,14 +4,16 @@
     for violation in violations:
         yield from repair(violation)
 
-Every table is read once, whole. Each item must be readable as its entity; its type and its index
+Every table is read once, whole. Each item must be readable as its entity; be of its entity's
+version and have its attributes under their names of today, and no others; its type and its index
 keys must be what its fields make of them; its buckets must be listed where lists are declared; and
 every declared invariant must hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bigtime.model.errors import ItemMismatch, ValueRefused
@@ -27,11 +29,21 @@ from bigtime.model.invariants import (
     main_key,
 )
 from bigtime.model.operations import bucket_lists_of, same
-from bigtime.model.schema import Layout, Table, hidden_in, layout_in
+from bigtime.model.schema import UNDECLARED, Layout, Table, hidden_in, layout_in
 from bigtime.model.system import System, check_kind
 from bigtime.wire import AttributeValue, Item, Steps
 
-__all__ = ["CannotMend", "Misplaced", "StaleKeys", "Unreadable", "Violation", "repair", "verify"]
+__all__ = [
+    "CannotMend",
+    "Misplaced",
+    "Outdated",
+    "StaleKeys",
+    "Undeclared",
+    "Unreadable",
+    "Violation",
+    "repair",
+    "verify",
+]
 
 
 def verify(system: System) -> Steps[list[Violation]]:
@@ -41,6 +53,7 @@ def verify(system: System) -> Steps[list[Violation]]:
     lists = [one for entity in system.entities for one in bucket_lists_of(entity.layout)]
     audits: list[Audit] = [
         KeyAudit(),
+        DeclarationAudit(),
         *map(BucketAudit, lists),
         *(audit for invariant in invariants for audit in invariant.audits()),
     ]
@@ -121,6 +134,66 @@ class StaleKeys(Violation):
         yield from Mend(self.layout, self.key, self.right, seen)
 
 
+@dataclass(frozen=True, repr=False)
+class Outdated(Violation):
+    """An item of an older version, or with attributes under old names."""
+
+    layout: Layout
+    found: Item
+    right: Item
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"is of an older form: {self.reason}"
+
+    def mend(self) -> Steps[None]:
+        """Brings the item into today's form, if it is still what was found."""
+        names = ({**self.found, **self.right}).keys() - self.key.keys()
+        changed = {
+            name: self.right.get(name)
+            for name in sorted(names)
+            if not same(self.found.get(name), self.right.get(name))
+        }
+        if not changed:
+            raise CannotMend(f"{self}; and upgrade() changes nothing")
+        yield from Mend(self.layout, self.key, changed, self.found)
+
+
+@dataclass(frozen=True, repr=False)
+class Undeclared(Violation):
+    """An item with attributes that its entity does not declare; they are kept when it is put."""
+
+    entity: str
+    names: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"has {', '.join(self.names)}, which {self.entity} does not declare; declare a field,"
+            " or say under old_names= what it is called now"
+        )
+
+
+class DeclarationAudit(Audit):
+    """Every item is in today's form, and has no attribute that its entity does not know."""
+
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        return [violation for one in found for violation in form_violations(one)]
+        yield
+
+
+def form_violations(found: Found) -> Iterator[Violation]:
+    layout, item = found.layout, found.item
+    place = layout.table.name, main_key(layout.table, item), layout.hidden
+    reason = layout.outdated_because(item)
+    if reason:
+        with suppress(ValueRefused):  # else KeyAudit reports it
+            yield Outdated(*place, layout, item, layout.to_item(found.entity), reason)
+    if names := tuple(sorted(found.entity.__dict__.get(UNDECLARED, ()))):
+        yield Undeclared(*place, layout.entity.__name__, names)
+
+
 class KeyAudit(Audit):
     """Every item lies where its fields say: in the table, and in each index."""
 
@@ -145,7 +218,7 @@ def violation_of(found: Found) -> Violation | None:
         *layout.type_item
     }
     wrong = sorted(name for name in names if not same(item.get(name), right.get(name)))
-    if not wrong:
+    if not wrong or layout.outdated_because(item):  # which is mended as a whole
         return None
     return StaleKeys(
         *where,

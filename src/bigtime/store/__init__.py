@@ -6,26 +6,25 @@ engine does not pay for them.
 
 from typing import TYPE_CHECKING
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport
+from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
 from bigtime.store.cache import CacheStatistics, ItemCache
 from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
-from bigtime.store.consumption import QUIET_ROUNDS, Handler, ShardTurn, concerns_the_store
+from bigtime.store.consumption import QUIET_ROUNDS, Handler, NoStream, ShardTurn, concerns_the_store
 from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
-from bigtime.store.async_store import engine_transport
 from bigtime.store.errors import (
-    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, TimedOut,
-    TransportError, UnmodelledError,
+    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, SettingError,
+    TimedOut, TransportError, UnmodelledError,
 )
 from bigtime.store.retries import Retries
 from bigtime.store.setting import (
-    SettingError, destination, open_async_store, open_store, read_setting,
+    describe_choice, destination, open_async_store, open_store, read_setting,
 )
-from bigtime.store.consumption import NoStream
 from bigtime.store.store import Store
+from bigtime.store.table_names import TableNames
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ __all__ = [
     "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
     "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
     "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
-    "TableCheckpoints", "TimedOut", "Tracing", "TransportError", "UnmodelledError", "changed_by",
-    "concerns_the_store", "consume", "destination", "engine_transport", "open_async_store",
-    "open_store", "read_setting",
+    "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
+    "changed_by", "concerns_the_store", "consume", "describe_choice", "destination",
+    "engine_transport", "open_async_store", "open_store", "read_setting",
 ]

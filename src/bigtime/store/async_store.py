@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runti
 from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
 from bigtime.store.retries import Retries
 from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import Pause, Recall, Remember, Request, Response, Steps, Together, steps_in
+from bigtime.wire import (
+    TENANT,
+    Pause,
+    Recall,
+    Remember,
+    Request,
+    Response,
+    Steps,
+    Together,
+    steps_in,
+)
 
 if TYPE_CHECKING:
     from bigtime.store.tracing import Tracing
@@ -40,6 +50,7 @@ class AsyncStore(Driver):
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
         tracing: Tracing | None = None,
+        tenant: str | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
     ) -> None:
@@ -50,6 +61,7 @@ class AsyncStore(Driver):
             hooks=hooks,
             meter=meter,
             tracing=tracing,
+            tenant=tenant,
         )
         self.transport: AsyncTransport = (
             engine_transport(transport) if isinstance(transport, Submitting) else transport
@@ -63,6 +75,14 @@ class AsyncStore(Driver):
         generator: Steps[T] = steps_in(steps)
         if self.tracing is not None:
             generator = self.tracing.follow(generator)
+        token = None if self.tenant is None else TENANT.set(self.tenant)
+        try:
+            return await self._run(generator)
+        finally:
+            if token is not None:
+                TENANT.reset(token)
+
+    async def _run(self, generator: Steps[T]) -> T:
         run = Run(generator, self.clock, self.randomness)
         try:
             wanted = run.advance(generator.send, None)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from bigtime import wire
@@ -379,7 +379,11 @@ def list_shards(stream: str) -> Steps[list[Shard]]:
 
 
 def streams_of(table: str) -> Steps[list[str]]:
-    """The table's streams, oldest first: a label is the time when its stream was made."""
+    """The table's streams, oldest first: a label is the time when its stream was made.
+
+    Those of a table that had the name before, and was deleted, are older than the table.
+    """
+    described = yield from described_table(table)
     found = yield from pages(
         Request("ListStreams", {"TableName": table}),
         ("Streams",),
@@ -387,7 +391,27 @@ def streams_of(table: str) -> Steps[list[str]]:
     )
     if not found:
         raise NoStream(f"Table {table!r} has no stream: give it a StreamSpecification.")
-    return [each["StreamArn"] for each in sorted(found, key=lambda each: str(each["StreamLabel"]))]
+    own = [each for each in found if is_stream_of(described, each["StreamLabel"])]
+    return [each["StreamArn"] for each in sorted(own, key=lambda each: str(each["StreamLabel"]))]
+
+
+def described_table(table: str) -> Steps[Response]:
+    """What DescribeTable says; nothing of a table that is gone, whose streams outlive it."""
+    try:
+        response: Response = yield Request("DescribeTable", {"TableName": table})
+    except wire.ResourceNotFoundException:
+        return {}
+    described: Response = response["Table"]
+    return described
+
+
+def is_stream_of(table: Response, label: str) -> bool:
+    """Whether a stream was made with the table or later."""
+    made = table.get("CreationDateTime")
+    if made is None or label == table.get("LatestStreamLabel"):
+        return True
+    created = made if isinstance(made, datetime) else datetime.fromtimestamp(made, UTC)
+    return datetime.fromisoformat(label).replace(tzinfo=UTC) >= created
 
 
 def described_shards(arn: str) -> Steps[list[dict[str, Any]]]:

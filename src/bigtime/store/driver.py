@@ -23,10 +23,11 @@ that is decided, and not waited for, is here:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.store.retries import Retries
@@ -151,7 +152,9 @@ class Driver:
         hooks: Sequence[Hook],
         meter: Meter | None = None,
         tracing: Tracing | None = None,
+        tenant: str | None = None,
     ) -> None:
+        self.tenant = tenant
         self.clock = clock
         self.randomness = randomness
         self.retries = retries
@@ -160,6 +163,7 @@ class Driver:
         self.tracing = tracing
         self._names_patterns = meter is not None or tracing is not None
         self._facts: set[Hashable] = set()
+        self._closes: list[Any] = []
 
     def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
@@ -172,6 +176,19 @@ class Driver:
                 if type(getattr(steps, "__name__", None)) is not wire.PatternName:
                     wire.name_steps(steps, pattern)
         return wanted
+
+    def for_tenant(self, tenant: str) -> Self:
+        """The same store bound to a tenant; it ends when this one is closed."""
+        if self.tenant not in (None, tenant):
+            raise ValueError(f"the store is bound to tenant {self.tenant!r}, not to {tenant!r}")
+        bound = copy(self)
+        bound.tenant = tenant
+        bound._closes = []
+        return bound
+
+    def forget(self) -> None:
+        """Forgets all facts: they may be of tables that others stand for now."""
+        self._facts.clear()
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Those of the facts that are not remembered."""
@@ -200,7 +217,10 @@ class Driver:
             exchange = Exchange(request, attempt, perf_counter() - started, error=error)
             for hook in self.hooks:
                 hook(exchange)
-        return self.retries.pause(request, error, attempt)
+        pause = self.retries.pause(request, error, attempt)
+        if pause is None and isinstance(error, wire.ResourceNotFoundException):
+            name_tables(error, request)
+        return pause
 
 
 def units_in(reported: Response | Sequence[Response]) -> float:
@@ -209,6 +229,20 @@ def units_in(reported: Response | Sequence[Response]) -> float:
     for table in (reported,) if isinstance(reported, dict) else reported:
         units += table.get("CapacityUnits", 0.0)
     return units
+
+
+def name_tables(error: Exception, request: Request) -> None:
+    """Says which tables a request was about; DynamoDB's message often does not."""
+    actions = (
+        given for entry in request.params.get("TransactItems", ()) for given in entry.values()
+    )
+    named = [given.get("TableName") for given in (request.params, *actions)]
+    tables = dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())]))
+    if tables and request.operation in METERED:
+        error.add_note(
+            f"{request.operation} was of {', '.join(tables)}; setup(...) or `bigtime tables create`"
+            " makes tables that are missing."
+        )
 
 
 def utc_now() -> datetime:

@@ -14,6 +14,10 @@ import orjson
 from bigtime import wire
 
 
+class SettingError(ValueError):
+    """A setting that names no store, or no tables; the message says what would."""
+
+
 class TransportError(Exception):
     """No answer of DynamoDB's came; `uncertain` if the request may have been carried out."""
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -27,7 +28,14 @@ from urllib.parse import urlsplit
 from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.errors import SettingError
 from bigtime.store.store import Store
+from bigtime.store.table_names import (
+    AsyncRenamingTransport,
+    RenamingTransport,
+    TableNames,
+    table_names,
+)
 from bigtime.wire import Transport
 
 if TYPE_CHECKING:
@@ -40,11 +48,8 @@ CHOICES = (
 )
 REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
 
+Tables: TypeAlias = TableNames | Mapping[str, str] | str
 Kind: TypeAlias = Literal["file", "memory", "dynamodb", "endpoint"]
-
-
-class SettingError(ValueError):
-    """A setting that names no store; the message says what would."""
 
 
 class Setting(NamedTuple):
@@ -61,24 +66,27 @@ def open_store(
     session: Any = None,
     profile: str | None = None,
     role: str | None = None,
+    tables: Tables | None = None,
     **options: Any,
 ) -> Store:
     """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
 
-    With a cache, reads that need not be consistent are answered from it. `session` is one of boto3;
-    `profile` is a name in AWS's configuration files; `role` is the ARN of a role, which is assumed
-    with the credentials of either. The options are those of `Store`.
+    With a cache, reads that need not be consistent are answered from it. `tables` are the real
+    names of declared tables, else those of `BIGTIME_TABLES`. `session` is one of boto3; `profile`
+    is a name in AWS's configuration files; `role` is the ARN of a role, which is assumed with the
+    credentials of either. The options are those of `Store`.
     """
+    names = table_names(tables)
     kind, place = read_setting(describe_choice(setting))
     identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
         engine = open_engine(place)
-        return Store(with_cache(engine, cache), closes=[engine.close], **options)
+        return blocking_store(engine, cache, names, engine.close, options)
 
     from bigtime.store.botocore_transport import BotocoreTransport
 
     transport = BotocoreTransport(**destination(kind, place), **identity)
-    return Store(with_cache(transport, cache), closes=[transport.close], **options)
+    return blocking_store(transport, cache, names, transport.close, options)
 
 
 def open_async_store(
@@ -88,20 +96,22 @@ def open_async_store(
     session: Any = None,
     profile: str | None = None,
     role: str | None = None,
+    tables: Tables | None = None,
     **options: Any,
 ) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
+    names = table_names(tables)
     kind, place = read_setting(describe_choice(setting))
     identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
         engine = open_engine(place)
-        closes = [partial(asyncio.to_thread, engine.close)]
-        return AsyncStore(cached_async(engine, cache), closes=closes, **options)
+        close = partial(asyncio.to_thread, engine.close)
+        return awaiting_store(engine, cache, names, close, options)
 
     from bigtime.store.http_transport import HttpTransport
 
     transport = HttpTransport(**destination(kind, place), **identity)
-    return AsyncStore(cached_async(transport, cache), closes=[transport.close], **options)
+    return awaiting_store(transport, cache, names, transport.close, options)
 
 
 def identity_of(kind: Kind, **given: Any) -> dict[str, Any]:
@@ -116,14 +126,39 @@ def identity_of(kind: Kind, **given: Any) -> dict[str, Any]:
     return identity
 
 
-def with_cache(transport: Transport, cache: ItemCache | None) -> Transport:
-    return transport if cache is None else CachedTransport(transport, cache)
+def blocking_store(
+    transport: Transport,
+    cache: ItemCache | None,
+    names: TableNames | None,
+    close: Callable[[], None],
+    options: dict[str, Any],
+) -> Store:
+    """The cache lies below the names, so that it is not asked for a table that was cut over."""
+    if cache is not None:
+        transport = CachedTransport(transport, cache)
+    if names is not None:
+        transport = RenamingTransport(transport, names)
+    store = Store(transport, closes=[close], **options)
+    if names is not None:
+        names.on_change.append(store.forget)
+    return store
 
 
-def cached_async(
-    transport: AsyncTransport | Submitting, cache: ItemCache | None
-) -> AsyncTransport | Submitting:
-    return transport if cache is None else AsyncCachedTransport(transport, cache)
+def awaiting_store(
+    transport: AsyncTransport | Submitting,
+    cache: ItemCache | None,
+    names: TableNames | None,
+    close: Callable[[], Awaitable[None]],
+    options: dict[str, Any],
+) -> AsyncStore:
+    if cache is not None:
+        transport = AsyncCachedTransport(transport, cache)
+    if names is not None:
+        transport = AsyncRenamingTransport(transport, names)
+    store = AsyncStore(transport, closes=[close], **options)
+    if names is not None:
+        names.on_change.append(store.forget)
+    return store
 
 
 def describe_choice(setting: str | None) -> str:

@@ -56,6 +56,7 @@ class Store(Driver):
         hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
         tracing: Tracing | None = None,
+        tenant: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
     ) -> None:
@@ -66,6 +67,7 @@ class Store(Driver):
             hooks=hooks,
             meter=meter,
             tracing=tracing,
+            tenant=tenant,
         )
         self.transport = transport
         self.sleep = sleep
@@ -78,7 +80,13 @@ class Store(Driver):
     def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
         generator: Steps[T] = wire.steps_in(steps)
-        return self._run(generator, None)
+        if self.tenant is None:
+            return self._run(generator, None)
+        token = wire.TENANT.set(self.tenant)
+        try:
+            return self._run(generator, None)
+        finally:
+            wire.TENANT.reset(token)
 
     def _run(self, steps: Steps[T], group: Group | None) -> T:
         if self.tracing is not None:

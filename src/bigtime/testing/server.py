@@ -21,9 +21,9 @@ class Server:
         self._serving = serve_in_thread(self)
         self.url = ""
 
-    def submit(self, request: Request, done: Any) -> None:
+    def submit(self, request: Request, done: Any, region: str | None = None) -> None:
         """Passes a request on to the engine of the moment."""
-        self.engine.submit(request, done)
+        self.engine.submit(request, done, region)
 
     def reset(self) -> None:
         """Puts an empty engine in the place of this one, whose tables, streams and faults go."""

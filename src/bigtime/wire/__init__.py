@@ -22,7 +22,7 @@ from bigtime.wire.number import (
     MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, canonical, decimal, sort_bytes,
 )
 from bigtime.wire.requests import (
-    AttributeValue, Bytes, Item, Now, Params, PatternName, Pause, Recall, Remember, Request,
+    TENANT, AttributeValue, Bytes, Item, Now, Params, PatternName, Pause, Recall, Remember, Request,
     Response, Step, Steps, Together, Transport, name_steps, steps_in,
 )
 from bigtime.wire.values import (
@@ -32,8 +32,8 @@ from bigtime.wire.values import (
 
 __all__ = [
     "MANY_DATATYPES", "MAX_DIGITS", "MAX_ITEM_BYTES", "MAX_MAGNITUDE", "MIN_MAGNITUDE",
-    "READ_BLOCK", "TOO_DEEP", "AccessDeniedException", "AttributeValue", "BackupInUseException",
-    "BackupNotFoundException", "Bytes", "ConditionalCheckFailedException",
+    "READ_BLOCK", "TENANT", "TOO_DEEP", "AccessDeniedException", "AttributeValue",
+    "BackupInUseException", "BackupNotFoundException", "Bytes", "ConditionalCheckFailedException",
     "ContinuousBackupsUnavailableException", "DuplicateItemException", "DynamoDBError",
     "ExpiredIteratorException", "GlobalTableNotFoundException",
     "IdempotentParameterMismatchException", "Identity", "InternalServerError",

@@ -11,6 +11,7 @@ went wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import isfinite
 from types import GeneratorType
@@ -37,6 +38,9 @@ class Request:
     params: Params
     pattern: str | None = field(default=None, compare=False, repr=False)
 
+
+TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)
+"""The tenant that the store is bound to whose steps run."""
 
 Transport: TypeAlias = Callable[[Request], Response]
 """Anything that answers requests: the engine in process, an endpoint over the network."""

@@ -163,6 +163,9 @@ class Mend(Write[None]):
     def transition(self) -> Transition:
         return Transition({}, {}, frozenset())
 
+    def key_of_item(self) -> None:
+        """It has the key as it is stored."""
+
     def with_invariants(self) -> tuple[Write[Any], ...]:
         return (self,)
 

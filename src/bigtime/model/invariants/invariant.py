@@ -123,7 +123,7 @@ class Invariants:
             writes += invariant.attendants(transition.before, transition.after)
         return tuple(writes)
 
-    def transaction(self, writes: tuple[Write[Any], ...]) -> Transact:
+    def transaction(self, writes: tuple[Write[Any], ...]) -> Transact[Any]:
         return Transact(writes, None, results=1)
 
 

@@ -19,7 +19,8 @@ from bigtime.model.operations.get import check_key
 from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
 from bigtime.model.operations.write import Guard
-from bigtime.model.schema import Entity, Key, Layout
+from bigtime.model.schema import Entity, Key, Layout, check_bound
+from bigtime.model.tracking import tracked
 from bigtime.wire import Identity, Item, Request, Response, Steps
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Unfinished(Unavailable):
     """The database is too busy to do all of it now; what was done may be done again."""
 
 
+@tracked
 def get_many(
     keys: Iterable[Key[E]], *, consistent: bool = False, deleted: bool = False
 ) -> Steps[list[E | None]]:
@@ -61,6 +63,7 @@ def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[di
     return {place: item for items in answers for place, item in items.items()}
 
 
+@tracked
 def put_many(entities: Iterable[E]) -> Steps[list[E]]:
     """Writes many entities, whatever was there, and gives them back as they were stored.
 
@@ -80,6 +83,7 @@ def put_many(entities: Iterable[E]) -> Steps[list[E]]:
     return [put.entity for put in puts]
 
 
+@tracked
 def load_many(entities: Iterable[Entity]) -> Steps[None]:
     """Writes many entities just as they are: imports, restored data, demo data.
 
@@ -107,6 +111,7 @@ def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
             yield from layout.lister.list_buckets(items)
 
 
+@tracked
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
     """Deletes many items; one that is not there is fine."""
     keys = [check_key(key, "delete_many") for key in keys]
@@ -146,7 +151,7 @@ def identity(key: Key[Any]) -> Identity:
 
 def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
     layout = key.entity.layout
-    entity: E | None = None if item is None else layout.from_item(item)
+    entity: E | None = None if item is None else layout.read(item)
     return None if entity is not None and not deleted and layout.is_deleted(entity) else entity
 
 
@@ -167,6 +172,7 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
         name: {"Keys": [], **({"ConsistentRead": True} if consistent else {})} for name in tables
     }
     for key in keys:
+        check_bound(key.entity.layout, key.item)
         pending[key.entity.layout.table.name]["Keys"].append(key.item)
     found: dict[Identity, Item] = {}
 
@@ -180,6 +186,9 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
 
 
 def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
+    writes = list(writes)
+    for key, _ in writes:
+        check_bound(key.entity.layout, key.item)
     last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
     yield from together(*map(write_chunk, chunks(list(last.values()), MOST_WRITTEN)))
 

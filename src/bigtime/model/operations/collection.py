@@ -32,6 +32,7 @@ from bigtime.model.schema import (
     text_condition,
     whole_partition,
 )
+from bigtime.model.tracking import tracked
 
 if TYPE_CHECKING:
     from bigtime.model.schema import Entity
@@ -91,6 +92,7 @@ def collection(
     deleted: bool = ...,
     patience: int = ...,
 ) -> Query[E]: ...
+@tracked
 def collection(
     *entities: type[Any],
     within: KeyRange[Any],

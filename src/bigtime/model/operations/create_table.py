@@ -3,7 +3,8 @@
 Making a table takes DynamoDB a while, and so does an index. `setup` does what can be done now, and
 what is left when a table or an index is ready; in between it looks again and again, less and less
 often, for as long as its patience lasts. Run again, it goes on from where it was. It only ever
-adds: what differs otherwise is for a person to decide, and `diff` tells it.
+adds: what differs otherwise is for a person to decide, and `diff` tells it. So are replicas, which
+copy all the data to another region.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from bigtime.model.errors import DesignError, Unavailable
 from bigtime.model.operations.op import pause
-from bigtime.model.schema import Attribute, Index, Table
+from bigtime.model.schema import MANAGED_KEY, MAX_RECOVERY_DAYS, Attribute, Index, Table, Throughput
 from bigtime.model.system import System, check_mapped
 from bigtime.wire import (
     LimitExceededException,
@@ -23,25 +24,16 @@ from bigtime.wire import (
     ResourceNotFoundException,
     Response,
     Steps,
+    UnknownOperationException,
 )
 
 FIRST_SECONDS = 0.25
 MOST_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Throughput:
-    """Capacity that is paid for whether it is used or not, in units a second."""
-
-    read: int
-    write: int
-
-    def parameters(self) -> dict[str, int]:
-        return {"ReadCapacityUnits": self.read, "WriteCapacityUnits": self.write}
-
-
 def create_table_request(table: Table, *, throughput: Throughput | None = None) -> Request:
-    """The CreateTable of a table, paid per request unless a throughput is given."""
+    """The CreateTable of a table, paid per request unless a throughput is given or declared."""
+    throughput = throughput or table.throughput
     params: dict[str, Any] = {
         "TableName": table.name,
         "AttributeDefinitions": attribute_definitions(key_attributes(table)),
@@ -56,6 +48,10 @@ def create_table_request(table: Table, *, throughput: Throughput | None = None) 
             params[name] = [index_request(index, throughput) for index in indexes]
     if table.stream:
         params["StreamSpecification"] = stream_specification(table)
+    if table.encryption:
+        params["SSESpecification"] = encryption_specification(table.encryption)
+    if table.table_class:
+        params["TableClass"] = table.table_class
     if table.deletion_protection:
         params["DeletionProtectionEnabled"] = True
     if table.tags:
@@ -99,6 +95,23 @@ def stream_specification(table: Table) -> dict[str, Any]:
     return {"StreamEnabled": True, "StreamViewType": table.stream}
 
 
+def encryption_specification(key: str) -> dict[str, Any]:
+    managed = {"Enabled": True, "SSEType": "KMS"}
+    return managed if key == MANAGED_KEY else {**managed, "KMSMasterKeyId": key}
+
+
+def recovery_request(table: Table) -> Request:
+    """The UpdateContinuousBackups that turns point-in-time recovery on."""
+    days = table.point_in_time_recovery
+    specification: dict[str, Any] = {"PointInTimeRecoveryEnabled": True}
+    if not isinstance(days, bool):
+        specification["RecoveryPeriodInDays"] = days
+    return Request(
+        "UpdateContinuousBackups",
+        {"TableName": table.name, "PointInTimeRecoverySpecification": specification},
+    )
+
+
 def time_to_live_request(table: Table) -> Request | None:
     """The UpdateTimeToLive of a table; None when its items do not expire."""
     if table.ttl is None:
@@ -116,7 +129,7 @@ def create_index_request(table: Table, index: Index) -> Request:
         {
             "TableName": table.name,
             "AttributeDefinitions": attribute_definitions(list(index.attributes)),
-            "GlobalSecondaryIndexUpdates": [{"Create": index_request(index)}],
+            "GlobalSecondaryIndexUpdates": [{"Create": index_request(index, table.throughput)}],
         },
     )
 
@@ -233,6 +246,8 @@ def complete(table: Table, progress: Progress) -> Steps[None]:
             return
         progress.made.append(what)
     yield from expire(table, progress)
+    if table.point_in_time_recovery:
+        yield from protect(table, progress)
 
 
 def is_ready(live: Response) -> bool:
@@ -250,6 +265,25 @@ def lacked_requests(table: Table, live: Response) -> Iterator[tuple[str, Request
     streaming = (live.get("StreamSpecification") or {}).get("StreamEnabled")
     if table.stream and not streaming:
         yield f"stream of {table.name}", create_stream_request(table)
+
+
+def recovery_days(table: Table) -> Steps[int | None]:
+    """The days that a live table can be restored to; 0 if none, None where nothing can be."""
+    try:
+        response = yield Request("DescribeContinuousBackups", {"TableName": table.name})
+    except UnknownOperationException:
+        return None
+    described = response["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+    is_on = described.get("PointInTimeRecoveryStatus") == "ENABLED"
+    days: int = described.get("RecoveryPeriodInDays", MAX_RECOVERY_DAYS) if is_on else 0
+    return days
+
+
+def protect(table: Table, progress: Progress) -> Steps[None]:
+    """Turns point-in-time recovery on where it is off; an endpoint without it is left alone."""
+    if (yield from recovery_days(table)) == 0:
+        yield recovery_request(table)
+        progress.made.append(f"point-in-time recovery of {table.name}")
 
 
 def expire(table: Table, progress: Progress) -> Steps[None]:

@@ -24,6 +24,7 @@ from bigtime.model.operations.write import (
     unless_exists_error,
 )
 from bigtime.model.schema import Condition, Entity, Key, Path, Placeholders
+from bigtime.model.tracking import tracked
 from bigtime.wire import Item, Request, Steps
 
 T = TypeVar("T")
@@ -46,6 +47,7 @@ class Delete(KeyedWrite[E | None]):
 
     __slots__ = ()
 
+    verb = "delete"
     operation = "DeleteItem"
     action_name = "Delete"
     returning = {"ReturnValues": "ALL_OLD"}
@@ -72,6 +74,7 @@ class SoftDelete(Update[E | None]):
 
     __slots__ = ()
 
+    verb = "delete"
     returning = {"ReturnValues": "ALL_OLD"}
 
     def after_transaction(self, result: Any) -> Steps[Any]:
@@ -87,12 +90,19 @@ class Check(Write[None]):
 
     __slots__ = ("key",)
 
+    verb = "check"
     operation = ""
     action_name = "ConditionCheck"
 
     def __init__(self, key: Key[Any], guard: Guard) -> None:
         super().__init__(key.entity.layout, guard)
         self.key = key
+
+    def key_of_item(self) -> Key[Any]:
+        return self.key
+
+    def in_transaction(self) -> None:
+        """A check has no result."""
 
     def parameters(self, marks: Placeholders) -> dict[str, Any]:
         return {"Key": self.key.item}
@@ -107,13 +117,14 @@ class Check(Write[None]):
         return None
 
 
+@tracked
 def delete(
     target: Key[E] | E,
     *,
     if_exists: ErrorLike | bool | None = None,
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
-) -> Write[E | None]:
+) -> KeyedWrite[E | None]:
     """Deletes the item; without a condition, one that is not there is fine.
 
     It gives back what the item was. Where an invariant makes a transaction of it, nobody is told
@@ -126,10 +137,11 @@ def delete(
     if layout.roles.deleted is None:
         return deletion(target, guard)
     mark: dict[Path, FieldChange] = {layout.roles.deleted: Stamp()}
-    soft: Write[E | None] = build_update(target, mark, require_item(guard), kind=SoftDelete)
+    soft: KeyedWrite[E | None] = build_update(target, mark, require_item(guard), kind=SoftDelete)
     return soft
 
 
+@tracked
 def erase(
     target: Key[E] | E,
     *,
@@ -142,6 +154,7 @@ def erase(
     return deletion(target, Guard(if_exists_error(if_exists), None, when, otherwise))
 
 
+@tracked
 def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
     """Brings back what was deleted softly; one that was not stays as it is."""
     layout = layout_of(target, "restore")
@@ -171,6 +184,7 @@ def require_item(guard: Guard) -> Guard:
     return guard if guard.if_exists else replace(guard, if_exists=Gone)
 
 
+@tracked
 def check(
     key: Key[Any],
     *,

@@ -6,8 +6,9 @@ from typing import Any, TypeVar, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
-from bigtime.model.operations.write import ErrorLike, check_errors, make_error
-from bigtime.model.schema import Entity, Key, Layout
+from bigtime.model.operations.write import ErrorLike, check_errors, make_error, name_subject
+from bigtime.model.schema import Entity, Key, Layout, check_bound
+from bigtime.model.tracking import tracked
 from bigtime.wire import Request, Response
 
 E = TypeVar("E", bound=Entity)
@@ -17,6 +18,8 @@ class Get(Op[Any]):
     """Reads an item; one that was deleted softly counts as missing."""
 
     __slots__ = ("consistent", "deleted", "key", "missing")
+
+    verb = "get"
 
     def __init__(
         self, key: Key[Any], *, consistent: bool, missing: ErrorLike | None, deleted: bool
@@ -28,7 +31,12 @@ class Get(Op[Any]):
         self.missing = missing
         self.deleted = deleted
 
+    def subject(self) -> str:
+        return self.key.subject()
+
     def request(self) -> Request:
+        if self.key.entity.layout.tenant is not None:
+            check_bound(self.key.entity.layout, self.key.item)
         params: dict[str, Any] = {
             "TableName": self.key.entity.layout.table.name,
             "Key": self.key.item,
@@ -40,7 +48,7 @@ class Get(Op[Any]):
     def decode(self, response: Response) -> Any:
         entity = entity_from(self.key, response, deleted=self.deleted)
         if entity is None and self.missing is not None:
-            raise make_error(self.missing)
+            raise name_subject(make_error(self.missing), self.key)
         return entity
 
 
@@ -74,7 +82,7 @@ def entity_from(key: Key[E], response: Response, *, deleted: bool) -> E | None:
     item, layout = response.get("Item"), key.entity.layout
     if not item:
         return None
-    entity: E = layout.from_item(item)
+    entity: E = layout.read(item)
     return entity if deleted or not layout.is_deleted(entity) else None
 
 
@@ -84,6 +92,7 @@ def get(key: Key[E], *, consistent: bool = ..., deleted: bool = ...) -> Op[E | N
 def get(
     key: Key[E], *, missing: ErrorLike, consistent: bool = ..., deleted: bool = ...
 ) -> Op[E]: ...
+@tracked
 def get(
     key: Key[E],
     *,

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import datetime
-from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast, overload
 
+from bigtime.model.tracking import TRACKED, Line, mark_when_run, tracked, warn_unrun
 from bigtime.wire import Bytes, Now, Pause, Request, Response, Steps, Together, steps_in
 
 __all__ = ["Op", "Runnable", "Steps", "now", "pause", "random_bytes", "steps_of", "together"]
@@ -27,7 +28,27 @@ C = TypeVar("C")
 class Op(ABC, Generic[T]):
     """One request, and what its response means."""
 
-    __slots__ = ()
+    __slots__ = ("made_at",)
+
+    verb: ClassVar[str] = ""
+    """The function that makes it."""
+    made_at: Line | None
+
+    if TRACKED:
+
+        def __init_subclass__(cls, **options: Any) -> None:
+            super().__init_subclass__(**options)
+            mark_when_run(cls)
+
+        def __del__(self) -> None:
+            warn_unrun(self)
+
+    def subject(self) -> str:
+        """Of what it is, for people to see."""
+        return ""
+
+    def __repr__(self) -> str:
+        return f"{self.verb or type(self).__name__.lower()}({self.subject()})"
 
     @abstractmethod
     def request(self) -> Request: ...
@@ -36,7 +57,7 @@ class Op(ABC, Generic[T]):
     def decode(self, response: Response) -> T: ...
 
     def failure(self, error: Exception) -> Exception:
-        """What the caller is meaning of an error: the domain's word for it, where there is one."""
+        """What an error means to the caller: the domain's word for it, where there is one."""
         return error
 
     def __iter__(self) -> Steps[T]:
@@ -63,6 +84,7 @@ def random_bytes(count: int) -> Steps[bytes]:
     return cast(bytes, drawn)
 
 
+@tracked
 def pause(seconds: float) -> Steps[None]:
     """Waits, in the store's own way; a dry run does not."""
     yield Pause(seconds)
@@ -80,6 +102,7 @@ def together(
 ) -> Steps[tuple[A, B, C]]: ...
 @overload
 def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
+@tracked
 def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
     """Runs several, at once where that saves waiting; the first error is raised as itself."""
     results = yield Together(tuple(steps_of(runnable) for runnable in runnables))

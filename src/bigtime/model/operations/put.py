@@ -15,7 +15,8 @@ from bigtime.model.operations.write import (
     if_exists_error,
     unless_exists_error,
 )
-from bigtime.model.schema import Condition, Entity, Placeholders
+from bigtime.model.schema import Condition, Entity, Key, Placeholders
+from bigtime.model.tracking import tracked
 from bigtime.wire import AttributeValue, Item
 
 E = TypeVar("E", bound=Entity)
@@ -26,6 +27,7 @@ class Put(Write[E]):
 
     __slots__ = ("entity",)
 
+    verb = "put"
     operation = "PutItem"
     action_name = "Put"
 
@@ -65,7 +67,17 @@ class Put(Write[E]):
     def outcome(self, attributes: Item | None) -> E:
         return self.stored_entity()
 
+    def in_transaction(self) -> E:
+        return self.stored_entity()
 
+    def key_of_item(self) -> Key[E]:
+        return self.entity.own_key()
+
+    def whole_item(self) -> Item:
+        return self.layout.to_item(self.stored_entity())
+
+
+@tracked
 def put(
     entity: E,
     *,
@@ -88,6 +100,7 @@ def put(
     return Put(entity, guard)
 
 
+@tracked
 def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     """Writes an entity that must be new."""
     if not isinstance(entity, Entity):
@@ -95,6 +108,7 @@ def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     return Put(entity, Guard(unless_exists=unless_exists))
 
 
+@tracked
 def replace(
     entity: E,
     *,

@@ -25,12 +25,14 @@ from bigtime.model.schema import (
     Placeholders,
     Reader,
     attr,
+    check_bound,
     check_condition,
     check_within,
     is_alone,
     key_of,
     projected_names,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import Item, Request, Response, Steps
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class Query(PagedRead[T], Generic[T]):
 
     __slots__ = ("consistent", "filter", "newest_first", "within")
 
+    verb = "query"
     operation = "Query"
 
     def __init__(
@@ -66,8 +69,16 @@ class Query(PagedRead[T], Generic[T]):
         self.filter = filter
         self.consistent = consistent
 
+    def subject(self) -> str:
+        within = self.within
+        kinds = " | ".join(within.reader.kinds)
+        return ", ".join([kinds, within.index.name, *within.described()])
+
     def parameters(self) -> dict[str, Any]:
         within = self.within
+        if within.layout.tenant is not None:
+            sought = {one.attribute: one.operands[0] for one in within.conditions}
+            check_bound(within.layout, sought, within.index.name)
         marks = Placeholders(within.layout)
         params: dict[str, Any] = {"TableName": within.layout.table.name}
         if within.index.name != MAIN:
@@ -155,6 +166,7 @@ def query(
     deleted: bool = ...,
     patience: int = ...,
 ) -> Query[V]: ...
+@tracked
 def query(
     within: KeyRange[Any],
     *,
@@ -206,6 +218,7 @@ def all_of(
     consistent: bool = ...,
     deleted: bool = ...,
 ) -> Steps[list[V]]: ...
+@tracked
 def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
     """All items within a stretch, however many requests that takes."""
     found: list[Any] = []
@@ -223,10 +236,15 @@ class Count(Op[int]):
 
     __slots__ = ("made", "most", "query")
 
+    verb = "count"
+
     def __init__(self, query: Query[Any], most: int | None) -> None:
         self.query = query
         self.most = most
         self.made: dict[str, Any] | None = None
+
+    def subject(self) -> str:
+        return self.query.subject()
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -256,8 +274,13 @@ class ReadCount(Op[int]):
 
     __slots__ = ("query",)
 
+    verb = "count"
+
     def __init__(self, query: Query[Any]) -> None:
         self.query = query
+
+    def subject(self) -> str:
+        return self.query.subject()
 
     def request(self) -> Request:
         return self.query.request()
@@ -276,6 +299,7 @@ class ReadCount(Op[int]):
         return total
 
 
+@tracked
 def count(
     within: KeyRange[Any],
     *,
@@ -327,7 +351,9 @@ def of_kinds(layout: Layout, kinds: tuple[str, ...]) -> Condition:
     """That an item is of these entities, by the attribute that says so."""
 
     def render(marks: Placeholders) -> str:
-        listed = ", ".join(marks.value({"S": kind}) for kind in kinds)
+        layouts = (entity.layout for entity in layout.table.entities if entity.__name__ in kinds)
+        names = (name for each in layouts for name in each.type_names)
+        listed = ", ".join(marks.value({"S": name}) for name in names)
         return f"{marks.name(layout.table.type_attribute or '')} IN ({listed})"
 
     return Condition(render)

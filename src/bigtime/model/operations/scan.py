@@ -34,12 +34,14 @@ from bigtime.model.schema import (
     Layout,
     Placeholders,
     Reader,
+    check_bound,
     check_condition,
     entity_reader,
     fingerprint,
     key_in,
     key_of,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import Item, Steps
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class Scan(PagedRead[T], Generic[T]):
 
     __slots__ = ("consistent", "filter", "index", "layout", "reader", "segment", "segments")
 
+    verb = "scan"
     operation = "Scan"
 
     def __init__(
@@ -84,7 +87,11 @@ class Scan(PagedRead[T], Generic[T]):
         self.segment = segment
         self.segments = segments
 
+    def subject(self) -> str:
+        return f"{self.layout.entity.__name__}, {self.index.name}"
+
     def parameters(self) -> dict[str, Any]:
+        check_bound(self.layout, None)
         marks = Placeholders(self.layout)
         params: dict[str, Any] = {"TableName": self.layout.table.name}
         if self.index.name != MAIN:
@@ -118,6 +125,7 @@ def check_segments(segment: int, segments: int) -> None:
         )
 
 
+@tracked
 def scan(
     entity: type[E],
     *,
@@ -151,6 +159,7 @@ def scan(
     )
 
 
+@tracked
 def each_page(
     entity: type[E],
     handler: Callable[[Page[E]], Steps[Any]],
@@ -188,6 +197,7 @@ def every_page(
             return total
 
 
+@tracked
 def scan_all(entity: type[E], *, segments: int = 1, **options: Any) -> Steps[list[E]]:
     """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
     found: list[E] = []

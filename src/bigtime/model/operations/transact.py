@@ -12,33 +12,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 from bigtime.model.errors import Conflict, DesignError
 from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
-from bigtime.model.operations.write import Write
-from bigtime.model.schema import Entity, Key
+from bigtime.model.operations.write import Write, size_error
+from bigtime.model.schema import Entity, Key, check_bound
+from bigtime.model.tracking import tracked
 from bigtime.wire import (
     Identity,
     Request,
     Response,
     Steps,
     TransactionCanceledException,
+    ValidationException,
     item_identity,
 )
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
 C = TypeVar("C", bound=Entity)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+R1 = TypeVar("R1")
+R2 = TypeVar("R2")
+R3 = TypeVar("R3")
+R4 = TypeVar("R4")
 
 MAX_ACTIONS = 100
 
 
-class Transact(Op[tuple[Any, ...]]):
+class InTransaction(Protocol[T_co]):
+    """A write as part of a transaction: a put gives its entity, the others None."""
+
+    def in_transaction(self) -> T_co: ...
+
+
+class Transact(Op[T], Generic[T]):
     """Writes that happen together. The first `results` of them give one, the others only help."""
 
     __slots__ = ("results", "token", "writes")
+
+    verb = "transact"
 
     def __init__(
         self, writes: tuple[Write[Any], ...], token: str | None, *, results: int | None = None
@@ -50,6 +66,9 @@ class Transact(Op[tuple[Any, ...]]):
         self.writes = writes
         self.token = token
         self.results = len(writes) if results is None else results
+
+    def subject(self) -> str:
+        return ", ".join(map(repr, self.writes[: self.results]))
 
     def request(self) -> Request:
         actions: dict[Identity, dict[str, Any]] = {}
@@ -69,30 +88,39 @@ class Transact(Op[tuple[Any, ...]]):
             params["ClientRequestToken"] = self.token
         return Request("TransactWriteItems", params)
 
-    def decode(self, response: Response) -> tuple[Any, ...]:
-        return tuple([write.outcome(None) for write in self.writes[: self.results]])
+    def decode(self, response: Response) -> T:
+        results: Any = tuple([write.in_transaction() for write in self.writes[: self.results]])
+        return cast(T, results)
 
     def failure(self, error: Exception) -> Exception:
+        if isinstance(error, ValidationException):
+            return next(
+                (size_error(write, error) for write in self.writes if write.is_large()), error
+            )
         if not isinstance(error, TransactionCanceledException):
             return error
         # An endpoint that is not Amazon's may leave the reasons out.
         for write, reason in zip(self.writes, error.reasons, strict=False):
             if reason["Code"] == "ConditionalCheckFailed":
                 other = None if "Item" in reason else write.when_missing()
-                return Needless(write, other) if other else write.guard.error(reason.get("Item"))
+                return (
+                    Needless(write, other) if other else write.condition_error(reason.get("Item"))
+                )
+            if reason["Code"] == "ValidationError":
+                return size_error(write, ValidationException(reason.get("Message")), error)
         if any(reason["Code"] == "TransactionConflict" for reason in error.reasons):
             return Conflict()
         return error
 
-    def with_times(self, moment: datetime) -> Transact:
+    def with_times(self, moment: datetime) -> Transact[T]:
         stamped = tuple(write.with_times(moment) for write in self.writes)
         return Transact(stamped, self.token, results=self.results)
 
-    def without(self, needless: Needless) -> Transact:
+    def without(self, needless: Needless) -> Transact[T]:
         writes = (needless.other if write is needless.write else write for write in self.writes)
         return Transact(tuple(writes), self.token, results=self.results)
 
-    def __iter__(self) -> Steps[tuple[Any, ...]]:
+    def __iter__(self) -> Steps[T]:
         transaction = self
         for write in self.writes:
             if write.needs_clock:
@@ -107,7 +135,7 @@ class Transact(Op[tuple[Any, ...]]):
             except Needless as needless:
                 transaction = transaction.without(needless)
 
-    def fill_times(self) -> Steps[Transact]:
+    def fill_times(self) -> Steps[Transact[T]]:
         """The transaction with the times that it writes."""
         if self.token is not None:
             raise DesignError(
@@ -126,8 +154,47 @@ class Needless(Exception):
         self.other = other
 
 
-def transact(*writes: Write[Any], token: str | None = None, at: datetime | None = None) -> Transact:
-    """All of the writes or none.
+@overload
+def transact(
+    first: InTransaction[R1], /, *, token: str | None = ..., at: datetime | None = ...
+) -> Transact[tuple[R1]]: ...
+@overload
+def transact(
+    first: InTransaction[R1],
+    second: InTransaction[R2],
+    /,
+    *,
+    token: str | None = ...,
+    at: datetime | None = ...,
+) -> Transact[tuple[R1, R2]]: ...
+@overload
+def transact(
+    first: InTransaction[R1],
+    second: InTransaction[R2],
+    third: InTransaction[R3],
+    /,
+    *,
+    token: str | None = ...,
+    at: datetime | None = ...,
+) -> Transact[tuple[R1, R2, R3]]: ...
+@overload
+def transact(
+    first: InTransaction[R1],
+    second: InTransaction[R2],
+    third: InTransaction[R3],
+    fourth: InTransaction[R4],
+    /,
+    *,
+    token: str | None = ...,
+    at: datetime | None = ...,
+) -> Transact[tuple[R1, R2, R3, R4]]: ...
+@overload
+def transact(
+    *writes: InTransaction[T], token: str | None = ..., at: datetime | None = ...
+) -> Transact[tuple[T, ...]]: ...
+@tracked
+def transact(*writes: Any, token: str | None = None, at: datetime | None = None) -> Transact[Any]:
+    """All of the writes or none; gives a tuple with a place for each: what a put stored, else None.
 
     The same `token` within ten minutes has no second effect, if the writes are the same too; `at`
     then is the time to write, where they write one.
@@ -135,7 +202,7 @@ def transact(*writes: Write[Any], token: str | None = None, at: datetime | None 
     check_writes(writes)
     kept = [write.with_invariants() for write in writes]
     others = join_writes(other for _, *others in kept for other in others)
-    made = Transact((*(first for first, *_ in kept), *others), token, results=len(writes))
+    made = Transact[Any]((*(first for first, *_ in kept), *others), token, results=len(writes))
     return made if at is None else made.with_times(at)
 
 
@@ -169,6 +236,8 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     __slots__ = ("deleted", "keys")
 
+    verb = "get_together"
+
     def __init__(self, keys: tuple[Key[Any], ...], *, deleted: bool = False) -> None:
         if not 1 <= len(keys) <= MAX_ACTIONS:
             raise DesignError(
@@ -178,12 +247,17 @@ class TransactGet(Op[tuple[Any, ...]]):
         self.keys = tuple(check_key(key, "get_together") for key in keys)
         self.deleted = deleted
 
+    def subject(self) -> str:
+        return "; ".join(key.subject() for key in self.keys)
+
     @property
     def apart(self) -> dict[Identity, Key[Any]]:
         """The keys by their items: DynamoDB takes each once."""
         return {key.identity: key for key in self.keys}
 
     def request(self) -> Request:
+        for key in self.keys:
+            check_bound(key.entity.layout, key.item)
         gets = [
             {"Get": {"TableName": key.entity.layout.table.name, "Key": key.item}}
             for key in self.apart.values()
@@ -214,6 +288,7 @@ def get_together(
 ) -> Op[tuple[A | None, B | None, C | None]]: ...
 @overload
 def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...
+@tracked
 def get_together(*keys: Key[Any], deleted: bool = False) -> Op[Any]:
     """The items of several keys, as they were at one moment; None for each that is missing.
 

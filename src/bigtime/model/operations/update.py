@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
-from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing, NotUpgraded
 from bigtime.model.operations.change import (
     Add,
     Append,
@@ -46,6 +46,7 @@ from bigtime.model.operations.write import (
     KeyedWrite,
     Transition,
     if_exists_error,
+    name_subject,
 )
 from bigtime.model.schema import (
     MAIN,
@@ -58,6 +59,7 @@ from bigtime.model.schema import (
     Placeholders,
     split,
 )
+from bigtime.model.tracking import tracked
 from bigtime.wire import AttributeValue, Item, Steps
 
 __all__ = [
@@ -83,6 +85,7 @@ class Update(KeyedWrite[T], Generic[T]):
 
     __slots__ = ("changes", "upsert")
 
+    verb = "update"
     operation = "UpdateItem"
     action_name = "Update"
     returning = {"ReturnValues": "ALL_NEW"}
@@ -104,6 +107,9 @@ class Update(KeyedWrite[T], Generic[T]):
             if isinstance(change, Stamp):
                 self.needs_clock = True
 
+    def subject(self) -> str:
+        return ", ".join([self.key.subject(), *(f"{path}=..." for path in self.changes)])
+
     def with_times(self, moment: datetime) -> Self:
         changes = {
             path: change.at(self.layout.check_value(path, moment))
@@ -119,7 +125,7 @@ class Update(KeyedWrite[T], Generic[T]):
     def after_transaction(self, result: T) -> Steps[T]:
         response = yield self.reading()
         if "Item" not in response:
-            raise ItemMissing()
+            raise name_subject(ItemMissing(), self.key)
         return self.outcome(response["Item"])
 
     def transition(self) -> Transition:
@@ -158,11 +164,20 @@ class Update(KeyedWrite[T], Generic[T]):
         fed = self.layout.fed_keys(frozenset(self.changes), upsert=self.upsert)
         if fed:
             clauses += self.index_clauses(marks, fed)
+        if self.layout.storage.old_names:
+            clauses += [("REMOVE", marks.name(old)) for old in self.old_names()]
         for section, text in filter(None, clauses):
             sections[section].append(text)
         parts = [f"{name} {', '.join(texts)}" for name, texts in sections.items() if texts]
         expression = {"UpdateExpression": " ".join(parts)} if parts else {}
         return {"Key": self.key.item, **expression}
+
+    def old_names(self) -> Iterable[str]:
+        """The old names of attributes that it sets or removes; under them nothing may stay."""
+        touched = {split(path)[0] for path in self.changes}
+        for name, names in self.layout.storage.old_names.items():
+            if name in touched:
+                yield from names
 
     def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
         """What every item has: its type, its key's fields, and defaults."""
@@ -193,6 +208,7 @@ def set_clause(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
     return "SET", f"{marks.name(name)} = {marks.value(value)}"
 
 
+@tracked
 def update(
     target: Key[E] | E,
     *paths: At,
@@ -222,6 +238,7 @@ def update(
     return made
 
 
+@tracked
 def add(
     key: Key[E], *, if_exists: ErrorLike = ItemMissing, upsert: bool = False, **amounts: Any
 ) -> Update[E]:
@@ -243,12 +260,34 @@ def build_update(
     layout = key.entity.layout
     changes = {**changes, **role_changes(layout, upsert=upsert)}
     needed = unknown_fields(layout, key.fields, changes, upsert=upsert)
+    guard = guard_form(layout, changes, guard, upsert=upsert)
     if not isinstance(target, Entity):
         if layout.keeper is not None:
             needed |= layout.keeper.fields(frozenset(changes)).difference(key.fields)
         return kind(key, changes, guard, needed=needed, upsert=upsert)
     made = kind(key, changes, guard, seen=target, upsert=upsert)
     return made.guarded_by([layout.roles.version] if layout.roles.version else needed)
+
+
+def guard_form(
+    layout: Layout, changes: Mapping[Path, FieldChange], guard: Guard, *, upsert: bool
+) -> Guard:
+    """An update goes ahead only over an item of today's form; of another it would make a mix."""
+    attribute, storage = layout.table.schema_attribute, layout.storage
+    seen: dict[str, AttributeValue | None] = {}
+    if storage.schema is not None and attribute is not None:
+        if upsert:
+            raise DesignError(
+                f"an upsert of {layout.entity.__name__} may meet an item of an older schema; put"
+                " it, or update what is there"
+            )
+        seen[attribute] = {"N": str(storage.schema)}
+    for path, change in changes.items():
+        if isinstance(path, str) and change.tells:
+            continue
+        for old in storage.old_names.get(str(split(path)[0]), ()):
+            seen[old] = None
+    return guard.with_seen(seen, NotUpgraded) if seen else guard
 
 
 def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
@@ -270,8 +309,9 @@ def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
         layout.keys[MAIN].fields, changes, layout.roles.field_names().values()
     )
     if missing:
+        name = layout.entity.__name__
         raise DesignError(
-            f"this upsert could make a {layout.entity.__name__} without"
+            f"this upsert could make {'an' if name[0] in 'AEIOU' else 'a'} {name} without"
             f" {', '.join(sorted(missing))}; set it too, or give it a default"
         )
 

@@ -20,17 +20,28 @@ from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
-from bigtime.model.errors import ConditionFailed, Conflict, DesignError, ItemExists, ItemMissing
+from bigtime.model.errors import (
+    ConditionFailed,
+    Conflict,
+    DesignError,
+    DomainError,
+    ItemExists,
+    ItemMissing,
+    ItemTooLarge,
+)
 from bigtime.model.operations.op import Op, now
-from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_condition
+from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_bound, check_condition
 from bigtime.wire import (
+    MAX_ITEM_BYTES,
     AttributeValue,
     ConditionalCheckFailedException,
     Item,
     Request,
     Response,
     Steps,
+    ValidationException,
     equal,
+    item_size,
 )
 
 if TYPE_CHECKING:
@@ -126,6 +137,28 @@ def make_error(error: ErrorLike) -> Exception:
     return error() if isinstance(error, type) else error
 
 
+def name_subject(error: Exception, key: Key[Any] | None, item: Item | None = None) -> Exception:
+    """The error, with the entity, the key and the item that it is about."""
+    if isinstance(error, DomainError) and key is not None:
+        for name, value in (("entity", key.entity), ("key", key), ("item", item)):
+            # An application's error may have attributes of its own by these names.
+            if name not in vars(error) and getattr(type(error), name, None) is None:
+                setattr(error, name, value)
+        if type(error).__module__ == DomainError.__module__:
+            error.add_note(f"It is about {key!r}.")
+    return error
+
+
+def size_error(
+    write: Write[Any], error: ValidationException, otherwise: Exception | None = None
+) -> Exception:
+    """What DynamoDB's error for an item that is too large becomes; another stays what it is."""
+    if "maximum allowed size" not in str(error):
+        return otherwise or error
+    item = write.whole_item()
+    return ItemTooLarge(write.key_of_item(), None if item is None else item_size(item))
+
+
 class Transition(NamedTuple):
     """What a write makes of an item, as far as it knows: its fields before and after.
 
@@ -164,6 +197,27 @@ class Write(Op[T], Generic[T]):
     @abstractmethod
     def transition(self) -> Transition:
         """The change that this write makes to its item, for invariants."""
+
+    @abstractmethod
+    def key_of_item(self) -> Key[Any] | None:
+        """The key of its item."""
+
+    def whole_item(self) -> Item | None:
+        """The item as it will be, where that is known."""
+        return None
+
+    def is_large(self) -> bool:
+        """Whether its item is known to be larger than DynamoDB takes."""
+        item = self.whole_item()
+        return item is not None and item_size(item) > MAX_ITEM_BYTES
+
+    def subject(self) -> str:
+        key = self.key_of_item()
+        return self.layout.entity.__name__ if key is None else key.subject()
+
+    def in_transaction(self) -> Any:
+        """What a transaction gives back of it."""
+        return self.outcome(None)
 
     @abstractmethod
     def outcome(self, attributes: Item | None) -> T:
@@ -214,6 +268,8 @@ class Write(Op[T], Generic[T]):
             raise DesignError("this write is told the time by the store that runs it")
         marks = Placeholders(self.layout)
         action = {"TableName": self.layout.table.name, **self.parameters(marks)}
+        if self.layout.tenant is not None:
+            check_bound(self.layout, action.get("Item") or action["Key"])
         condition = self.guard.render(marks)
         if condition is not None:
             action["ConditionExpression"] = condition
@@ -229,8 +285,12 @@ class Write(Op[T], Generic[T]):
 
     def failure(self, error: Exception) -> Exception:
         if isinstance(error, ConditionalCheckFailedException):
-            return self.guard.error(error.item)
-        return error
+            return self.condition_error(error.item)
+        return size_error(self, error) if isinstance(error, ValidationException) else error
+
+    def condition_error(self, old: Item | None) -> Exception:
+        """The error of a failed condition, with what it is about."""
+        return name_subject(self.guard.error(old), self.key_of_item(), old)
 
     def decode(self, response: Response) -> T:
         return self.outcome(response.get("Attributes"))
@@ -280,6 +340,12 @@ class KeyedWrite(Write[T], Generic[T]):
         self.item: Item | None = None
         self.needed = needed if seen is None else frozenset()
 
+    def key_of_item(self) -> Key[Any]:
+        return self.key
+
+    def in_transaction(self) -> None:
+        """DynamoDB gives back nothing."""
+
     @property
     def known_fields(self) -> dict[str, Any]:
         """The fields as far as they are known."""
@@ -289,7 +355,7 @@ class KeyedWrite(Write[T], Generic[T]):
         watched = [name for name in names if name not in self.key.fields]
         if self.seen is None or not watched:
             return self
-        item = self.layout.to_item(self.seen) if self.item is None else self.item
+        item = self.layout.stored_item(self.seen) if self.item is None else self.item
         stored = sorted(self.layout.names[name] for name in watched)
         seen = {name: item.get(name) for name in stored}
         return self.replace(guard=self.guard.with_seen(seen, self.guard.overtaken))
@@ -310,6 +376,7 @@ class KeyedWrite(Write[T], Generic[T]):
 
     def reading(self) -> Request:
         """Asks for the item."""
+        check_bound(self.layout, self.key.item)
         params = {
             "TableName": self.layout.table.name,
             "Key": self.key.item,
@@ -326,13 +393,13 @@ class KeyedWrite(Write[T], Generic[T]):
                 return (yield from self.over(response.get("Item")))
             except Overtaken:
                 continue
-        raise Conflict()
+        raise name_subject(Conflict(), self.key)
 
     def over(self, item: Item | None) -> Self:
         """The same write over an item that was read, refused if what it needs has changed."""
         if item is None and self.guard.if_exists:
-            raise self.guard.error(None)
-        seen = None if item is None else self.layout.from_item(item)
+            raise self.condition_error(None)
+        seen = None if item is None else self.layout.read(item)
         stored = (self.layout.names[name] for name in sorted(self.needed))
         unchanged = {name: (item or {}).get(name) for name in stored}
         guard = self.guard.with_seen(unchanged, Overtaken)

@@ -27,11 +27,14 @@ from bigtime.model.schema.reader import (
 )
 from bigtime.model.schema.secret import Secret, SecretText, hide
 from bigtime.model.schema.declaration import (Sharding, sharded)
+from bigtime.model.schema.storage import UNDECLARED
 from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds
 from bigtime.model.schema.table import (
-    MAIN, Attribute, Index, Table, binary, global_index, local_index, number,
+    MAIN, MANAGED_KEY, MAX_RECOVERY_DAYS, Attribute, Index, Table, Throughput, binary, global_index,
+    local_index, number,
 )
 from bigtime.model.schema.template import Template
+from bigtime.model.schema.tenant import WrongTenant, check_bound, leading_texts, tenant
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -41,15 +44,16 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, {"View": "view"})
 
 __all__ = [
-    "DELIMITER", "MAIN", "PAYLOAD_BYTES", "SETS", "Attribute", "Bucket", "Comparison", "Condition",
-    "Encoding", "Entity", "EntityKey", "EpochSeconds", "FedKeys", "Field", "Index", "Key",
-    "KeyCondition", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Millis", "Operator", "Path",
-    "Placeholders", "Reader", "Seconds", "Secret", "SecretText", "Sharding", "SortBounds", "Step",
-    "Table", "Template", "View", "at_least", "at_most", "attr", "bare_type", "begins_with",
-    "between", "binary", "camel_case", "check_condition", "check_within", "describe_error",
+    "DELIMITER", "MAIN", "MANAGED_KEY", "MAX_RECOVERY_DAYS", "PAYLOAD_BYTES", "SETS", "UNDECLARED",
+    "Attribute", "Bucket", "Comparison", "Condition", "Encoding", "Entity", "EntityKey",
+    "EpochSeconds", "FedKeys", "Field", "Index", "Key", "KeyCondition", "KeyPart", "KeyRange",
+    "Keys", "Ksuid", "Layout", "Millis", "Operator", "Path", "Placeholders", "Reader", "Seconds",
+    "Secret", "SecretText", "Sharding", "SortBounds", "Step", "Table", "Template", "Throughput",
+    "View", "WrongTenant", "at_least", "at_most", "attr", "bare_type", "begins_with", "between",
+    "binary", "camel_case", "check_bound", "check_condition", "check_within", "describe_error",
     "entity_reader", "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint",
     "global_index", "hidden_in", "hide", "is_alone", "item_missing", "key_in", "key_of",
-    "key_value", "ksuid_or", "layout_in", "less_than", "local_index", "may_be_none", "more_than",
-    "number", "pascal_case", "projected_names", "sharded", "snake_case", "split", "text_condition",
-    "unwrap", "when", "whole_partition",
+    "key_value", "ksuid_or", "layout_in", "leading_texts", "less_than", "local_index",
+    "may_be_none", "more_than", "number", "pascal_case", "projected_names", "sharded", "snake_case",
+    "split", "tenant", "text_condition", "unwrap", "when", "whole_partition",
 ]

@@ -155,13 +155,13 @@ class Forms:
         members: dict[str, tuple[str, Stored]] = {}
         absent: dict[str, Any] = {}
         form = self.models[kind] = model_form(members, absent)
-        for name in kind.model_fields:
+        for name, found in kind.model_fields.items():
             try:
                 inner = self.of(field_annotation(kind, name))
                 absent.update(read_when_absent(kind, name, inner))
             except DesignError as error:
                 raise DesignError(f"{kind.__name__}.{name}: {error}") from None
-            members[name] = (self.naming(name), inner)
+            members[name] = (found.serialization_alias or self.naming(name), inner)
         check_names(kind.__name__, {name: stored for name, (stored, _) in members.items()})
         return form
 

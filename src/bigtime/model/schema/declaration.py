@@ -16,25 +16,30 @@ from bigtime.model.schema.attribute import check_names, field_annotation, may_be
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import Layout, Roles
 from bigtime.model.schema.neighbours import check_neighbours, continued_by
+from bigtime.model.schema.storage import Storage, check_storage
 from bigtime.model.schema.table import MAIN, Table
+from bigtime.model.schema.tenant import check_tenant_keys
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
 
 
-def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles) -> None:
+def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles, storage: Storage) -> None:
     """Compiles an entity, checks it beside its neighbours, and enters it in its table."""
     check_name(entity, table)
     check_rules(entity)
     check_shards(entity)
-    layout = Layout(entity, table, keys, roles)
+    layout = Layout(entity, table, keys, roles, storage)
     check_names(entity.__name__, layout.names)
     check_roles(layout)
     check_reserved(layout)
+    check_storage(layout)
     entity.layout = layout
     others = [other.layout for other in table.entities]
     layout.compile(frozenset())
     check_unchanging(layout)
+    check_whole_key(layout)
+    check_tenant_keys(layout)
     check_unmapped(layout)
     check_kept_out(layout)
     try:
@@ -96,6 +101,11 @@ def check_rules(entity: type[Entity]) -> None:
             f"{entity.__name__}: a decorator checks {names}, but not in keys and updates; write it"
             " into the type, as in Annotated[str, AfterValidator(check)]"
         )
+    if entity.model_config.get("extra") != "forbid":
+        raise DesignError(
+            f"{entity.__name__}: extra={entity.model_config.get('extra')!r} would take fields that"
+            " nothing stores; declare the field, or one of type dict[str, Any] for all of them"
+        )
     for option in ("str_strip_whitespace", "str_to_lower", "str_to_upper"):
         if entity.model_config.get(option):
             raise DesignError(
@@ -104,7 +114,18 @@ def check_rules(entity: type[Entity]) -> None:
             )
 
 
-OWN_NAMES = ("keys", "layout", "key", "key_of", "own_key", "within")
+OWN_NAMES = (
+    "keys",
+    "layout",
+    "key",
+    "key_of",
+    "own_key",
+    "within",
+    "from_item",
+    "to_item",
+    "is_outdated",
+    "upgrade",
+)
 
 
 def check_roles(layout: Layout) -> None:
@@ -133,6 +154,8 @@ def check_reserved(layout: Layout) -> None:
         where = f"{entity.__name__}.{name} is stored as {stored!r}"
         if stored == table.type_attribute:
             raise DesignError(f"{where}, which says what an item is; rename one of the two")
+        if stored == table.schema_attribute:
+            raise DesignError(f"{where}, which has the version of an item; rename one of the two")
         if stored == table.ttl and layout.declared_forms[name].tag != "N":
             raise DesignError(
                 f"{where}, by which items expire, and must be a number of seconds; declare it as"
@@ -147,6 +170,16 @@ def check_unchanging(layout: Layout) -> None:
             raise DesignError(
                 f"{layout.entity.__name__}: {role}={name!r} changes with every write, and the main"
                 " key, of which it is a part, never does"
+            )
+
+
+def check_whole_key(layout: Layout) -> None:
+    """An item has its main key whole, so no field of it may be None."""
+    for name in layout.keys[MAIN].fields:
+        if may_be_none(field_annotation(layout.entity, name)):
+            raise DesignError(
+                f"{layout.entity.__name__}.{name} may be None, and the main key is made of it;"
+                f" declare it without None"
             )
 
 

@@ -23,6 +23,7 @@ from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
 from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
+from bigtime.model.schema.storage import STORAGE, Names, Storage, is_older, storage_of
 from bigtime.model.schema.table import MAIN, Table
 from bigtime.wire import Identity, Item
 
@@ -59,17 +60,28 @@ class Key(Generic[E]):
     def __hash__(self) -> int:
         return hash(self.identity)
 
-    def __repr__(self) -> str:
+    def subject(self) -> str:
+        """`Deal, deal_id='...'`, without what is secret."""
+        return ", ".join((self.entity.__name__, *self.shown_fields()))
+
+    def shown_fields(self) -> list[str]:
         shown = self.entity.layout.shown_fields(self.fields)
-        given = ", ".join(f"{name}={value}" for name, value in shown.items())
-        return f"{self.entity.__name__}.key({given})"
+        return [f"{name}={value}" for name, value in shown.items()]
+
+    def __repr__(self) -> str:
+        return f"{self.entity.__name__}.key({', '.join(self.shown_fields())})"
 
 
 class Entity(BaseModel):
     """The base of all entities. Instances do not change: an update makes a new one."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", ignored_types=(Keys,), hide_input_in_errors=True
+        frozen=True,
+        extra="forbid",
+        ignored_types=(Keys,),
+        hide_input_in_errors=True,
+        validate_by_name=True,
+        validate_by_alias=True,
     )
 
     keys: ClassVar[Keys]
@@ -88,18 +100,27 @@ class Entity(BaseModel):
         updated: str | None = None,
         version: str | None = None,
         deleted: str | None = None,
+        type_name: str | None = None,
+        was: Names = (),
+        stored: Mapping[str, str] | None = None,
+        old_names: Mapping[str, Names] | None = None,
+        schema: int | None = None,
         **more: Any,
     ) -> None:
-        """`created`, `updated`, `version` and `deleted` name the fields that have those roles."""
-        check_known(cls.__name__, "an entity", more, ("table", *ROLES))
+        """`created`, `updated`, `version` and `deleted` name the fields that have those roles.
+
+        The others say how its items are stored, or were: see `Storage`.
+        """
+        check_known(cls.__name__, "an entity", more, ("table", *ROLES, *STORAGE))
         super().__pydantic_init_subclass__()
         hide_secrets(cls)
         roles = Roles(created=created, updated=updated, version=version, deleted=deleted)
+        storage = storage_of(type_name, was, stored, old_names, schema)
         if table is None:
-            check_abstract(cls, roles)
+            check_abstract(cls, roles, storage)
             return
         check_declared(cls, table)
-        lay_out(cls, table, cls.keys, roles)
+        lay_out(cls, table, cls.keys, roles, storage)
 
     @classmethod
     def key(cls, *values: Any, **named: Any) -> Key[Self]:
@@ -125,6 +146,26 @@ class Entity(BaseModel):
         names = self.layout.keys["main"].fields
         return Key(type(self), {name: getattr(self, name) for name in names})
 
+    @classmethod
+    def from_item(cls, item: Item) -> Self:
+        """The entity that an item holds, in DynamoDB's JSON; ItemMismatch if it holds none."""
+        entity: Self = cls.layout.read(item)
+        return entity
+
+    def to_item(self) -> Item:
+        """The item as `put` would write it: with its type, and the keys of all its indexes."""
+        return self.layout.to_item(self)
+
+    @classmethod
+    def is_outdated(cls, item: Item) -> bool:
+        """Whether an item is to be upgraded: by its schema, unless the entity has another rule."""
+        return is_older(cls.layout, item)
+
+    @classmethod
+    def upgrade(cls, item: Item) -> Item:
+        """An item of an older version in today's form; entities with older versions define it."""
+        return item
+
 
 def check_known(name: str, kind: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
     """Pydantic would pass over an argument of a class that it does not know."""
@@ -145,9 +186,10 @@ def check_declared(entity: type[Entity], table: object) -> None:
         )
 
 
-def check_abstract(entity: type[Entity], roles: Roles) -> None:
+def check_abstract(entity: type[Entity], roles: Roles, storage: Storage) -> None:
     """Without a table, a class is only something for others to inherit from."""
-    for role in roles.field_names():
+    said = (name for name in STORAGE if getattr(storage, name) not in (None, (), {}))
+    for role in (*roles.field_names(), *said):
         raise DesignError(
             f"{entity.__name__} has no table, so nothing would heed its {role}; say it where the"
             " table is"

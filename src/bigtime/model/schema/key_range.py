@@ -115,6 +115,17 @@ class KeyRange(Generic[T]):
             return None
         return self.reader.read(item)
 
+    def described(self) -> list[str]:
+        """Its conditions for people to see, without what is secret."""
+        return [
+            f"{condition.attribute} {condition.operator} "
+            + " and ".join(
+                "***" if condition.attribute in self.layout.hidden else repr(*operand.values())
+                for operand in condition.operands
+            )
+            for condition in self.conditions
+        ]
+
     def fingerprint(self, *more: Any) -> str:
         """What a cursor is bound to: everything that decides which items come, in which order."""
         return fingerprint(
@@ -143,6 +154,8 @@ def fingerprint(*facts: Any) -> str:
 
 def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> KeyRange[T]:
     """The stretch that these fields describe, or an error that says what else it takes."""
+    if layout.tenant is not None:
+        given = layout.with_tenant(given)
     if all(type(value) is str for value in given.values()):
         return build_cached(layout, reader, index, tuple(given.items()))
     return build(layout, reader, index, given)
@@ -172,7 +185,7 @@ def whole_partition(
     layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]
 ) -> KeyRange[T]:
     """The whole partition, with the items of all its entities."""
-    question = KeyRangeBuilder(layout, index, given)
+    question = KeyRangeBuilder(layout, index, layout.with_tenant(given))
     question.check_names(question.key.hash_fields)
     try:
         question.fit()

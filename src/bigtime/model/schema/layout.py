@@ -29,9 +29,23 @@ from bigtime.model.schema.attribute import (
 )
 from bigtime.model.schema.keys import EntityKey, KeyDeclaration, Keys
 from bigtime.model.schema.secret import Secret, hide, secret_fields
+from bigtime.model.schema.storage import (
+    AS_STORED,
+    UNDECLARED,
+    Preparation,
+    Storage,
+    attribute_names,
+    field_in_keys,
+    fixed_attributes,
+    key_sources,
+    known_names,
+    preparations,
+    type_names,
+)
 from bigtime.model.schema.stored import ANY, Stored, is_number, unit_in
 from bigtime.model.schema.table import MAIN, Table
-from bigtime.wire import AttributeValue, Item, Steps
+from bigtime.model.schema.tenant import closed_by_tenant, tenant_field
+from bigtime.wire import TENANT, AttributeValue, Item, Steps
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -82,11 +96,16 @@ class Layout:
 
     `forms` are the stored forms of its fields, `absent` what is read where one is not stored.
     `keeper` is there when the entity has invariants, `lister` when its buckets are listed.
+    `type_names` are the values of the type attribute that mean the entity, `type_item` is what
+    every item of it has, `known` are the attributes that it declares.
     """
 
     __slots__ = (
         "_fed_keys",
+        "_preparations",
         "_readers",
+        "_sources",
+        "_type_attribute",
         "_validate",
         "_writers",
         "absent",
@@ -99,23 +118,31 @@ class Layout:
         "is_used",
         "keeper",
         "keys",
+        "known",
         "lister",
         "names",
         "roles",
         "secrets",
+        "storage",
         "table",
+        "tenant",
         "type_item",
+        "type_names",
     )
 
-    def __init__(self, entity: type[Entity], table: Table, declared: Keys, roles: Roles) -> None:
+    def __init__(
+        self, entity: type[Entity], table: Table, declared: Keys, roles: Roles, storage: Storage
+    ) -> None:
         self.entity = entity
         self.table = table
         self.declared = declared
         self.roles = roles
+        self.storage = storage
+        self.tenant = tenant_field(entity)
         self.is_used = False
         self.keeper: Keeper | None = None
         self.lister: Lister | None = None
-        self.names = {name: table.naming(name) for name in entity.model_fields}
+        self.names = attribute_names(entity, table, storage)
         self.secrets = secret_fields(entity)
         self.hidden: frozenset[str] = frozenset()
         self.absent: dict[str, Any] = {}
@@ -123,16 +150,23 @@ class Layout:
         self.forms = self.declared_forms
         self.keys: dict[str, EntityKey] = {}
         self.continued: frozenset[tuple[str, str]] = frozenset()
-        self.type_item: Item = (
-            {table.type_attribute: {"S": entity.__name__}} if table.type_attribute else {}
-        )
+        self.type_names = type_names(entity, table, storage)
+        self.type_item = fixed_attributes(self)
+        self.known = known_names(self)
+        self._type_attribute = table.type_attribute or ""
+        self._preparations: tuple[Preparation, ...] = ()
         self._validate = entity.__pydantic_validator__.validate_python
 
     def compile(self, continued: frozenset[tuple[str, str]]) -> None:
         self.continued = continued
         fields = {name: self.annotation(name) for name in self.names}
         declared = KeyDeclaration(
-            self.entity.__name__, self.table, self.declared, fields, self.declared_forms, continued
+            self.entity.__name__,
+            self.table,
+            self.declared,
+            fields,
+            self.declared_forms,
+            continued | closed_by_tenant(self),
         )
         self.keys = declared.compile()
         self._fed_keys: dict[tuple[frozenset[Path], bool], FedKeys] = {}
@@ -146,6 +180,8 @@ class Layout:
             (name, stored, self.forms[name].tag, self.forms[name].read)
             for name, stored in self.names.items()
         ]
+        self._sources = key_sources(self)
+        self._preparations = tuple(preparations(self))
 
     def annotation(self, name: str) -> Any:
         """The type of a field, which says by itself whether it is secret."""
@@ -176,31 +212,94 @@ class Layout:
                     f"{self.entity.__name__}: {', '.join(missing)} must be there: the main key"
                     " is made of it"
                 )
+        if UNDECLARED in fields:
+            item = {**fields[UNDECLARED], **item}
         return item
 
+    def read(self, item: Item) -> Any:
+        """The entity that an item holds, if the item does not say that it is of another type."""
+        named = item.get(self._type_attribute)
+        if named is not None and named.get("S") not in self.type_names:
+            raise ItemMismatch(
+                f"{self.location_of(item)}: it is of type {named.get('S')!r}, not"
+                f" {' or '.join(map(repr, self.type_names))}; a class that had another name says so"
+                " with was=",
+                item,
+                self.entity,
+            )
+        return self.from_item(item) if self._preparations else self.decode(item)
+
     def from_item(self, item: Item) -> Any:
-        """The entity that an item holds."""
+        """The entity that an item holds, brought into today's form first where that is needed."""
+        if not self._preparations:
+            return self.decode(item)
+        prepared = item
+        for prepare in self._preparations:
+            prepared = prepare(prepared)
+        entity = self.decode(prepared)
+        if prepared is not item:
+            entity.__dict__[AS_STORED] = item
+        return entity
+
+    def decode(self, item: Item, *, recovers: bool = True) -> Any:
         fields = self.absent.copy()
         try:
             for name, stored, tag, read in self._readers:
                 value = item.get(stored)
                 if value is not None:
                     fields[name] = value[tag] if read is None else read(value)
-            return self._validate(fields, by_alias=False, by_name=True)
+            entity = self._validate(fields, by_alias=False, by_name=True)
         except (KeyError, ValueError, DomainError) as error:
-            return self.from_nulls(item, error)
+            if not recovers:
+                raise self.mismatch(item, error) from None
+            return self.recover(item, error)
+        if not item.keys() <= self.known:
+            entity.__dict__[UNDECLARED] = self.undeclared(item)
+        return entity
 
-    def from_nulls(self, item: Item, error: Exception) -> Any:
-        """Others may have stored NULL where this kit stores nothing."""
+    def recover(self, item: Item, error: Exception) -> Any:
+        """Others may have stored NULL for nothing, or a field in its key alone."""
         nulls = {name for name in self.names.values() if "NULL" in item.get(name, ())}
-        if not nulls:
+        filled = self.with_key_fields(item)
+        if not nulls and filled is item:
             raise self.mismatch(item, error) from None
         try:
-            return self.from_item(
-                {name: value for name, value in item.items() if name not in nulls}
-            )
+            plain = {name: value for name, value in filled.items() if name not in nulls}
+            entity = self.decode(plain, recovers=False)
         except ItemMismatch as mismatch:
-            raise ItemMismatch(str(mismatch), item) from None
+            raise ItemMismatch(str(mismatch), item, self.entity) from None
+        if filled is not item and self.with_key_fields not in self._preparations:
+            # Others like it will come, which need not fail first.
+            self._preparations = (*self._preparations, self.with_key_fields)
+        entity.__dict__[AS_STORED] = item
+        return entity
+
+    def with_key_fields(self, item: Item) -> Item:
+        """The item with the fields that are stored nowhere but in its keys."""
+        filled = item
+        for name, parts in self._sources.items():
+            if self.names[name] not in item:
+                value = field_in_keys(name, parts, item)
+                if value is not None:
+                    filled = {**filled, self.names[name]: self.forms[name].write(value)}
+        return filled
+
+    def undeclared(self, item: Item) -> Item:
+        """The attributes of an item that the entity does not declare."""
+        return {name: value for name, value in item.items() if name not in self.known}
+
+    def outdated_because(self, item: Item) -> str:
+        """Why an item is not in today's form; empty if it is."""
+        if self.entity.is_outdated(item):
+            return f"it has to be upgraded to what {self.entity.__name__} is now"
+        for name, names in self.storage.old_names.items():
+            for old in (old for old in names if old in item):
+                return f"{self.names[name]} is stored as {old}"
+        return ""
+
+    def stored_item(self, entity: Entity) -> Item:
+        """The item that an entity was read from, as far as it is known."""
+        return entity.__dict__.get(AS_STORED) or self.to_item(entity)
 
     def is_deleted(self, entity: Entity) -> bool:
         """Whether it was deleted softly."""
@@ -213,7 +312,8 @@ class Layout:
         return self.names[self.roles.deleted] if self.roles.deleted else None
 
     def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
-        return ItemMismatch(f"{self.location_of(item)}: {self.faults(item, error)}", item)
+        where = self.location_of(item)
+        return ItemMismatch(f"{where}: {self.faults(item, error)}", item, self.entity)
 
     def faults(self, item: Item, error: Exception) -> str:
         if isinstance(error, ValidationError):
@@ -238,7 +338,7 @@ class Layout:
         """Why a value cannot be stored; of a secret, only that it cannot."""
         is_secret = split(path)[0] in self.secrets
         said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
-        return ValueRefused(f"{self.entity.__name__}.{path} {said}")
+        return ValueRefused(f"{self.entity.__name__}.{path} {said}", self.entity)
 
     def type_fault(self, item: Item) -> str:
         """The field that cannot be read, and why."""
@@ -319,7 +419,7 @@ class Layout:
             raise self.misfit(path, error) from None
 
     def misfit(self, path: Path, error: ValidationError) -> ValueRefused:
-        return ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}")
+        return ValueRefused(f"{self.entity.__name__}.{path}: {describe_error(error)}", self.entity)
 
     def stored_value(self, path: Path, value: Any) -> AttributeValue:
         """A value in the stored form of its field."""
@@ -337,6 +437,10 @@ class Layout:
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the main key from an application's arguments."""
         names = self.keys[MAIN].fields
+        if self.tenant is not None and len(values) + len(named) < len(names):
+            others = (name for name in names if name != self.tenant)
+            named = self.with_tenant({**dict(zip(others, values, strict=False)), **named})
+            values = ()
         if named or len(values) != len(names):
             self.check_key_fields(names, len(values), named)
             names, values = (*names[: len(values)], *named), (*values, *named.values())
@@ -348,6 +452,13 @@ class Layout:
         except ValidationError as error:
             raise self.misfit(name, error) from None
         return fields
+
+    def with_tenant(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields, with the tenant that the running store is bound to."""
+        bound = TENANT.get()
+        if self.tenant is None or bound is None or self.tenant in fields:
+            return fields
+        return {self.tenant: bound, **fields}
 
     def check_key_fields(
         self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
@@ -395,7 +506,7 @@ class Layout:
         except (KeyError, ValueError, DomainError) as error:
             is_secret = not self.secrets.isdisjoint(self.keys[MAIN].fields)
             said = "its key cannot be read" if is_secret else error
-            raise ItemMismatch(f"{self.location_of(item)}: {said}", item) from None
+            raise ItemMismatch(f"{self.location_of(item)}: {said}", item, self.entity) from None
 
     def defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What the other fields are when nothing but these is told; not those that are None."""

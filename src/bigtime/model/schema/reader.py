@@ -81,7 +81,7 @@ def make_recogniser(
     held = [entity for entity in table.entities if may_be_in(table.index(index), entity.layout)]
     if len(held) == 1 and table.type_attribute is None:
         return next(iter(decoders.values()))
-    by_type = {layout.entity.__name__: decode for layout, decode in decoders.items()}
+    by_type = {name: decode for layout, decode in decoders.items() for name in layout.type_names}
     type_attribute = table.type_attribute or ""
 
     def read(item: Item) -> T | None:

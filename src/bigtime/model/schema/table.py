@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bigtime.model.errors import DesignError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
+TableClass: TypeAlias = Literal["STANDARD", "STANDARD_INFREQUENT_ACCESS"]
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 MAIN = "main"
 NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
@@ -26,6 +28,9 @@ MAX_NAME_BYTES = 255
 MAX_TAGS = 50
 MAX_TAG_NAME = 128
 MAX_TAG_VALUE = 256
+MAX_RECOVERY_DAYS = 35
+MANAGED_KEY = "AWS_MANAGED"
+"""As `encryption`: by the key that AWS makes for DynamoDB in each account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +139,30 @@ def camel_case(name: str) -> str:
     return pascal[:1].lower() + pascal[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Capacity that is paid for whether it is used or not, in units a second."""
+
+    read: int
+    write: int
+
+    def parameters(self) -> dict[str, int]:
+        return {"ReadCapacityUnits": self.read, "WriteCapacityUnits": self.write}
+
+
 @dataclass(eq=False, slots=True)
 class Table:
     """A table: its keys, its indexes, and how the entities in it are stored.
 
     `type_attribute` names the attribute that says which entity an item is, where several share
-    the table. `ttl` is the stored name of the attribute that expires items.
+    the table; `type_values` maps its stored values to names of classes, where they differ.
+    `schema_attribute` names the one that has the version of an item, `ttl` the one by which items
+    expire.
+
+    How it is run is declared too: with a `throughput` it is paid for provisioned capacity, else by
+    request; `encryption` is AWS_MANAGED or a key of KMS (its id, alias or ARN), else AWS's own key;
+    `point_in_time_recovery` is on for 35 days, or as many as it says; `replicas` are the regions
+    of a global table.
     """
 
     name: str
@@ -152,6 +175,13 @@ class Table:
     stream: StreamView | None = None
     deletion_protection: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
+    type_values: Mapping[str, str] = field(default_factory=dict)
+    schema_attribute: str | None = None
+    throughput: Throughput | None = None
+    encryption: str | None = None
+    point_in_time_recovery: bool | int = False
+    table_class: TableClass | None = None
+    replicas: Sequence[str] = ()
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
     """The table's own key, as if it were an index."""
@@ -228,6 +258,35 @@ def check_table(table: Table) -> None:
                 )
     check_marked(table, types)
     check_tags(table)
+    check_operation(table)
+
+
+def check_operation(table: Table) -> None:
+    """How the table is run."""
+    paid = table.throughput
+    if paid is not None and min(paid.read, paid.write) < 1:
+        raise DesignError(f"table {table.name}: {paid} is less than a unit a second; give one each")
+    days = table.point_in_time_recovery
+    if not isinstance(days, bool) and not 1 <= days <= MAX_RECOVERY_DAYS:
+        raise DesignError(
+            f"table {table.name}: point_in_time_recovery is for 1 to {MAX_RECOVERY_DAYS} days, not"
+            f" {days}"
+        )
+    if table.table_class not in (None, *get_args(TableClass)):
+        raise DesignError(
+            f"table {table.name}: its class is {table.table_class!r}; there are"
+            f" {', '.join(get_args(TableClass))}"
+        )
+    if table.encryption == "":
+        raise DesignError(
+            f"table {table.name}: encryption is {MANAGED_KEY} or a key of KMS, not ''"
+        )
+    if isinstance(table.replicas, str):
+        raise DesignError(f"table {table.name}: replicas is a list of regions; write [...]")
+    if table.replicas and table.stream not in (None, "NEW_AND_OLD_IMAGES"):
+        raise DesignError(
+            f"table {table.name}: a global table streams NEW_AND_OLD_IMAGES, not {table.stream}"
+        )
 
 
 def check_name(where: str, name: str) -> None:
@@ -328,17 +387,32 @@ def check_projection(table: Table, index: Index, where: str) -> None:
 
 def check_marked(table: Table, keys: Mapping[str, Attribute]) -> None:
     """The attributes that mean something to the whole table, and its stream."""
-    for role, name in (("ttl", table.ttl), ("type_attribute", table.type_attribute)):
-        if name is not None:
-            check_attribute_name(f"table {table.name}: the attribute of `{role}`", name)
+    roles = {
+        role: name
+        for role in ("ttl", "type_attribute", "schema_attribute")
+        if (name := getattr(table, role)) is not None
+    }
+    for role, name in roles.items():
+        check_attribute_name(f"table {table.name}: the attribute of `{role}`", name)
     if table.type_attribute in keys:
         raise DesignError(
             f"table {table.name}: {table.type_attribute!r} is both a key and what says which entity"
             " an item is; rename one"
         )
-    if table.ttl is not None and table.ttl == table.type_attribute:
+    if table.schema_attribute in keys:
         raise DesignError(
-            f"table {table.name}: {table.ttl!r} is both `ttl` and `type_attribute`; rename one"
+            f"table {table.name}: {table.schema_attribute!r} is both a key and the version of an"
+            " item; rename one"
+        )
+    for role, other in combinations(roles, 2):
+        if roles[role] == roles[other]:
+            raise DesignError(
+                f"table {table.name}: {roles[role]!r} is both `{role}` and `{other}`; rename one"
+            )
+    if table.type_values and table.type_attribute is None:
+        raise DesignError(
+            f"table {table.name} has type_values and no type_attribute; name the attribute that has"
+            " them"
         )
     if table.stream is not None and table.stream not in get_args(StreamView):
         raise DesignError(

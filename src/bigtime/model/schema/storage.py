@@ -1,0 +1,263 @@
+"""How an entity's items are stored where its table's rule does not say it, and how they were once.
+
+    class User(Entity, table=SHOP, type_name="user", was="Person", old_names={"about": "bio"}):
+        ...
+
+An item that other code or an older version wrote is brought into today's form before it is read:
+
+1. One of an older `schema`, or of which `is_outdated` is true, is given to the entity's `upgrade`.
+2. An attribute under an old name is taken where there is none under the new one.
+3. A field that is stored nowhere but in a key is read from the key.
+
+What the entity does not declare is kept with it, and written again when the entity is put back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bigtime.model.errors import DesignError, ItemMismatch
+from bigtime.model.schema.keys import KeyPart
+from bigtime.model.schema.table import MAIN, Table
+from bigtime.wire import Item
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.entity import Entity
+    from bigtime.model.schema.layout import Layout
+
+Names: TypeAlias = str | Sequence[str]
+Preparation: TypeAlias = Callable[[Item], Item]
+
+UNDECLARED = "_undeclared"
+"""Where an entity that was read keeps the attributes that it does not declare."""
+AS_STORED = "_as_stored"
+"""Where it keeps its item, if that had to be brought into today's form first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Storage:
+    """What the arguments of an entity's class say of its items.
+
+    `type_name` is the value of the table's type attribute, `was` other values that mean the
+    entity. `stored` has names of attributes by field, `old_names` those that they had before.
+    `schema` is the version that its items are written with.
+    """
+
+    type_name: str | None = None
+    was: tuple[str, ...] = ()
+    stored: Mapping[str, str] = field(default_factory=dict)
+    old_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    schema: int | None = None
+
+
+STORAGE = ("type_name", "was", "stored", "old_names", "schema")
+
+
+def storage_of(
+    type_name: str | None,
+    was: Names,
+    stored: Mapping[str, str] | None,
+    old_names: Mapping[str, Names] | None,
+    schema: int | None,
+) -> Storage:
+    old = {name: names_in(names) for name, names in (old_names or {}).items()}
+    return Storage(type_name, names_in(was), dict(stored or {}), old, schema)
+
+
+def names_in(given: Names) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def type_names(entity: type[Entity], table: Table, storage: Storage) -> tuple[str, ...]:
+    """The values of the type attribute that mean the entity; it is written with the first."""
+    mapped = [value for value, name in table.type_values.items() if name == entity.__name__]
+    first = [storage.type_name] if storage.type_name else mapped or [entity.__name__]
+    return tuple(dict.fromkeys([*first, *mapped, *storage.was]))
+
+
+def attribute_names(entity: type[Entity], table: Table, storage: Storage) -> dict[str, str]:
+    """The stored name of every field: its own, its alias in pydantic, or by the table's rule."""
+    return {
+        name: storage.stored.get(name) or found.serialization_alias or table.naming(name)
+        for name, found in entity.model_fields.items()
+    }
+
+
+def fixed_attributes(layout: Layout) -> Item:
+    """What every item of an entity has alike: its type, and the version of its schema."""
+    table, item = layout.table, dict[str, Any]()
+    if table.type_attribute:
+        item[table.type_attribute] = {"S": layout.type_names[0]}
+    if table.schema_attribute and layout.storage.schema is not None:
+        item[table.schema_attribute] = {"N": str(layout.storage.schema)}
+    return item
+
+
+def check_storage(layout: Layout) -> None:
+    entity, table, storage = layout.entity, layout.table, layout.storage
+    for argument, given in (("stored", storage.stored), ("old_names", storage.old_names)):
+        for name in given:
+            if name not in layout.names:
+                raise DesignError(
+                    f"{entity.__name__}: {argument} names {name!r}, which is not one of its fields"
+                )
+    if table.type_attribute is None and (storage.type_name or storage.was):
+        raise DesignError(
+            f"{entity.__name__} has a type name, and table {table.name} no attribute for it;"
+            " declare the table's type_attribute"
+        )
+    check_type_names(layout)
+    check_old_names(layout)
+    check_schema(layout)
+
+
+def check_type_names(layout: Layout) -> None:
+    for other in (entity.layout for entity in layout.table.entities):
+        for name in other.type_names:
+            if layout.table.type_attribute and name in layout.type_names:
+                raise DesignError(
+                    f"{layout.entity.__name__} and {other.entity.__name__} are both stored with the"
+                    f" type {name!r}; give one another type_name"
+                )
+
+
+def check_old_names(layout: Layout) -> None:
+    taken = {*layout.names.values(), *key_names(layout.table), *layout.type_item}
+    for field_name, names in layout.storage.old_names.items():
+        for name in names:
+            if name in taken:
+                raise DesignError(
+                    f"{layout.entity.__name__}.{field_name}: its old name {name!r} is the name of"
+                    " another attribute now; let upgrade() tell the two apart"
+                )
+            taken.add(name)
+
+
+def check_schema(layout: Layout) -> None:
+    entity, schema = layout.entity, layout.storage.schema
+    if schema is not None and layout.table.schema_attribute is None:
+        raise DesignError(
+            f"{entity.__name__} has schema={schema}, and table {layout.table.name} no attribute for"
+            " it; declare the table's schema_attribute"
+        )
+    asks = has_own(entity, "is_outdated")
+    if has_own(entity, "upgrade") and not asks and schema is None:
+        raise DesignError(
+            f"{entity.__name__}.upgrade is given items of an older version; say which those are:"
+            " by schema=2 and the table's schema_attribute, or by a classmethod is_outdated(item)"
+        )
+    if asks and not has_own(entity, "upgrade"):
+        raise DesignError(f"{entity.__name__}.is_outdated needs a classmethod upgrade(item)")
+
+
+def has_own(entity: type[Entity], name: str) -> bool:
+    """Whether the entity, or a class of its own that it inherits from, defines a method."""
+    from bigtime.model.schema.entity import Entity
+
+    return getattr(entity, name).__func__ is not getattr(Entity, name).__func__
+
+
+def is_older(layout: Layout, item: Item) -> bool:
+    """Whether an item has an older schema than its entity, or none."""
+    attribute, schema = layout.table.schema_attribute, layout.storage.schema
+    if attribute is None or schema is None:
+        return False
+    return int(item.get(attribute, {}).get("N", "0")) < schema
+
+
+# Bringing an item into today's form
+
+
+def preparations(layout: Layout) -> Iterator[Preparation]:
+    """What an item of the entity has to go through before it is read; most need nothing."""
+    if has_own(layout.entity, "upgrade"):
+        yield upgrading(layout)
+    if layout.storage.old_names:
+        yield renaming(layout)
+    if any(not is_required(layout, name) for name in layout.keys[MAIN].fields):
+        # Else its default would be taken for what its key tells.
+        yield layout.with_key_fields
+
+
+def is_required(layout: Layout, name: str) -> bool:
+    return layout.entity.model_fields[name].is_required()
+
+
+def upgrading(layout: Layout) -> Preparation:
+    entity = layout.entity
+
+    def prepare(item: Item) -> Item:
+        if not entity.is_outdated(item):
+            return item
+        try:
+            return entity.upgrade(dict(item))
+        except Exception as error:
+            raise ItemMismatch(
+                f"{layout.location_of(item)}: its upgrade raised {type(error).__name__}: {error}",
+                item,
+                entity,
+            ) from error
+
+    return prepare
+
+
+def renaming(layout: Layout) -> Preparation:
+    pairs = [
+        (old, layout.names[name])
+        for name, names in layout.storage.old_names.items()
+        for old in names
+    ]
+
+    def prepare(item: Item) -> Item:
+        for old, new in pairs:
+            if old in item:
+                item = {name: value for name, value in item.items() if name != old} | (
+                    {} if new in item else {new: item[old]}
+                )
+        return item
+
+    return prepare
+
+
+def key_sources(layout: Layout) -> dict[str, list[KeyPart]]:
+    """The fields that can be read from keys, each with the parts that have it, main key first.
+
+    Of those that may be missing, only the ones of the main key: a stale key of an index would
+    bring back what is gone.
+    """
+    sources: dict[str, list[KeyPart]] = {}
+    for key in layout.keys.values():
+        for part in key.parts:
+            for name in part.template.fields:
+                if name in part.template.lossy or layout.names[name] == part.attribute.name:
+                    continue
+                if key.index.name == MAIN or is_required(layout, name):
+                    sources.setdefault(name, []).append(part)
+    return sources
+
+
+def field_in_keys(name: str, parts: Sequence[KeyPart], item: Item) -> Any:
+    """A field as the first key that has it tells it; None if none does."""
+    for part in parts:
+        value = item.get(part.attribute.name)
+        if value is not None:
+            try:
+                return part.parse(value)[name]
+            except (KeyError, ValueError):
+                continue
+    return None
+
+
+def key_names(table: Table) -> set[str]:
+    """The names of all key attributes of a table and its indexes."""
+    indexes = (table.main, *table.indexes)
+    return {attribute.name for index in indexes for attribute in index.attributes}
+
+
+def known_names(layout: Layout) -> frozenset[str]:
+    """The attributes that an entity declares, by its fields or through its table."""
+    old = (name for names in layout.storage.old_names.values() for name in names)
+    fixed = filter(None, (layout.table.type_attribute, layout.table.schema_attribute))
+    return frozenset({*layout.names.values(), *key_names(layout.table), *fixed, *old})

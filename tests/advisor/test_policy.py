@@ -1,0 +1,118 @@
+"""The least-privilege policy: what patterns need on which tables and indexes, by tenant."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from bigtime.advisor import iam_policy
+from bigtime.model import (
+    DesignError,
+    Entity,
+    Keys,
+    Steps,
+    System,
+    Table,
+    all_of,
+    get,
+    get_many,
+    global_index,
+    pattern,
+    put,
+    scan_all,
+    tenant,
+    transact,
+    update,
+)
+from tests.cli.program import typed
+
+NOTES = Table("Notes", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])
+SHARED = Table("Shared", "PK")
+
+
+class Note(Entity, table=NOTES):
+    keys = Keys(main=("T#{tenant}#NOTE#{name}", "NOTE"), GSI1=("T#{tenant}", "NOTE#{name}"))
+    tenant: str = tenant()
+    name: str
+    text: str = ""
+
+
+class Plan(Entity, table=SHARED):
+    keys = Keys(main="PLAN#{plan}")
+    plan: str
+
+
+@pattern("Read", index="Main table")
+def read(owner: str, name: str) -> Steps[Note | None]:
+    return (yield from get(Note.key(owner, name)))
+
+
+@pattern("List", index="GSI1")
+def list_notes(owner: str) -> Steps[list[Note]]:
+    return (yield from all_of(Note.within("GSI1", tenant=owner)))
+
+
+@pattern("Save", index="Main table")
+def save(owner: str, name: str) -> Steps[None]:
+    note = Note(tenant=owner, name=name)
+    if (yield from get(note.own_key())) is None:
+        yield from transact(put(note))
+    else:
+        yield from update(note.own_key(), text="x")
+
+
+@pattern("Plans", index="Main table", accepted={"scan": "few"})
+def plans() -> Steps[list[Plan]]:
+    yield from get_many([Plan.key("free")])
+    return (yield from scan_all(Plan))
+
+
+SYSTEM = System(
+    "notes", (NOTES, SHARED), (sys.modules[__name__],), roles={"reader": ("read", "list_notes")}
+)
+KEYS = ["T#${aws:PrincipalTag/tenant}", "T#${aws:PrincipalTag/tenant}#*"]
+BY_TENANT = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": KEYS}}
+
+
+def statement(actions: list[str], resource: str, **more: Any) -> dict[str, Any]:
+    named = [f"dynamodb:{action}" for action in actions]
+    arn = f"arn:aws:dynamodb:eu-west-1:1:table/{resource}"
+    return {"Effect": "Allow", "Action": named, "Resource": [arn], **more}
+
+
+def test_a_role_may_do_what_its_patterns_do() -> None:
+    policy = iam_policy(SYSTEM, roles=["reader"], region="eu-west-1", account="1")
+    assert policy == {
+        "Version": "2012-10-17",
+        "Statement": [
+            statement(["GetItem"], "Notes", Condition=BY_TENANT),
+            statement(["Query"], "Notes/index/GSI1", Condition=BY_TENANT),
+        ],
+    }
+
+
+def test_both_branches_of_a_pattern_are_allowed() -> None:
+    policy = iam_policy(SYSTEM, patterns=["save"], region="eu-west-1", account="1")
+    actions = ["GetItem", "PutItem", "UpdateItem"]
+    assert policy["Statement"] == [statement(actions, "Notes", Condition=BY_TENANT)]
+
+
+def test_a_table_without_tenants_has_no_condition() -> None:
+    policy = iam_policy(SYSTEM, patterns=["plans"], region="eu-west-1", account="1")
+    assert policy["Statement"] == [statement(["BatchGetItem", "Scan"], "Shared")]
+
+
+def test_the_program_prints_it() -> None:
+    result = typed("iam", "tests.advisor.test_policy:SYSTEM", "--role", "reader")
+    assert json.loads(result.output) == iam_policy(SYSTEM, roles=["reader"])
+    refused = typed("iam", "tests.advisor.test_policy:SYSTEM", "--role", "writer")
+    assert refused.exit_code == 2
+    assert "has no role 'writer'; it has reader" in refused.output
+
+
+def test_a_role_of_an_unknown_pattern_is_refused() -> None:
+    with pytest.raises(DesignError, match="has no pattern 'nothing'"):
+        System("notes", (NOTES,), (sys.modules[__name__],), roles={"x": ("nothing",)})
