@@ -77,7 +77,9 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     if table.log is None:
         return []
     with database.reading() as reader:
-        rows = storage.read_changes(reader, table.log, after, limit)
+        # The first row of a log may be empty.
+        found = storage.read_changes(reader, table.log, after, limit + 1)
+    rows = [row for row in found if row.partition][:limit]
     return [
         TableChange(
             row.sequence,
@@ -86,7 +88,6 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
             None if row.item is None else orjson.loads(row.item),
         )
         for row in rows
-        if row.partition
     ]
 
 
