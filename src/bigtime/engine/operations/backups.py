@@ -292,6 +292,15 @@ def index_info(index: Response, shown: tuple[str, ...]) -> Response:
     return info
 
 
+def check_backup(database: Database, arn: str) -> str | None:
+    """What is wrong with a backup; None if it can be restored from its first item to its last."""
+    with database.reading() as reader:
+        backup = find(database, reader, arn)
+    if backup.status == "CREATING":
+        raise wire.BackupInUseException(IN_USE)
+    return None if backup.type == "SYSTEM" else storage.backup_fault(database.file.path, backup)
+
+
 # --- Deleting and restoring -----------------------------------------------------------------
 
 
