@@ -241,6 +241,7 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
         ("UntagResource", {"ResourceArn": arn, "TagKeys": ["a"]}),
         ("ListTagsOfResource", {"ResourceArn": arn}),
         *state_requests(arn),
+        *backup_requests(arn),
     ]
 
 
@@ -272,6 +273,49 @@ def state_requests(arn: str) -> list[tuple[str, Params]]:
         ("DeleteResourcePolicy", {"ResourceArn": arn}),
         ("DescribeTableReplicaAutoScaling", table),
         ("UpdateTableReplicaAutoScaling", {**table, "ReplicaUpdates": [{"RegionName": "eu"}]}),
+    ]
+
+
+def backup_requests(arn: str) -> list[tuple[str, Params]]:
+    table = {"TableName": TABLE}
+    backup = {"BackupArn": f"{arn}/backup/01489602797149-73d8d5bc"}
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    index = create_table(TABLE)["GlobalSecondaryIndexes"][0]
+    overrides: Params = {
+        "TargetTableName": f"{TABLE}-restored",
+        "BillingModeOverride": "PROVISIONED",
+        "ProvisionedThroughputOverride": units,
+        "GlobalSecondaryIndexOverride": [{**index, "ProvisionedThroughput": units}],
+        "LocalSecondaryIndexOverride": [],
+        "SSESpecificationOverride": {"Enabled": True},
+    }
+    return [
+        ("UpdateContinuousBackups", {**table, "PointInTimeRecoverySpecification": recovery}),
+        ("DescribeContinuousBackups", table),
+        (
+            "RestoreTableToPointInTime",
+            {"SourceTableName": TABLE, "UseLatestRestorableTime": True, **overrides},
+        ),
+        (
+            "RestoreTableToPointInTime",
+            {"SourceTableArn": arn, "RestoreDateTime": 1.7e9, "TargetTableName": SIDE_TABLE},
+        ),
+        ("CreateBackup", {**table, "BackupName": "fuzz"}),
+        ("DescribeBackup", backup),
+        (
+            "ListBackups",
+            {
+                **table,
+                "Limit": 5,
+                "TimeRangeLowerBound": 1.7e9,
+                "TimeRangeUpperBound": 1.8e9,
+                "BackupType": "ALL",
+                "ExclusiveStartBackupArn": backup["BackupArn"],
+            },
+        ),
+        ("DeleteBackup", backup),
+        ("RestoreTableFromBackup", {**backup, **overrides}),
     ]
 
 

@@ -7,7 +7,9 @@ from bigtime.engine.operations import (
     backups, batch, continuous_backups, global_tables, insights, items, kinesis, policies, query,
     streams, tables, transact,
 )
-from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
+from bigtime.engine.operations.backups import (
+    TableChange, check_backup, create_backups, read_changes,
+)
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
@@ -85,7 +87,8 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get",
     "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
-    "check_key_paths", "check_start", "check_terms", "check_update", "create_backups", "find_index",
-    "get_all", "get_item", "mode_of", "position", "quick_get", "read_changes", "read_page",
-    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+    "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
+    "create_backups", "find_index", "get_all", "get_item", "mode_of", "position", "quick_get",
+    "read_changes", "read_page", "read_selection", "read_start_key", "read_walk", "values_given_by",
+    "write_all",
 ]

@@ -43,7 +43,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         catalogue = database.catalogue
         names = catalogue.tables_for_writing()
-        restoring = {one.definition.name for one in storage.restores(transaction.connection)}
+        restoring = {each.definition.name for each in storage.restores(transaction.connection)}
         if declared.name in names or declared.name in restoring:
             raise wire.ResourceInUseException(f"Table already exists: {declared.name}")
         if len(names) + len(restoring) >= MAX_TABLES:
@@ -162,7 +162,7 @@ def list_tables(database: Database, params: Params) -> Response:
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
     with database.reading() as reader:
-        restoring = {one.definition.name for one in storage.restores(reader)}
+        restoring = {each.definition.name for each in storage.restores(reader)}
     names = sorted(name for name in {*database.catalogue.tables, *restoring} if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:

@@ -29,13 +29,14 @@ from bigtime.engine.storage.keys import (
 from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
-    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, ensure_log, forget_table, keep_table, kept_tables,
-    logs_to_trim, recovery_window, tables_to_forget, with_window, without_needless_log,
+    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
+    keep_table, kept_tables, logs_to_trim, recovery_window, tables_to_forget, with_window,
+    without_needless_log,
 )
 from bigtime.engine.storage.regions import Regions, is_region
 from bigtime.engine.storage.restore import (
-    SUMMARY, Backup, Restore, add_backup, begin_restore, fill_restored, find_backup, list_backups,
-    remove_backup, restores, restoring_table, unfinished_backups, write_backup,
+    SUMMARY, Backup, Restore, add_backup, backup_fault, begin_restore, fill_restored, find_backup,
+    list_backups, remove_backup, restores, restoring_table, unfinished_backups, write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
@@ -60,15 +61,15 @@ __all__ = [
     "Findings", "Index", "IndexDefinition", "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec",
     "LogLost", "Moment", "Regions", "Restore", "Settings", "SortRange", "StreamDefinition", "Table",
     "TableDefinition", "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Version",
-    "Window", "Work", "add_backup", "advance_backfill", "all_rows", "append_record", "backup_path",
-    "base_blobs", "base_key", "begin_backfill", "begin_restore", "check_key_size",
+    "Window", "Work", "add_backup", "advance_backfill", "all_rows", "append_record", "backup_fault",
+    "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore", "check_key_size",
     "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact",
-    "discard", "discard_some", "ensure_log", "expiry_second", "explain", "fill_restored",
-    "find_backup", "first_after", "forget_table", "has_late_stamps", "has_pages_to_return",
-    "has_tombstones", "index_size", "index_type_mismatch", "is_region", "item_version",
-    "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
-    "logs_to_trim", "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob",
-    "read_backup", "read_changes", "recovery_window", "remove_backup", "restores",
+    "discard", "discard_some", "drop_needless_logs", "ensure_log", "expiry_second", "explain",
+    "fill_restored", "find_backup", "first_after", "forget_table", "has_late_stamps",
+    "has_pages_to_return", "has_tombstones", "index_size", "index_type_mismatch", "is_region",
+    "item_version", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
+    "list_backups", "logs_to_trim", "mend_stamps", "open_stream", "pending_backfills", "pin",
+    "quick_blob", "read_backup", "read_changes", "recovery_window", "remove_backup", "restores",
     "restoring_table", "return_pages", "rotate_shards", "rows_at", "scrub", "scrub_file",
     "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn", "streams_to_trim",
     "table_arn", "table_description", "table_name", "tables_to_discard", "tables_to_forget",
