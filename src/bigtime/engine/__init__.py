@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.engine.engine import Engine
+from bigtime.engine.engine import Engine, RegionalEngine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.operations import TableChange
+from bigtime.engine.replication import Replication
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
 )
@@ -20,6 +21,6 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "TableChange", "Update", "checksum_vfs", "compact", "read_expressions", "response_handler",
-    "scrub_file", "serve", "serve_in_thread",
+    "RegionalEngine", "Replication", "TableChange", "Update", "checksum_vfs", "compact",
+    "read_expressions", "response_handler", "scrub_file", "serve", "serve_in_thread",
 ]

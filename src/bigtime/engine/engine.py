@@ -385,6 +385,11 @@ class RegionalEngine:
     def submit(self, request: Request, done: Done) -> None:
         self._engine.submit(request, done, self.region)
 
+    @property
+    def faults(self) -> Faults:
+        """Switches that make requests to this region fail."""
+        return (self._engine._regions.find(self.region) or self._engine._database).faults
+
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client of this region that stops in this process."""
         from bigtime.engine.http import boto3_client

@@ -282,6 +282,17 @@ def test_a_locked_region_does_not_hold_up_the_others(tmp_path: Path) -> None:
         assert until(lambda: len(world.everything(away)) == 20)
 
 
+def test_a_region_whose_file_is_gone_is_shown_as_disabled(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "shop.db", housekeeping=False) as engine:
+        world.replicated(engine)
+    for file in tmp_path.glob(f"shop.{AWAY}.db*"):
+        file.unlink()
+    with Engine.open(tmp_path / "shop.db", housekeeping=False) as engine:
+        world.put(engine, "a")
+        engine.tidy()
+        assert world.statuses(engine) == {AWAY: "REGION_DISABLED"}
+
+
 def hold_lock(path: Path) -> subprocess.Popen[str]:
     program = dedent(f"""
         import fcntl, time

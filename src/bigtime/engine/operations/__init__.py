@@ -15,9 +15,15 @@ from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
-from bigtime.engine.operations.replicas import LOCAL_REGION
 from bigtime.engine.operations.query import (
     bounded_start, check_start, check_terms, find_index, read_walk,
+)
+from bigtime.engine.operations.replicas import (
+    ACTIVE, CREATING, LOCAL_REGION, merged_table, new_replica, other_members, own_member,
+    with_member,
+)
+from bigtime.engine.operations.tables import (
+    fill_new, install_definition, remove_table, start_stream,
 )
 from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, write_all
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Write
@@ -85,10 +91,11 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 }
 
 __all__ = [
-    "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get",
-    "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
-    "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
-    "create_backups", "find_index", "get_all", "get_item", "mode_of", "position", "quick_get",
-    "read_changes", "read_page", "read_selection", "read_start_key", "read_walk", "values_given_by",
-    "write_all",
+    "ACTIVE", "CREATING", "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES",
+    "CacheKey", "Get", "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start",
+    "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
+    "create_backups", "fill_new", "find_index", "get_all", "get_item", "install_definition",
+    "merged_table", "mode_of", "new_replica", "other_members", "own_member", "position",
+    "quick_get", "read_changes", "read_page", "read_selection", "read_start_key", "read_walk",
+    "remove_table", "start_stream", "values_given_by", "with_member", "write_all",
 ]

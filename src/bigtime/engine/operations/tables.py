@@ -253,13 +253,17 @@ def describe_endpoints(database: Database, params: Params) -> Response:
 def description_response(
     database: Database, table: Table, status: str, counts: dict[int, tuple[int, int]]
 ) -> Response:
-    return storage.table_description(
+    answer = storage.table_description(
         table.definition,
         status=status,
         counts=counts,
         region=database.region,
         account=database.account,
     )
+    for replica in answer.get("Replicas", ()):
+        if database.regions and not database.regions.has_file(replica["RegionName"]):
+            replica["ReplicaStatus"] = "REGION_DISABLED"
+    return answer
 
 
 def find(database: Database, name: str) -> Table:

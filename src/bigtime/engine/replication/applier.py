@@ -23,9 +23,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from bigtime.engine import storage
+from bigtime.engine import operations, storage
 from bigtime.engine.housekeeping import Complaints
-from bigtime.engine.operations import Write, replicas, tables
+from bigtime.engine.operations import Write
 from bigtime.engine.replication import changes as feed
 from bigtime.engine.replication.checkpoint import (
     Checkpoint,
@@ -107,7 +107,7 @@ class Applier:
             name
             for peer in peers
             for name, table in peer.catalogue.tables.items()
-            if self.target.region in replicas.other_members(table.definition)
+            if self.target.region in operations.other_members(table.definition)
         }
         return sorted(own | asked)
 
@@ -142,11 +142,13 @@ class Applier:
         direction = self.directions.get((table.number, source)) if table else None
         return direction.caught_up_at if direction else 0.0
 
-    def has(self, name: str, source: str, sequence: int) -> bool:
+    def has(self, name: str, source: str, end: Checkpoint) -> bool:
         """Whether everything up to that record of another region's stream is here."""
-        checkpoint = self.checkpoint(name, source)
+        known = self.checkpoint(name, source)
         return (
-            checkpoint is not None and checkpoint.copy is None and checkpoint.sequence >= sequence
+            known is not None
+            and (known.stream, known.copy) == (end.stream, None)
+            and known.sequence >= end.sequence
         )
 
     # --- Replicas ---
@@ -161,7 +163,7 @@ class Applier:
         if not own.versions:
             return False
         absent = self._absent(own, others, peers)
-        wanted = replicas.merged_table(own.definition, others, absent, self.target.clock())
+        wanted = operations.merged_table(own.definition, others, absent, self.target.clock())
         if wanted == own.definition:
             return False
         work = partial(align_replica, self.target, name, others, absent)
@@ -172,8 +174,8 @@ class Applier:
         self, own: Table, others: list[TableDefinition], peers: list[Database]
     ) -> list[str]:
         """The members whose file was just looked at and has no replica of this table."""
-        members = {region for each in others for region in replicas.other_members(each)}
-        members |= set(replicas.other_members(own.definition))
+        members = {region for each in others for region in operations.other_members(each)}
+        members |= set(operations.other_members(own.definition))
         absent = []
         for peer in peers:
             if peer.region in members:
@@ -190,7 +192,7 @@ class Applier:
             source = peer.catalogue.tables.get(name)
             group = source.definition.global_table if source else None
             member = group["Members"].get(here) if group else None
-            if source and member and member["ReplicaStatus"] == replicas.CREATING:
+            if source and member and member["ReplicaStatus"] == operations.CREATING:
                 if member.get("Source") in (peer.region, None) or not self._has_source(
                     name, member["Source"], peers
                 ):
@@ -218,8 +220,8 @@ class Applier:
         table = self.target.catalogue.tables.get(name)
         if table is None or not table.versions:
             return False
-        status = replicas.own_member(table.definition)["ReplicaStatus"]
-        if status != replicas.CREATING or not sources:
+        status = operations.own_member(table.definition)["ReplicaStatus"]
+        if status != operations.CREATING or not sources:
             return False
         with self.target.reading() as reader:
             checkpoints = [read_checkpoint(reader, table, peer.region) for peer, _ in sources]
@@ -283,7 +285,7 @@ class Applier:
     def _trim(self, table: Table, sources: list[tuple[Database, Table]]) -> bool:
         """Drops tombstones a day after every replica has had them."""
         regions = self.target.regions
-        members = replicas.other_members(table.definition)
+        members = operations.other_members(table.definition)
         if regions is None or not all(region in dict_of(sources) for region in members):
             return False
         everyone = [self.target.region, *members]
@@ -325,8 +327,8 @@ def create_replica(
 ) -> None:
     if source.name in database.catalogue.tables_for_writing():
         return
-    definition = replicas.new_replica(source, database.region, transaction.now)
-    definition = tables.start_stream(database, transaction, definition)
+    definition = operations.new_replica(source, database.region, transaction.now)
+    definition = operations.start_stream(database, transaction, definition)
     table = database.catalogue.add(transaction, definition)
     if table.ttl_attribute:
         transaction.execute(table.create_expiring())
@@ -344,17 +346,17 @@ def align_replica(
     before = database.catalogue.tables_for_writing().get(name)
     if before is None or not before.versions:
         return
-    wanted = replicas.merged_table(before.definition, others, absent, transaction.now)
+    wanted = operations.merged_table(before.definition, others, absent, transaction.now)
     if wanted is None:
         drop_checkpoints(transaction, before)
-        tables.remove_table(database, transaction, before)
+        operations.remove_table(database, transaction, before)
         return
     if wanted == before.definition:
         return
     if wanted.global_table is None:
         drop_checkpoints(transaction, before)
-    table = tables.install_definition(database, transaction, before, wanted)
-    tables.fill_new(database, transaction, before, table)
+    table = operations.install_definition(database, transaction, before, wanted)
+    operations.fill_new(database, transaction, before, table)
 
 
 def activate_replica(database: Database, name: str, transaction: Transaction) -> None:
@@ -362,10 +364,10 @@ def activate_replica(database: Database, name: str, transaction: Transaction) ->
     if table is None or not table.versions:
         return
     definition = table.definition
-    member = replicas.own_member(definition)
-    if member["ReplicaStatus"] == replicas.CREATING:
-        active = {**member, "ReplicaStatus": replicas.ACTIVE}
-        changed = replicas.with_member(definition, database.region, active, transaction.now)
+    member = operations.own_member(definition)
+    if member["ReplicaStatus"] == operations.CREATING:
+        active = {**member, "ReplicaStatus": operations.ACTIVE}
+        changed = operations.with_member(definition, database.region, active, transaction.now)
         database.catalogue.change(transaction, changed)
 
 
@@ -385,7 +387,7 @@ def apply_chunk(
     if stored and stored.stream == chunk.end.stream and stored.sequence > chunk.end.sequence:
         # Another process was faster.
         return 0
-    is_new = replicas.own_member(table.definition)["ReplicaStatus"] == replicas.CREATING
+    is_new = operations.own_member(table.definition)["ReplicaStatus"] == operations.CREATING
     silent = silent_table(table) if start.copy and is_new else None
     applied = sum(apply_change(transaction, table, change, silent) for change in chunk.changes)
     write_checkpoint(transaction, table, source, chunk.end)
@@ -394,7 +396,10 @@ def apply_chunk(
 
 def silent_table(table: Table) -> Table:
     """The table without its stream: what a new replica begins with is no change of it."""
-    return Table(replace(table.definition, stream=None, notes={}))
+    notes = {
+        name: note for name, note in table.definition.notes.items() if name != storage.GLOBAL_TABLE
+    }
+    return Table(replace(table.definition, stream=None, notes=notes))
 
 
 def apply_change(

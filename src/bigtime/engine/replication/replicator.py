@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from bigtime.engine.replication.applier import Applier
 from bigtime.engine.replication.changes import oldest_pending
+from bigtime.engine.replication.checkpoint import Checkpoint
 from bigtime.engine.storage import Database, Regions, Table, last_sequence
 from bigtime.wire import InternalServerError
 
@@ -145,8 +146,9 @@ class Replicator:
             if table.versions and table.stream:
                 with source.reading() as reader:
                     last = last_sequence(reader, table.stream.number)
+                wanted = Checkpoint(table.stream.number, last)
                 for target in self._targets(source, table):
-                    self._push_to(target, source, table.name, last, end)
+                    self._push_to(target, source, table.name, wanted, end)
 
     def _targets(self, source: Database, table: Table) -> list[str]:
         group = table.definition.global_table or {"Members": {}}
@@ -157,9 +159,11 @@ class Replicator:
             if region != source.region and member["ReplicaStatus"] == "ACTIVE"
         ]
 
-    def _push_to(self, target: str, source: Database, name: str, last: int, end: float) -> None:
+    def _push_to(
+        self, target: str, source: Database, name: str, wanted: Checkpoint, end: float
+    ) -> None:
         applier = self.applier(target)
-        while not applier.has(name, source.region, last):
+        while not applier.has(name, source.region, wanted):
             left = end - time.monotonic()
             if left <= 0:
                 raise InternalServerError(
@@ -205,8 +209,10 @@ class Replicator:
 
     def _lag(self, applier: Applier, source: Database, table: Table) -> tuple[int, float]:
         checkpoint = applier.checkpoint(table.name, source.region)
-        if checkpoint is None or table.stream is None:
+        if table.stream is None:
             return 0, 0.0
+        if checkpoint is None or checkpoint.stream != table.stream.number:
+            checkpoint = Checkpoint(table.stream.number, 0)
         with source.file.snapshot() as reader:
             pending = last_sequence(reader, table.stream.number) - checkpoint.sequence
             at = oldest_pending(reader, checkpoint) if pending > 0 else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ class Regions:
     def databases(self) -> dict[str, Database]:
         """Every region that has a file, opened."""
         path = self.home.file.path
-        for found in path.parent.glob(f"{path.stem}.*{path.suffix}"):
+        for found in path.parent.glob(f"{escape(path.stem)}.*{escape(path.suffix)}"):
             region = found.name[len(path.stem) + 1 : len(found.name) - len(path.suffix)]
             if is_region(region) and region not in self._databases:
                 self.open(region)
