@@ -78,6 +78,15 @@ def serve(
             help="How long a write waits for another process that is writing the file.",
         ),
     ] = 10.0,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            "--s3",
+            metavar="DIR",
+            help="The folder that stands for S3 in exports and imports: a folder in it is a "
+            "bucket.  \\[default: beside the data, with -s3 after its name]",
+        ),
+    ] = None,
 ) -> None:
     """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
     if memory and data is not None:
@@ -85,7 +94,7 @@ def serve(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # what is stored is for its owner alone
     path = None if memory else data or DEFAULT_DATA
-    serve_until_stopped(open_engine(path, durability, lock_seconds), path, host=host, port=port)
+    serve_until_stopped(open_engine(path, durability, lock_seconds, s3), path, host=host, port=port)
 
 
 FILE = typer.Argument(metavar="FILE", help="The file that holds the tables.", show_default=False)
@@ -161,16 +170,22 @@ def sentences(path: Path) -> Iterator[None]:
         refuse(str(error))
 
 
-def open_engine(path: Path | None, durability: Durability, lock_seconds: float) -> Engine:
+def open_engine(
+    path: Path | None, durability: Durability, lock_seconds: float, s3: Path | None
+) -> Engine:
     from bigtime.engine import Engine
 
+    if s3 is not None and not s3.is_dir():
+        refuse(f"{s3} is no folder: make it, with a folder in it for each bucket.")
     if path is None:
-        return Engine.memory()
+        return Engine.memory(s3_folder=s3)
     if path.is_dir():
         refuse(f"{path} is a directory; name a file in it.")
     with sentences(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        return Engine.open(path, durability=durability.value, lock_seconds=lock_seconds)
+        return Engine.open(
+            path, durability=durability.value, lock_seconds=lock_seconds, s3_folder=s3
+        )
 
 
 def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 import orjson
 
 from bigtime.formats.dynamodb_json import checked_item
-from bigtime.formats.faults import BadLine
+from bigtime.formats.faults import BadItem, BadLine
 from bigtime.wire import AttributeValue, Item
 
 LONGEST_ROW: Final = 4 * 1024 * 1024
@@ -143,7 +143,7 @@ def item_of_row(
 ) -> Item:
     """`types` has the columns that are no strings; those of keys among them are never empty."""
     if len(values) != len(header):
-        raise BadLine(
+        raise BadItem(
             f"the row has {len(values)} values and the header {len(header)} names: quote values "
             "that hold the delimiter"
         )
@@ -161,7 +161,7 @@ def typed_value(name: str, text: str, type: str) -> AttributeValue:
     try:
         return {type: orjson.loads(text)}
     except orjson.JSONDecodeError:
-        raise BadLine(
+        raise BadItem(
             f"{name}: {text[:40]!r} is no JSON, which a column of type {type} holds"
         ) from None
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from bigtime.formats.faults import BadLine
+from bigtime.formats.faults import BadItem, BadLine
 from bigtime.wire import MAX_ITEM_BYTES, DynamoDBError, Item, check_item
 
 
@@ -69,13 +69,13 @@ def json_object(line: bytes) -> dict[str, Any]:
 
 
 def checked_item(item: Any) -> Item:
-    """The item as it is stored, or a `BadLine` with AWS's words."""
+    """The item as it is stored, or a `BadItem` with AWS's words."""
     try:
         checked, size = check_item(item)
     except DynamoDBError as error:
-        raise BadLine(f"{error.code}: {error.message}") from None
+        raise BadItem(f"{error.code}: {error.message}") from None
     if size > MAX_ITEM_BYTES:
-        raise BadLine(
+        raise BadItem(
             f"the item has {size:,} bytes, and DynamoDB takes {MAX_ITEM_BYTES:,} at the most"
         )
     return checked

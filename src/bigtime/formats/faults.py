@@ -18,3 +18,7 @@ class BadFile(Exception):
 
 class BadLine(Exception):
     """A line that holds no item; the message says why and what to do."""
+
+
+class BadItem(BadLine):
+    """A line that can be read, and whose item DynamoDB would refuse."""

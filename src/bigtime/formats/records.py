@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from bigtime.formats.csv_items import check_header, item_of_row, read_rows
 from bigtime.formats.dynamodb_json import Change, read_change
-from bigtime.formats.faults import BadFile, BadLine
+from bigtime.formats.faults import BadFile, BadItem, BadLine
 from bigtime.formats.json_lines import read_plain_item
 from bigtime.formats.lines import Compression, read_lines
 
@@ -35,12 +35,16 @@ class Format:
 
 
 class Record(NamedTuple):
-    """What a line says: a change, or why it is none."""
+    """What a line says: a change, or why it is none.
+
+    A line that is `unreadable` may not end where it seems to; a bad item costs nothing but itself.
+    """
 
     line: int
     size: int
     change: Change
     fault: str = ""
+    unreadable: bool = False
 
 
 def read_records(path: Path, format: Format, *, after: int = 0) -> Iterator[Record]:
@@ -55,13 +59,17 @@ def read_records(path: Path, format: Format, *, after: int = 0) -> Iterator[Reco
 
 def read_record(number: int, line: bytes | None, kind: Kind) -> Record:
     if line is None:
-        return Record(number, 0, Change(), TOO_LONG)
+        return Record(number, 0, Change(), TOO_LONG, unreadable=True)
     try:
         is_plain = kind == "JSON_LINES"
         change = Change(put=read_plain_item(line)) if is_plain else read_change(line)
     except BadLine as error:
-        return Record(number, len(line), Change(), str(error))
+        return faulty_record(number, len(line), error)
     return Record(number, len(line), change)
+
+
+def faulty_record(number: int, size: int, fault: BadLine) -> Record:
+    return Record(number, size, Change(), str(fault), not isinstance(fault, BadItem))
 
 
 def read_csv(path: Path, format: Format, after: int) -> Iterator[Record]:
@@ -81,7 +89,7 @@ def read_csv(path: Path, format: Format, after: int) -> Iterator[Record]:
             size = sum(len(value or "") + 1 for value in values)
             item = item_of_row(header, values, format.types, drops_empty=format.drops_empty)
         except BadLine as error:
-            yield Record(number, 0, Change(), str(error))
+            yield faulty_record(number, 0, error)
         else:
             yield Record(number, size, Change(put=item))
 

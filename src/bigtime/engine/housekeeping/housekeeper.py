@@ -24,6 +24,7 @@ import apsw
 
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.expiry import Expiry
+from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
 from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
 from bigtime.engine.operations import TOKEN_SECONDS
@@ -67,6 +68,7 @@ class Housekeeper:
         self.lease = Lease(Path(os.devnull) if database.file.is_read_only else keeper)
         self._complaints = Complaints(database)
         self._expiry = Expiry(database, self._complaints)
+        self._imports = Imports(database)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
         self._stopping = threading.Event()
         self._seen: int | None = None
@@ -92,7 +94,14 @@ class Housekeeper:
 
     def round(self) -> None:
         """Every chore until none has anything left to do."""
-        for chore in (self.expire, self.fill, self.drop, self.trim, self.return_pages):
+        for chore in (
+            self.expire,
+            self.fill,
+            self.transfer,
+            self.drop,
+            self.trim,
+            self.return_pages,
+        ):
             while chore():
                 pass
         self.log_keeper.checkpoint(CHECKPOINT_BYTES)
@@ -120,7 +129,8 @@ class Housekeeper:
         is_changed = version != self._seen
         is_busy = self._turn(self.expire)
         if is_changed or is_slow:
-            is_busy = any([self._turn(self.fill), self._turn(self.drop)]) or is_busy
+            turns = [self._turn(chore) for chore in (self.fill, self.transfer, self.drop)]
+            is_busy = any(turns) or is_busy
             # What is left undone is looked for again.
             self._seen = None if is_busy else version
         if is_slow:
@@ -157,6 +167,12 @@ class Housekeeper:
             numbers = pending_backfills(reader)
         catalogue = self._database.catalogue
         return self._each((partial(advance_backfill, catalogue, one) for one in numbers), "fill")
+
+    def transfer(self) -> bool:
+        """Takes every import a chunk further; True if one has more to do."""
+        steps = self._imports.works()
+        has_more = [self._complaints.attempt(step, "transfer") for step in steps]
+        return any(has_more)
 
     def drop(self) -> bool:
         """Takes a chunk out of everything that was discarded with many rows in it."""

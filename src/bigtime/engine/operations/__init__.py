@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    batch, insights, items, kinesis, policies, query, streams, tables, transact,
+    batch, imports, insights, items, kinesis, policies, query, streams, tables, transact,
 )
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.items import carry_out, get_item
@@ -38,6 +38,8 @@ READS: dict[str, Read] = {
     "DescribeKinesisStreamingDestination": kinesis.describe_kinesis_streaming_destination,
     "DescribeTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
     "UpdateTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
+    "DescribeImport": imports.describe_import,
+    "ListImports": imports.list_imports,
     "GetResourcePolicy": policies.get_resource_policy,
     "ListStreams": streams.list_streams,
     "DescribeStream": streams.describe_stream,
@@ -61,6 +63,7 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "EnableKinesisStreamingDestination": kinesis.enable_kinesis_streaming_destination,
     "DisableKinesisStreamingDestination": kinesis.disable_kinesis_streaming_destination,
     "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
+    "ImportTable": imports.import_table,
     "PutResourcePolicy": policies.put_resource_policy,
     "DeleteResourcePolicy": policies.delete_resource_policy,
 }

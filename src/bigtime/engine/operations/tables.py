@@ -37,13 +37,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         catalogue = database.catalogue
-        names = catalogue.tables_for_writing()
-        if declared.name in names:
-            raise wire.ResourceInUseException(f"Table already exists: {declared.name}")
-        if len(names) >= MAX_TABLES:
-            raise wire.LimitExceededException(
-                f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
-            )
+        check_new_name(database, transaction, declared.name)
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
         if "ResourcePolicy" in params:
             definition = with_policy(definition, "", params["ResourcePolicy"], transaction.now)
@@ -53,6 +47,17 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         return {"TableDescription": description_response(database, table, "CREATING", {})}
 
     return work
+
+
+def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
+    """Refuses the name of a table that exists or is being imported, and one table too many."""
+    names = database.catalogue.tables_for_writing()
+    if name in names or storage.transfers_in_progress(transaction.connection, "import", name):
+        raise wire.ResourceInUseException(f"Table already exists: {name}")
+    if len(names) >= MAX_TABLES:
+        raise wire.LimitExceededException(
+            f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
+        )
 
 
 def start_stream(
@@ -92,6 +97,11 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
+        if storage.transfers_in_progress(transaction.connection, "import", name):
+            raise wire.ResourceInUseException(
+                "Attempt to change a resource which is still in use: "
+                f"Table is being created: {name}"
+            )
         table = find_for_writing(database, name)
         if table.definition.deletion_protected:
             raise wire.ValidationException(
@@ -113,17 +123,25 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
 def describe_table(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
     database.catalogue.refresh()
-    table = find(database, name)
     with database.reading() as reader:
-        counts = database.catalogue.counts(reader, table)
-    return {"Table": description_response(database, table, "ACTIVE", counts)}
+        table, status = database.catalogue.tables.get(name), "ACTIVE"
+        if table is None:
+            # One that is being imported has no name in the catalogue yet.
+            running = storage.transfers_in_progress(reader, "import", name)
+            status = "CREATING"
+            table = Table(storage.imported_definition(running[0])) if running else None
+        counts = database.catalogue.counts(reader, existing_table(table, name))
+    return {"Table": description_response(database, existing_table(table, name), status, counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
     database.catalogue.refresh()
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
-    names = sorted(name for name in database.catalogue.tables if name > start)
+    with database.reading() as reader:
+        imported = storage.transfers_in_progress(reader, "import")
+    known = {*database.catalogue.tables, *(transfer.table_name for transfer in imported)}
+    names = sorted(name for name in known if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:
         response["LastEvaluatedTableName"] = names[limit - 1]

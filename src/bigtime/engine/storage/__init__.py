@@ -31,19 +31,25 @@ from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, first_after, has_late_stamps, last_sequence,
     mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
 )
+from bigtime.engine.storage.transfers import (
+    KEPT_SECONDS, Status, Transfer, TransferKind, add_transfer, find_transfer, imported_definition,
+    list_transfers, same_token, save_transfer, transfers_in_progress,
+)
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults",
-    "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec",
-    "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
-    "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill",
-    "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill", "check_key_size",
-    "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "compact", "discard",
-    "discard_some", "expiry_second", "explain", "first_after", "has_late_stamps",
-    "has_pages_to_return", "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream",
-    "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "scrub", "scrub_file",
-    "segment_range", "stream_arn", "streams_to_trim", "table_description", "table_name",
-    "tables_to_discard", "trim_stream", "warm",
+    "APPLICATION_ID", "CLOSED", "FORMAT", "KEPT_SECONDS", "OLDEST_SECONDS", "QUICK_LENGTH",
+    "RETENTION_SECONDS", "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done",
+    "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute",
+    "KeyCodec", "LogLost", "Settings", "SortRange", "Status", "StreamDefinition", "Table",
+    "TableDefinition", "Throughput", "Transaction", "Transfer", "TransferKind", "UnreadableItem",
+    "UnreadableRecord", "Work", "add_transfer", "advance_backfill", "all_rows", "append_record",
+    "base_blobs", "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint",
+    "checksum_vfs", "close_stream", "compact", "discard", "discard_some", "expiry_second",
+    "explain", "find_transfer", "first_after", "has_late_stamps", "has_pages_to_return",
+    "imported_definition", "index_type_mismatch", "last_sequence", "list_transfers", "mend_stamps",
+    "open_stream", "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "same_token",
+    "save_transfer", "scrub", "scrub_file", "segment_range", "stream_arn", "streams_to_trim",
+    "table_description", "table_name", "tables_to_discard", "transfers_in_progress", "trim_stream",
+    "warm",
 ]

@@ -88,13 +88,18 @@ class Catalogue:
 
     def add(self, transaction: Transaction, definition: TableDefinition) -> Table:
         """Makes a table with its rows; gives numbers to it and to its indexes."""
+        table = self.lay_out(transaction, definition)
+        self.store(transaction, table)
+        return table
+
+    def lay_out(self, transaction: Transaction, definition: TableDefinition) -> Table:
+        """Makes the rows of a table that nobody sees until it is stored under its name."""
         definition = self._numbered(transaction, definition)
         table = Table(definition)
         for statement in table.create():
             transaction.execute(statement)
         for number in definition.numbers():
             transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (number,))
-        self._store(transaction, table)
         return table
 
     def change(self, transaction: Transaction, definition: TableDefinition) -> Table:
@@ -112,7 +117,7 @@ class Catalogue:
             if index.number not in known:
                 transaction.execute(index.create())
                 transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (index.number,))
-        self._store(transaction, table)
+        self.store(transaction, table)
         return table
 
     def remove(self, transaction: Transaction, table: Table) -> None:
@@ -147,7 +152,8 @@ class Catalogue:
         number = definition.number or self.next_number(transaction)
         return replace(definition, number=number, indexes=indexes)
 
-    def _store(self, transaction: Transaction, table: Table) -> None:
+    def store(self, transaction: Transaction, table: Table) -> None:
+        """Puts a table, as it now is, under its name."""
         transaction.execute(
             "INSERT OR REPLACE INTO tables VALUES (?, ?)", (table.name, table.definition.to_json())
         )
