@@ -32,7 +32,7 @@ def exported(root: Path, prefix: str = "") -> Path:
         root, folder.relative_to(root).as_posix() + "/data", "json.gz", compress=True
     )
     writer.write(item_line({"id": {"S": "a"}}))
-    summary = {"outputFormat": "DYNAMODB_JSON", "exportType": "FULL_EXPORT", "itemCount": 1}
+    summary = {"outputFormat": "DYNAMODB_JSON", "exportType": "FULL_EXPORT"}
     write_manifests(folder, [writer.finish()], summary)
     return folder
 

@@ -22,7 +22,7 @@ import gzip
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,8 +127,41 @@ def start_export(folder: Path) -> None:
     (folder / STARTED).touch()
 
 
-def write_manifests(folder: Path, files: Iterable[DataFile], summary: Mapping[str, Any]) -> None:
-    """Ends an export: the list of files, and last the summary."""
+def full_summary(
+    *, arn: str, table: Mapping[str, Any], bucket: str, prefix: str, times: tuple[float, float]
+) -> dict[str, Any]:
+    """The summary of a full export, but for its counts; `times` are its start and its end.
+
+    `table` is what DescribeTable answers.
+    """
+    start, end = map(iso_time, times)
+    return {
+        "version": "2020-06-30",
+        "exportArn": arn,
+        "startTime": start,
+        "endTime": end,
+        "tableArn": table["TableArn"],
+        "tableId": table["TableId"],
+        "exportTime": start,
+        "s3Bucket": bucket,
+        "s3Prefix": prefix or None,
+        "s3SseAlgorithm": "AES256",
+        "s3SseKmsKeyId": None,
+        "manifestFilesS3Key": f"{manifest_folder(prefix, arn)}/{FILES}.json",
+        "outputFormat": "DYNAMODB_JSON",
+        "exportType": "FULL_EXPORT",
+    }
+
+
+def manifest_folder(prefix: str, arn: str) -> str:
+    """The folder of an export below its bucket."""
+    return "/".join([*filter(None, prefix.split("/")), FOLDER, arn.rpartition("/")[2]])
+
+
+def write_manifests(
+    folder: Path, files: Sequence[DataFile], summary: Mapping[str, Any], *, size: int = 0
+) -> None:
+    """Ends an export: the list of files, and last the summary. `size` is what AWS would bill."""
     lines = (
         {
             "itemCount": file.items,
@@ -140,7 +173,8 @@ def write_manifests(folder: Path, files: Iterable[DataFile], summary: Mapping[st
     )
     listed = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
     write_checked(folder, FILES, listed)
-    write_checked(folder, SUMMARY, orjson.dumps(dict(summary)))
+    counts = {"billedSizeBytes": size, "itemCount": sum(file.items for file in files)}
+    write_checked(folder, SUMMARY, orjson.dumps({**summary, **counts}))
 
 
 def write_checked(folder: Path, name: str, content: bytes) -> None:

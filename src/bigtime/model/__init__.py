@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-        setup, shards,
+        setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -46,7 +46,7 @@ LATER = {
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
         " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list setup"
-        " shards"
+        " shards write_chunk"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -81,5 +81,5 @@ __all__ = [
     "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "repair", "replace",
     "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards", "singleton",
     "snake_case", "steps_of", "together", "transact", "unique", "unwrap", "update", "verify",
-    "when",
+    "when", "write_chunk",
 ]
