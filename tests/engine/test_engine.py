@@ -56,7 +56,7 @@ def got(engine: Engine) -> set[str]:
 
 
 @pytest.mark.parametrize("params", [{}, {"TableName": 5}, None, []])
-@pytest.mark.parametrize("operation", ["getitem", "", None, "DescribeBackup", "ListBackups"])
+@pytest.mark.parametrize("operation", ["getitem", "", None, "describebackup", "DescribeTables"])
 def test_an_unknown_operation_is_unknown_whatever_it_asks(
     engine: Engine, operation: Any, params: Any
 ) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from bigtime.engine.engine import Engine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
+from bigtime.engine.operations import TableChange
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
 )
@@ -19,5 +20,5 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "Update", "checksum_vfs", "compact", "read_expressions", "scrub_file", "serve",
+    "TableChange", "Update", "checksum_vfs", "compact", "read_expressions", "scrub_file", "serve",
 ]

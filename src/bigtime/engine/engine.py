@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -15,7 +16,7 @@ import orjson
 
 from bigtime.engine import operations, partiql
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.operations import READS, Read
+from bigtime.engine.operations import READS, Read, TableChange
 from bigtime.engine.storage import (
     CLOSED,
     Database,
@@ -153,6 +154,24 @@ class Engine:
         """Does now what the housekeeper would do in time: expiry, backfills, trimming."""
         if not self._database.file.is_read_only:
             self._housekeeper.round()
+
+    def create_backups(self, names: Mapping[str, str]) -> list[Response]:
+        """Backs up several tables at one moment: `names` has the name of each backup by table.
+
+        No write lies between them, as it may between two calls of CreateBackup. The answer has
+        the BackupDetails of each; the copies are made in the background.
+        """
+        for table, name in names.items():
+            params = checked("CreateBackup", {"TableName": table, "BackupName": name})
+            self._database.admit("CreateBackup", params)
+        return self._database.committer.run(operations.create_backups(self._database, names))
+
+    def changes(self, table: str, *, after: int = 0, limit: int = 1_000) -> list[TableChange]:
+        """The change log of a table after a sequence, in order; [] for a table without one.
+
+        A table has one while point-in-time recovery is on, or while a backup of it is copied.
+        """
+        return operations.read_changes(self._database, table, after, limit)
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""

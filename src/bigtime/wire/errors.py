@@ -122,6 +122,38 @@ class PolicyNotFoundException(DynamoDBError):
     pass
 
 
+class TableNotFoundException(DynamoDBError):
+    pass
+
+
+class TableAlreadyExistsException(DynamoDBError):
+    pass
+
+
+class TableInUseException(DynamoDBError):
+    pass
+
+
+class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class BackupInUseException(DynamoDBError):
+    pass
+
+
+class ContinuousBackupsUnavailableException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
+    pass
+
+
 class ProvisionedThroughputExceededException(DynamoDBError):
     default_message = (
         "The level of configured provisioned throughput for the table was exceeded. "

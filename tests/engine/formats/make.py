@@ -1,7 +1,8 @@
 """Makes `format-<n>.db.gz` of the present format: run once, when a format is released.
 
 `python tests/engine/formats/make.py`. The file has what a format can differ in: keys of each type,
-local and global indexes, a stream, a time to live, collections, tags, a token, and counts.
+local and global indexes, a stream, a time to live, collections, tags, a token, counts, a change
+log, and a deleted table that is kept.
 """
 
 from __future__ import annotations
@@ -67,6 +68,11 @@ def fill(engine: Engine) -> None:
     engine(Request("CreateTable", ORDERS))
     ttl = {"AttributeName": "until", "Enabled": True}
     engine(Request("UpdateTimeToLive", {"TableName": "Orders", "TimeToLiveSpecification": ttl}))
+    switch_recovery_on(engine, "Orders")
+    engine(Request("CreateTable", {**ORDERS, "TableName": "Gone"}))
+    engine(Request("PutItem", {"TableName": "Gone", "Item": order(1)}))
+    switch_recovery_on(engine, "Gone")
+    engine(Request("DeleteTable", {"TableName": "Gone"}))
     for number in range(40):
         engine(Request("PutItem", {"TableName": "Orders", "Item": order(number)}))
     key = {name: order(39)[name] for name in ("customer", "number")}
@@ -74,6 +80,12 @@ def fill(engine: Engine) -> None:
     put = {"Put": {"TableName": "Orders", "Item": order(40)}}
     write = {"TransactItems": [put], "ClientRequestToken": "a-token"}
     engine(Request("TransactWriteItems", write))
+
+
+def switch_recovery_on(engine: Engine, table: str) -> None:
+    wanted = {"PointInTimeRecoveryEnabled": True}
+    params = {"TableName": table, "PointInTimeRecoverySpecification": wanted}
+    engine(Request("UpdateContinuousBackups", params))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The chores of a file: expiry, backfills, dropping, trimming, a chunk at a time.
+"""The chores of a file: expiry, backfills, copies, dropping, trimming, a chunk at a time.
 
 Of all processes that have the file open one holds the lease, and its thread does the rounds:
 
@@ -23,7 +23,9 @@ from pathlib import Path
 import apsw
 
 from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.housekeeping.copies import Copies
 from bigtime.engine.housekeeping.expiry import Expiry
+from bigtime.engine.housekeeping.exports import Exports
 from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
 from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
@@ -35,14 +37,17 @@ from bigtime.engine.storage import (
     Work,
     advance_backfill,
     discard_some,
+    forget_table,
     has_late_stamps,
     has_pages_to_return,
+    logs_to_trim,
     mend_stamps,
     pending_backfills,
     return_pages,
     rotate_shards,
     streams_to_trim,
     tables_to_discard,
+    tables_to_forget,
     trim_stream,
 )
 
@@ -68,7 +73,9 @@ class Housekeeper:
         self.lease = Lease(Path(os.devnull) if database.file.is_read_only else keeper)
         self._complaints = Complaints(database)
         self._expiry = Expiry(database, self._complaints)
-        self._imports = Imports(database)
+        self._imports = Imports(database, self._complaints)
+        self._exports = Exports(database, self._complaints)
+        self._copies = Copies(database, self._complaints)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
         self._stopping = threading.Event()
         self._seen: int | None = None
@@ -87,6 +94,8 @@ class Housekeeper:
             # A forgotten engine may be collected in a thread of its own.
             if thread.ident and thread is not threading.current_thread():
                 thread.join()
+        self._copies.stop()
+        self._exports.stop()
         self.lease.close()
 
     def leave_to_parent(self) -> None:
@@ -94,14 +103,16 @@ class Housekeeper:
 
     def round(self) -> None:
         """Every chore until none has anything left to do."""
-        for chore in (
+        chores = (
             self.expire,
             self.fill,
+            self.copy,
             self.transfer,
-            self.drop,
             self.trim,
+            self.drop,
             self.return_pages,
-        ):
+        )
+        for chore in chores:
             while chore():
                 pass
         self.log_keeper.checkpoint(CHECKPOINT_BYTES)
@@ -129,7 +140,8 @@ class Housekeeper:
         is_changed = version != self._seen
         is_busy = self._turn(self.expire)
         if is_changed or is_slow:
-            turns = [self._turn(chore) for chore in (self.fill, self.transfer, self.drop)]
+            chores = (self.fill, self.copy, self.transfer, self.drop)
+            turns = [self._turn(chore) for chore in chores]
             is_busy = any(turns) or is_busy
             # What is left undone is looked for again.
             self._seen = None if is_busy else version
@@ -168,10 +180,13 @@ class Housekeeper:
         catalogue = self._database.catalogue
         return self._each((partial(advance_backfill, catalogue, one) for one in numbers), "fill")
 
+    def copy(self) -> bool:
+        """Takes every backup and every restore a chunk further; True if one has more to do."""
+        return self._copies.advance()
+
     def transfer(self) -> bool:
-        """Takes every import a chunk further; True if one has more to do."""
-        steps = self._imports.works()
-        has_more = [self._complaints.attempt(step, "transfer") for step in steps]
+        """Takes every export and every import a chunk further; True if one has more to do."""
+        has_more = [self._exports.advance(), self._imports.advance()]
         return any(has_more)
 
     def drop(self) -> bool:
@@ -187,14 +202,17 @@ class Housekeeper:
         return is_due and self._database.committer.run(return_pages)
 
     def trim(self) -> bool:
-        """Drops old stream records, closed shards and used tokens; gives old shards a child."""
+        """Drops old stream records, old changes, closed shards, used tokens and deleted tables
+        whose time is over; gives old shards a child.
+        """
         return self._each(self._trimming(), "trim")
 
     def _trimming(self) -> list[Work[bool]]:
         now, settled = self._database.clock(), self._database.settled_clock()
         shard_seconds = self._database.shard_seconds
         works: list[Work[bool]] = []
-        with self._database.reading() as reader:
+        self._database.catalogue.refresh()
+        with self._database.file.snapshot() as reader:
             if settled >= now and has_late_stamps(reader, now + LATE_SECONDS):
                 works.append(partial(mend_stamps, now + LATE_SECONDS))
             if exists(reader, USED_TOKENS, settled - TOKEN_SECONDS):
@@ -203,6 +221,9 @@ class Housekeeper:
                 works.append(partial(rotate_shards, shard_seconds=shard_seconds))
             oldest = settled - RETENTION_SECONDS
             works += [partial(trim_stream, number) for number in streams_to_trim(reader, oldest)]
+            tables = [table.definition for table in self._database.catalogue.tables.values()]
+            works += logs_to_trim(reader, tables, settled)
+            works += [partial(forget_table, kept) for kept in tables_to_forget(reader, settled)]
         return works
 
     def _each(self, works: Iterable[Work[bool]], chore: str) -> bool:

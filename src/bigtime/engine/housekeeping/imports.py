@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,9 @@ from typing import Final
 import orjson
 
 from bigtime.engine import storage
+from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.operations import Write
-from bigtime.engine.storage import Database, Table, Transaction, Transfer
+from bigtime.engine.storage import Database, Table, Transaction, Transfer, Work
 from bigtime.formats import (
     BadFile,
     BucketError,
@@ -74,15 +76,21 @@ class Chunk:
 class Imports:
     """What this process knows of the imports under way."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, complaints: Complaints) -> None:
         self._database = database
+        self._complaints = complaints
+        # `Engine.tidy` may be called while the housekeeper does its rounds.
+        self._lock = threading.Lock()
         self._places: dict[str, Place] = {}
 
-    def works(self) -> list[Callable[[], bool]]:
-        """For each import under way: the next step, which returns whether there are more."""
-        with self._database.reading() as reader:
-            running = storage.transfers_in_progress(reader, "import")
-        return [partial(self._advance, transfer) for transfer in running]
+    def advance(self) -> bool:
+        """Takes every import a chunk further; True if one has more to do."""
+        with self._lock:
+            with self._database.reading() as reader:
+                running = storage.transfers_in_progress(reader, "import")
+            steps = [partial(self._advance, transfer) for transfer in running]
+            has_more = [self._complaints.attempt(step, "import") for step in steps]
+            return any(has_more)
 
     def _advance(self, transfer: Transfer) -> bool:
         if "files" not in transfer.state:
@@ -112,7 +120,8 @@ class Imports:
             self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
             return False
         counts = dict.fromkeys(("file", "line", "errors", "processed", "imported", "bytes"), 0)
-        self._save(transfer.changed(files=files, logged=0, **counts))
+        begun = transfer.changed(files=files, logged=0, **counts)
+        self._run(partial(save, begun), transfer)
         return True
 
     # --- A chunk ---
@@ -177,7 +186,7 @@ class Imports:
             storage.save_transfer(transaction, changed)
 
         try:
-            self._database.committer.run(work)
+            self._run(work, transfer)
         except BaseException:
             # What was read is read again.
             self._places.pop(transfer.arn, None)
@@ -186,36 +195,27 @@ class Imports:
     # --- The end ---
 
     def _finish(self, transfer: Transfer) -> None:
-        table = Table(storage.imported_definition(transfer))
         now = self._database.clock()
         ended = transfer.ended("COMPLETED", now, files=[])
         if transfer.state["errors"]:
             message = f"{INVALID_ITEMS} (They are in {log_path(transfer)}.)"
             failure = ("ItemValidationError", message)
             ended = transfer.ended("FAILED", now, files=[], failure=failure)
-
-        def work(transaction: Transaction) -> None:
-            self._database.catalogue.store(transaction, table)
-            storage.save_transfer(transaction, ended)
-
-        self._database.committer.run(work)
+        self._run(partial(storage.finish_import, self._database.catalogue, ended), transfer)
 
     def _fail(self, transfer: Transfer, code: str, message: str) -> None:
-        """Ends an import that read nothing, and takes the table's rows away."""
-        failed = transfer.ended("FAILED", self._database.clock(), failure=(code, message))
-        table = Table(storage.imported_definition(transfer))
+        """Ends an import that read nothing."""
+        ended = transfer.ended("FAILED", self._database.clock(), failure=(code, message))
+        self._run(partial(storage.give_up_import, self._database.catalogue, ended), transfer)
 
-        def work(transaction: Transaction) -> None:
-            for number in table.definition.numbers():
-                transaction.execute("DELETE FROM counts WHERE number = ?", (number,))
-            for rows in table.physical():
-                storage.discard(transaction, rows)
-            storage.save_transfer(transaction, failed)
+    def _run(self, work: Work[None], transfer: Transfer) -> None:
+        """Commits a step, unless another process has taken it meanwhile."""
 
-        self._database.committer.run(work)
+        def step(transaction: Transaction) -> None:
+            if storage.find_transfer(transaction.connection, "import", transfer.arn) == transfer:
+                work(transaction)
 
-    def _save(self, transfer: Transfer) -> None:
-        self._database.committer.run(partial(save, transfer))
+        self._database.committer.run(step)
 
 
 def save(transfer: Transfer, transaction: Transaction) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    batch, imports, insights, items, kinesis, policies, query, streams, tables, transact,
+    backups, batch, continuous_backups, exports, imports, insights, items, kinesis, policies, query,
+    streams, tables, transact,
 )
+from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.items import carry_out, get_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
@@ -38,9 +40,14 @@ READS: dict[str, Read] = {
     "DescribeKinesisStreamingDestination": kinesis.describe_kinesis_streaming_destination,
     "DescribeTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
     "UpdateTableReplicaAutoScaling": tables.refuse_replica_auto_scaling,
+    "DescribeExport": exports.describe_export,
+    "ListExports": exports.list_exports,
     "DescribeImport": imports.describe_import,
     "ListImports": imports.list_imports,
     "GetResourcePolicy": policies.get_resource_policy,
+    "DescribeContinuousBackups": continuous_backups.describe_continuous_backups,
+    "DescribeBackup": backups.describe_backup,
+    "ListBackups": backups.list_backups,
     "ListStreams": streams.list_streams,
     "DescribeStream": streams.describe_stream,
     "GetShardIterator": streams.get_shard_iterator,
@@ -63,14 +70,21 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "EnableKinesisStreamingDestination": kinesis.enable_kinesis_streaming_destination,
     "DisableKinesisStreamingDestination": kinesis.disable_kinesis_streaming_destination,
     "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
+    "ExportTableToPointInTime": exports.export_table_to_point_in_time,
     "ImportTable": imports.import_table,
     "PutResourcePolicy": policies.put_resource_policy,
     "DeleteResourcePolicy": policies.delete_resource_policy,
+    "UpdateContinuousBackups": continuous_backups.update_continuous_backups,
+    "RestoreTableToPointInTime": continuous_backups.restore_table_to_point_in_time,
+    "CreateBackup": backups.create_backup,
+    "DeleteBackup": backups.delete_backup,
+    "RestoreTableFromBackup": backups.restore_table_from_backup,
 }
 
 __all__ = [
     "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
-    "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start", "check_terms",
-    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_page",
-    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+    "TableChange", "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start",
+    "check_terms", "check_update", "create_backups", "find_index", "get_all", "get_item", "mode_of",
+    "position", "read_changes", "read_page", "read_selection", "read_start_key", "read_walk",
+    "values_given_by", "write_all",
 ]

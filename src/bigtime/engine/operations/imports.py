@@ -45,7 +45,7 @@ def import_table(database: Database, params: Params) -> Work[Response]:
     declared = new_table(params["TableCreationParameters"])
 
     def work(transaction: Transaction) -> Response:
-        known = transfer_pages.replayed(transaction, "import", params, "ClientToken")
+        known = transfer_pages.replayed(transaction, "import", params)
         if known is not None:
             if known.state["digest"] != transfer_pages.request_digest(params):
                 raise wire.ImportConflictException(CONFLICT)
@@ -57,8 +57,10 @@ def import_table(database: Database, params: Params) -> Work[Response]:
                 f"Subscriber limit exceeded: There is a limit of {MOST_AT_ONCE} concurrent imports"
             )
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
-        table = database.catalogue.lay_out(transaction, definition)
-        transfer = new_import(database, params, table.definition, transaction.now)
+        arn = f"{database.table_arn(definition.name)}/import/{export_id(transaction.now)}"
+        source = {"import": arn}
+        table = storage.begin_restore(database.catalogue, transaction, definition, source)
+        transfer = new_import(database, params, arn, table.definition, transaction.now)
         storage.add_transfer(transaction, transfer)
         return {"ImportTableDescription": description(database, transfer)}
 
@@ -81,9 +83,8 @@ def check_format(params: Params) -> None:
 
 
 def new_import(
-    database: Database, params: Params, table: storage.TableDefinition, now: float
+    database: Database, params: Params, arn: str, table: storage.TableDefinition, now: float
 ) -> Transfer:
-    arn = f"{database.table_arn(table.name)}/import/{export_id(now)}"
     state = {
         "asked": {name: params[name] for name in ASKED if name in params},
         "compression": params.get("InputCompressionType", "NONE"),

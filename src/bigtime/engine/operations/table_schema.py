@@ -20,6 +20,7 @@ PAIR: Final = 2
 # AWS: "Constraints in Amazon DynamoDB", "Secondary indexes"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MOST_PROJECTED: Final = 100
+MAX_TABLES: Final = 2_500
 MOST_LOCAL_INDEXES: Final = 5
 MOST_GLOBAL_INDEXES: Final = 20
 GREATEST_THROUGHPUT: Final = 1_000_000_000_000

@@ -13,14 +13,19 @@ from dataclasses import replace
 
 from bigtime import wire
 from bigtime.engine import storage
+from bigtime.engine.operations import backups
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
-from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
+from bigtime.engine.operations.table_schema import (
+    MAX_TABLES,
+    tagged_resource,
+    with_tags,
+    without_tags,
+)
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
-MAX_TABLES = 2_500
 DEFAULT_LIST = 100
 # What DeleteTable no longer tells of a table that is going.
 GONE_FIRST = (
@@ -50,11 +55,12 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 
 
 def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
-    """Refuses the name of a table that exists or is being imported, and one table too many."""
+    """Refuses the name of a table that exists or is being made, and one table too many."""
     names = database.catalogue.tables_for_writing()
-    if name in names or storage.transfers_in_progress(transaction.connection, "import", name):
+    restoring = {one.definition.name for one in storage.restores(transaction.connection)}
+    if name in names or name in restoring:
         raise wire.ResourceInUseException(f"Table already exists: {name}")
-    if len(names) >= MAX_TABLES:
+    if len(names) + len(restoring) >= MAX_TABLES:
         raise wire.LimitExceededException(
             f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
         )
@@ -71,7 +77,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        before = find_for_writing(database, name)
+        before = find_for_change(database, transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
         if before.stream and not (definition.stream and definition.stream.enabled):
             storage.close_stream(transaction, before.stream)
@@ -97,12 +103,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        if storage.transfers_in_progress(transaction.connection, "import", name):
-            raise wire.ResourceInUseException(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being created: {name}"
-            )
-        table = find_for_writing(database, name)
+        table = find_for_change(database, transaction, name)
         if table.definition.deletion_protected:
             raise wire.ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
@@ -111,7 +112,8 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         counts = database.catalogue.counts(transaction.connection, table)
         if table.stream:
             storage.close_stream(transaction, table.stream)
-        database.catalogue.remove(transaction, table)
+        kept = backups.keep_deleted(database, transaction, table)
+        database.catalogue.remove(transaction, table, kept=kept)
         answer = description_response(database, table, "DELETING", counts)
         for gone in GONE_FIRST:
             answer.pop(gone, None)
@@ -123,15 +125,14 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
 def describe_table(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
     database.catalogue.refresh()
+    table = database.catalogue.tables.get(name)
     with database.reading() as reader:
-        table, status = database.catalogue.tables.get(name), "ACTIVE"
-        if table is None:
-            # One that is being imported has no name in the catalogue yet.
-            running = storage.transfers_in_progress(reader, "import", name)
-            status = "CREATING"
-            table = Table(storage.imported_definition(running[0])) if running else None
-        counts = database.catalogue.counts(reader, existing_table(table, name))
-    return {"Table": description_response(database, existing_table(table, name), status, counts)}
+        restoring = storage.restoring_table(reader, name) if table is None else None
+        if restoring is not None:
+            return {"Table": description_response(database, restoring, "CREATING", {})}
+        table = existing_table(table, name)
+        counts = database.catalogue.counts(reader, table)
+    return {"Table": description_response(database, table, "ACTIVE", counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
@@ -139,9 +140,8 @@ def list_tables(database: Database, params: Params) -> Response:
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
     with database.reading() as reader:
-        imported = storage.transfers_in_progress(reader, "import")
-    known = {*database.catalogue.tables, *(transfer.table_name for transfer in imported)}
-    names = sorted(name for name in known if name > start)
+        restoring = {one.definition.name for one in storage.restores(reader)}
+    names = sorted(name for name in {*database.catalogue.tables, *restoring} if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:
         response["LastEvaluatedTableName"] = names[limit - 1]
@@ -257,6 +257,16 @@ def find(database: Database, name: str) -> Table:
 
 def find_for_writing(database: Database, name: str) -> Table:
     return existing_table(database.catalogue.tables_for_writing().get(name), name)
+
+
+def find_for_change(database: Database, transaction: Transaction, name: str) -> Table:
+    """The table to be changed or deleted; one that is still being restored is in use."""
+    table = database.catalogue.tables_for_writing().get(name)
+    if table is None and storage.restoring_table(transaction.connection, name):
+        raise wire.ResourceInUseException(
+            f"Attempt to change a resource which is still in use: Table is being created: {name}"
+        )
+    return existing_table(table, name)
 
 
 def existing_table(table: Table | None, name: str) -> Table:

@@ -23,11 +23,9 @@ def request_digest(params: Params) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def replayed(
-    transaction: Transaction, kind: TransferKind, params: Params, name: str
-) -> Transfer | None:
+def replayed(transaction: Transaction, kind: TransferKind, params: Params) -> Transfer | None:
     """What an earlier request with the same token asked for, within 8 hours."""
-    token = params.get(name)
+    token = params.get("ClientToken")
     if not token:
         return None
     since = transaction.settled - TOKEN_SECONDS
@@ -40,7 +38,7 @@ def page(
     """The transfers of a page, newest first, and the NextToken if there are more."""
     name = params.get("TableArn")
     table_name = None if name is None else database.table_name(name)
-    since = database.clock() - storage.KEPT_SECONDS
+    since = database.clock() - storage.LISTED_SECONDS
     with database.reading() as reader:
         found = storage.list_transfers(reader, kind, table_name, since)
     if "NextToken" in params:

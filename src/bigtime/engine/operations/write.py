@@ -3,8 +3,8 @@
 `PutItem`, `UpdateItem`, `DeleteItem`, a `ConditionCheck`, the actions of a batch and of a
 transaction, and the expiry of an item are all a `Write`. Planning reads the item, judges the
 condition and makes the new item, and may refuse; it changes nothing. Applying changes the base
-row, the entries of every index, the list of expiring items, the counts and the stream, and
-cannot refuse. So a group of writes is all planned before the first is applied.
+row, the entries of every index, the list of expiring items, the counts, the change log and the
+stream, and cannot refuse. So a group of writes is all planned before the first is applied.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import Index, Table, Transaction
+from bigtime.engine.storage import Index, Table, Transaction, collection_bytes, index_size
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
@@ -115,6 +115,9 @@ class Plan:
         if blob == self.blob:
             return
         self.apply_base(transaction, blob)
+        if table.log:
+            before = (self.id, write.partition, write.sort, self.old_size, self.blob)
+            transaction.execute(table.log_change, (transaction.now, *before))
         if self.indexes:
             entry_key = storage.base_key(write.partition, write.sort)
             for index in self.indexes:
@@ -206,19 +209,6 @@ class Plan:
             )
         if after is not None:
             transaction.execute(f"INSERT INTO {expiring} VALUES (?, ?)", (after, self.id))
-
-
-def collection_bytes(table: Table, item: Item | None, size: int) -> int:
-    """The bytes of an item and of its entries in the local indexes."""
-    local = (index for index in table.indexes if not index.is_global)
-    return size + sum(index_size(index, item, size) for index in local)
-
-
-def index_size(index: Index, item: Item | None, size: int) -> int:
-    """The bytes that an index shows of an item; nothing of one that it does not hold."""
-    if item is None or any(name not in item for name in index.own_names):
-        return 0
-    return index.view_size(item, size)
 
 
 # --- Item collections: all items of one partition of a table with local indexes -----------

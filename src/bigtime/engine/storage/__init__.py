@@ -13,7 +13,7 @@ from bigtime.engine.storage.definition import (
     expiry_second,
 )
 from bigtime.engine.storage.describe import (
-    WARM_ON_DEMAND, stream_arn, table_description, table_name, warm,
+    WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
 )
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
@@ -28,28 +28,60 @@ from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stream_log import (
-    RETENTION_SECONDS, append_record, close_stream, first_after, has_late_stamps, last_sequence,
-    mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
+    RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
+    rotate_shards, streams_to_trim, trim_stream,
 )
+from bigtime.engine.storage.table import (
+    QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
+)
+from bigtime.engine.storage.backup_file import (
+    BackupFileError, backup_path, read_backup,
+)
+from bigtime.engine.storage.change_log import (
+    Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
+)
+from bigtime.engine.storage.point_in_time import (
+    ItemRow, Moment, rows_at,
+)
+from bigtime.engine.storage.recovery import (
+    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, ensure_log, forget_table, keep_table, kept_tables,
+    logs_to_trim, recovery_window, tables_to_forget, with_window, without_needless_log,
+)
+from bigtime.engine.storage.restore import (
+    SUMMARY, Backup, Restore, add_backup, begin_restore, fill_restored, find_backup, list_backups,
+    unfinished_backups, remove_backup, restores, restoring_table, write_backup,
+)
+from bigtime.engine.storage.stamps import (
+    has_late_stamps, mend_stamps,
+)
+from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.transfers import (
-    KEPT_SECONDS, Status, Transfer, TransferKind, add_transfer, find_transfer, imported_definition,
-    list_transfers, same_token, save_transfer, transfers_in_progress,
+    LISTED_SECONDS, Status, Transfer, TransferKind, add_transfer, find_transfer, finish_export,
+    finish_import, give_up_import, imported_definition, list_transfers, same_token, save_transfer,
+    transfers_in_progress,
 )
-from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "FORMAT", "KEPT_SECONDS", "OLDEST_SECONDS", "QUICK_LENGTH",
-    "RETENTION_SECONDS", "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done",
-    "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute",
-    "KeyCodec", "LogLost", "Settings", "SortRange", "Status", "StreamDefinition", "Table",
-    "TableDefinition", "Throughput", "Transaction", "Transfer", "TransferKind", "UnreadableItem",
-    "UnreadableRecord", "Work", "add_transfer", "advance_backfill", "all_rows", "append_record",
-    "base_blobs", "base_key", "begin_backfill", "check_key_size", "check_key_value", "checkpoint",
-    "checksum_vfs", "close_stream", "compact", "discard", "discard_some", "expiry_second",
-    "explain", "find_transfer", "first_after", "has_late_stamps", "has_pages_to_return",
-    "imported_definition", "index_type_mismatch", "last_sequence", "list_transfers", "mend_stamps",
-    "open_stream", "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "same_token",
-    "save_transfer", "scrub", "scrub_file", "segment_range", "stream_arn", "streams_to_trim",
-    "table_description", "table_name", "tables_to_discard", "transfers_in_progress", "trim_stream",
-    "warm",
+    "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "KEPT_SECONDS", "LISTED_SECONDS",
+    "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS", "SUMMARY", "WARM_ON_DEMAND", "Backup",
+    "BackupFileError", "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database",
+    "Done", "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "ItemRow",
+    "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Restore", "Settings",
+    "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
+    "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Window",
+    "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
+    "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore", "changed_items",
+    "check_key_size", "check_key_value", "checkpoint", "checksum_vfs", "close_stream",
+    "collection_bytes", "compact", "discard", "discard_some", "ensure_log", "expiry_second",
+    "explain", "fill_restored", "find_backup", "find_transfer", "finish_export", "finish_import",
+    "first_after", "forget_table", "give_up_import", "has_late_stamps", "has_pages_to_return",
+    "imported_definition", "index_size", "index_type_mismatch", "keep_table", "kept_tables",
+    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
+    "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",
+    "read_changes", "recovery_window", "remove_backup", "restores", "restoring_table",
+    "return_pages", "rotate_shards", "rows_at", "same_token", "save_transfer", "scrub",
+    "scrub_file", "segment_range", "sequence_at", "stream_arn", "streams_to_trim", "table_arn",
+    "table_description", "table_name", "tables_to_discard", "tables_to_forget",
+    "transfers_in_progress", "trim_stream", "unfinished_backups", "unpin", "warm", "with_window",
+    "without_needless_log", "write_backup",
 ]

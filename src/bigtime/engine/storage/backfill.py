@@ -48,7 +48,7 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
     if table is None or (index is None and number != table.number):
         transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
         return False
-    rows = chunk_of_rows(transaction, table, position)
+    rows = chunk_of_rows(transaction.connection, table.rows, position)
     if index:
         fill_index(transaction, table, index, rows)
     else:
@@ -63,12 +63,12 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
     return False
 
 
-def chunk_of_rows(transaction: Transaction, table: Table, position: int) -> list[BaseRow]:
+def chunk_of_rows(connection: apsw.Connection, items: str, position: int) -> list[BaseRow]:
     """The next rows, few enough and small enough together not to keep the writer."""
     rows: list[BaseRow] = []
     size = 0
-    cursor = transaction.execute(
-        f"SELECT id, pk, sk, size, item FROM {table.rows} WHERE id > ? ORDER BY id LIMIT ?",
+    cursor = connection.execute(
+        f"SELECT id, pk, sk, size, item FROM {items} WHERE id > ? ORDER BY id LIMIT ?",
         (position, CHUNK),
     )
     for row in cursor:

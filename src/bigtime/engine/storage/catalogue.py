@@ -13,7 +13,7 @@ Another process may create, change or delete a table at any time. Three rules ke
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import apsw
@@ -120,11 +120,12 @@ class Catalogue:
         self.store(transaction, table)
         return table
 
-    def remove(self, transaction: Transaction, table: Table) -> None:
+    def remove(self, transaction: Transaction, table: Table, *, kept: Collection[str] = ()) -> None:
+        """Takes a table away with all its rows, but those that are to be kept."""
         transaction.execute("DELETE FROM tables WHERE name = ?", (table.name,))
         for number in table.definition.numbers():
             transaction.execute("DELETE FROM counts WHERE number = ?", (number,))
-        for rows in table.physical():
+        for rows in [name for name in table.physical() if name not in kept]:
             discard(transaction, rows)
         del self._writer_tables[table.name]
         self._changed(transaction)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.wire import Item, decimal
+
+CHANGE_LOG: Final = "ChangeLog"  # of a definition's notes
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
@@ -99,6 +101,12 @@ class TableDefinition:
 
     def index(self, name: str) -> IndexDefinition | None:
         return next((index for index in self.indexes if index.name == name), None)
+
+    @property
+    def change_log(self) -> int | None:
+        """The number of the log of the table's changes, while there is one."""
+        number: int | None = self.notes.get(CHANGE_LOG)
+        return number
 
     def numbers(self) -> Iterator[int]:
         """The numbers of everything in the file that belongs to this table."""

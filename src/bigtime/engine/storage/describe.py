@@ -69,6 +69,7 @@ def table_description(
         **stream(table, region, account),
         **encryption(table, region, account),
         **table_class(table),
+        **restore_summary(table.notes),
         "DeletionProtectionEnabled": table.deletion_protected,
         **on_demand(table.notes),
         "WarmThroughput": {
@@ -140,6 +141,11 @@ def table_class(table: TableDefinition) -> Response:
     if "TableClassUpdateDateTime" in table.notes:
         summary["LastUpdateDateTime"] = table.notes["TableClassUpdateDateTime"]
     return {"TableClassSummary": summary}
+
+
+def restore_summary(notes: Mapping[str, Any]) -> Response:
+    """Where a restored table comes from; it is shown for good."""
+    return {"RestoreSummary": notes["RestoreSummary"]} if "RestoreSummary" in notes else {}
 
 
 def on_demand(notes: Mapping[str, Any]) -> Response:

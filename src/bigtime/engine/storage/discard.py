@@ -15,10 +15,11 @@ from bigtime.engine.storage.file import Transaction, all_rows
 SMALL = 100
 
 # By the first letter of a name in the file: the columns that tell its rows apart, and how many
-# of them go at a time. Items and stream records may have 400 KB and more.
+# of them go at a time. Items, stream records and changes may have 400 KB and more.
 ROW_KEYS = {
     "t": ("id", 100),
     "s": ("sequence", 100),
+    "l": ("sequence", 100),
     "i": ("pk, sk, base_key", 1_000),
     "x": ("second, base", 1_000),
     "c": ("pk", 1_000),

@@ -7,6 +7,7 @@ only a later one, is refused with a sentence, and not a byte of it is changed.
 Format 1: tables, indexes, streams, tokens, counts.
 Format 2: pages may have checksums, and free pages go back to the disk. A file of format 1 keeps
 its pages as they are: `compact` rewrites them.
+Format 3: change logs, backups, restores, and deleted tables that are kept for a while.
 """
 
 from __future__ import annotations
@@ -20,11 +21,27 @@ import apsw
 from bigtime.engine.storage import checksums
 
 APPLICATION_ID: Final = 0x4269_5469  # "BiTi" in the header, so that `file` and doctor know it
-FORMAT: Final = 2
+FORMAT: Final = 3
 OLDEST_FORMAT: Final = 1
 INCREMENTAL: Final = 2  # of PRAGMA auto_vacuum
 
-SCHEMA: Final = """
+BACKUPS_SCHEMA: Final = """
+CREATE TABLE pins (id INTEGER PRIMARY KEY, log INTEGER NOT NULL, sequence INTEGER NOT NULL);
+CREATE TABLE kept_tables (
+    number INTEGER PRIMARY KEY, definition BLOB NOT NULL, deleted_at REAL NOT NULL
+);
+CREATE TABLE backups (
+    id TEXT PRIMARY KEY, table_name TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL,
+    created_at REAL NOT NULL, description BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX unfinished_backups ON backups (status) WHERE status != 'AVAILABLE';
+CREATE TABLE restores (
+    number INTEGER PRIMARY KEY, table_name TEXT UNIQUE NOT NULL, definition BLOB NOT NULL,
+    source BLOB NOT NULL
+);
+"""
+SCHEMA: Final = (
+    """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO settings VALUES ('catalogue version', 0), ('last number', 0);
 CREATE TABLE tables (name TEXT PRIMARY KEY, definition BLOB NOT NULL) WITHOUT ROWID;
@@ -46,6 +63,8 @@ CREATE TABLE shards (
     PRIMARY KEY (stream, id)
 ) WITHOUT ROWID;
 """
+    + BACKUPS_SCHEMA
+)
 WITH_CHECKSUMS: Final = "INSERT OR REPLACE INTO settings VALUES ('checksums', 1);"
 
 
@@ -115,6 +134,11 @@ def check_checksums(connection: apsw.Connection, path: Path) -> None:
         )
 
 
+def has_backups(connection: apsw.Connection) -> bool:
+    """Whether the file has the tables of format 3; one that is read-only may be older."""
+    return int(connection.pragma("user_version")) >= 3
+
+
 def has_checksums(connection: apsw.Connection) -> bool:
     row = connection.execute("SELECT value FROM settings WHERE name = 'checksums'").get
     return bool(row)
@@ -127,7 +151,15 @@ def allow_checksums(connection: apsw.Connection) -> None:
     """From 1 to 2: nothing lies differently, but who knows only 1 may not write any more."""
 
 
-UPGRADES: Final[dict[int, Callable[[apsw.Connection], None]]] = {1: allow_checksums}
+def add_backups(connection: apsw.Connection) -> None:
+    """From 2 to 3: who knows only 2 would change items and log nothing."""
+    connection.execute(BACKUPS_SCHEMA).fetchall()
+
+
+UPGRADES: Final[dict[int, Callable[[apsw.Connection], None]]] = {
+    1: allow_checksums,
+    2: add_backups,
+}
 """By the format that it starts from: the step to the next. It runs inside a transaction."""
 
 

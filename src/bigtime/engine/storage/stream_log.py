@@ -24,6 +24,7 @@ from bigtime.engine.storage.definition import StreamDefinition, TableDefinition
 from bigtime.engine.storage.discard import discard
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import HASH_SPACE
+from bigtime.engine.storage.stamps import first_later
 from bigtime.engine.storage.table import Table
 from bigtime.wire import Item, item_size
 
@@ -228,87 +229,5 @@ def trim_records(transaction: Transaction, number: int, oldest: float, limit: in
 
 def first_after(connection: apsw.Connection, number: int, moment: float, at_least: int = 0) -> int:
     """The first record from `at_least` on with a later stamp; the next to come, if none has."""
-    ends = all_rows(
-        connection,
-        f"SELECT * FROM (SELECT sequence, at FROM s{number} WHERE sequence >= ?"
-        " ORDER BY sequence LIMIT 1) UNION ALL"
-        f" SELECT * FROM (SELECT sequence, at FROM s{number} ORDER BY sequence DESC LIMIT 1)",
-        (at_least,),
-    )
-    # Mostly none is later, or all are.
-    if len(ends) < 2 or ends[1][1] <= moment:
-        return last_sequence(connection, number) + 1
-    (low, first), (high, _) = ends
-    if first > moment:
-        return int(low)
-    return search(connection, number, moment, int(low), int(high))
-
-
-def search(connection: apsw.Connection, number: int, moment: float, low: int, high: int) -> int:
-    """The boundary between `low`, whose stamp is not later, and `high`, whose stamp is.
-
-    It is mostly near `low`, so the steps begin small.
-    """
-    probe = f"SELECT at FROM s{number} WHERE sequence >= ? ORDER BY sequence LIMIT 1"
-    step = 1
-    while high - low > 1:
-        middle = min(low + step, (low + high) // 2)
-        stamp: float = connection.execute(probe, (middle,)).get
-        if stamp > moment:
-            high, step = middle, high
-        else:
-            low, step = middle, step * 2
-    return high
-
-
-# --- A clock that was ahead -----------------------------------------------------------------
-
-
-def has_late_stamps(reader: apsw.Connection, latest: float) -> bool:
-    """Whether the file has stamps that were given by a clock that was far ahead."""
-    small = (
-        "SELECT 1 FROM shards WHERE opened_at > ?1 UNION ALL"
-        " SELECT 1 FROM streams WHERE disabled_at > ?1 UNION ALL"
-        " SELECT 1 FROM tokens WHERE used_at > ?1 LIMIT 1"
-    )
-    if reader.execute(small, (latest,)).get is not None:
-        return True
-    numbers = all_rows(reader, "SELECT number FROM streams")
-    return any(last_stamp(reader, number) > latest for (number,) in numbers)
-
-
-def last_stamp(reader: apsw.Connection, number: int) -> float:
-    stamp: float | None = reader.execute(
-        f"SELECT at FROM s{number} ORDER BY sequence DESC LIMIT 1"
-    ).get
-    return 0.0 if stamp is None else stamp
-
-
-def mend_stamps(latest: float, transaction: Transaction, limit: int = 500) -> bool:
-    """Takes stamps of the future back to now, a chunk of records at a time; True if any was.
-
-    Else they would be kept until then, and so would all that comes after them.
-    """
-    changed = 0
-    for table, column in (
-        ("shards", "opened_at"),
-        ("streams", "disabled_at"),
-        ("tokens", "used_at"),
-    ):
-        transaction.execute(
-            f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (transaction.now, latest)
-        )
-        changed += transaction.connection.changes()
-    for (number,) in all_rows(transaction.connection, "SELECT number FROM streams"):
-        if last_stamp(transaction.connection, number) > latest:
-            first = first_after(transaction.connection, number, latest)
-            before: float | None = transaction.execute(
-                f"SELECT at FROM s{number} WHERE sequence < ? ORDER BY sequence DESC LIMIT 1",
-                (first,),
-            ).get
-            transaction.execute(
-                f"UPDATE s{number} SET at = ? WHERE sequence >= ? AND sequence < ?",
-                (max(transaction.now, before or 0.0), first, first + limit),
-            )
-            changed += transaction.connection.changes()
-    return changed > 0
+    found = first_later(connection, f"s{number}", moment, at_least)
+    return last_sequence(connection, number) + 1 if found is None else found

@@ -9,6 +9,7 @@ How it lies in the file (numbers are never used twice, so a name never means ano
   that outlives their items, so that a page can start after an item deleted meanwhile.
 - `x<n>` lists the items that expire, by second, while the table has a time to live.
 - `c<n>` has the size of each item collection, if the table has local indexes.
+- `l<n>` is the log of its changes, while something needs one: see `change_log`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from bigtime.engine.storage.change_log import append_statement
 from bigtime.engine.storage.definition import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.engine.storage.keys import (
     MAX_HASH_BYTES,
@@ -108,6 +110,8 @@ class Table:
         "insert",
         "key_names",
         "locate",
+        "log",
+        "log_change",
         "name",
         "number",
         "queries",
@@ -136,6 +140,9 @@ class Table:
         self.expiring = f"x{definition.number}"
         has_local = any(not index.is_global for index in definition.indexes)
         self.collections = f"c{definition.number}" if has_local else None
+        log = definition.change_log
+        self.log = None if log is None else f"l{log}"
+        self.log_change = append_statement(self.log) if self.log else ""
         self.fetch = f"SELECT size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.locate = f"SELECT id, size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
@@ -164,6 +171,8 @@ class Table:
             names.append(self.collections)
         if self.ttl_attribute:
             names.append(self.expiring)
+        if self.log:
+            names.append(self.log)
         return names
 
     def create_expiring(self) -> str:
@@ -217,6 +226,19 @@ class Table:
             if not text:
                 raise ValidationException(empty_index_key(attribute, index_name))
             check_index_key_size(attribute, text, index_name, is_hash=is_hash)
+
+
+def collection_bytes(table: Table, item: Item | None, size: int) -> int:
+    """The bytes of an item and of its entries in the local indexes."""
+    local = (index for index in table.indexes if not index.is_global)
+    return size + sum(index_size(index, item, size) for index in local)
+
+
+def index_size(index: Index, item: Item | None, size: int) -> int:
+    """The bytes that an index shows of an item; nothing of one that it does not hold."""
+    if item is None or any(name not in item for name in index.own_names):
+        return 0
+    return index.view_size(item, size)
 
 
 def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bool], ...]:

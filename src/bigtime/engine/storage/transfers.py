@@ -14,13 +14,18 @@ from typing import Any, Final, Literal, TypeAlias
 import apsw
 import orjson
 
+from bigtime.engine.storage import recovery
+from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.change_log import unpin
 from bigtime.engine.storage.definition import TableDefinition
 from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.restore import Restore, end_restore, give_up
+from bigtime.engine.storage.table import Table
 
 TransferKind: TypeAlias = Literal["export", "import"]
 Status: TypeAlias = Literal["IN_PROGRESS", "COMPLETED", "FAILED"]
 
-KEPT_SECONDS: Final = 90 * 24 * 3600.0
+LISTED_SECONDS: Final = 90 * 24 * 3600.0
 TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS transfers (arn TEXT PRIMARY KEY, kind TEXT NOT NULL,"
     " table_name TEXT NOT NULL, status TEXT NOT NULL, started_at REAL NOT NULL, token TEXT,"
@@ -50,7 +55,7 @@ class Transfer:
 
 def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
     transaction.execute(TABLE)
-    oldest = transaction.settled - KEPT_SECONDS
+    oldest = transaction.settled - LISTED_SECONDS
     transaction.execute(
         "DELETE FROM transfers WHERE started_at < ? AND status <> 'IN_PROGRESS'", (oldest,)
     )
@@ -98,9 +103,34 @@ def list_transfers(
     return sorted(found, key=lambda transfer: (transfer.started_at, transfer.arn), reverse=True)
 
 
+def finish_export(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Notes the end of an export, and lets go of the changes that it needed."""
+    save_transfer(transaction, ended)
+    for pin in ended.state["pins"]:
+        unpin(transaction, pin)
+    recovery.drop_needless_logs(catalogue, transaction)
+
+
+# --- Imports: their tables are made as restored ones are ------------------------------------
+
+
 def imported_definition(transfer: Transfer) -> TableDefinition:
     """The table that an import makes."""
     return TableDefinition.from_json(transfer.state["definition"].encode())
+
+
+def finish_import(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Gives the table its name."""
+    definition = imported_definition(ended)
+    end_restore(catalogue, Restore(definition, {}), transaction)
+    catalogue.store(transaction, Table(definition))
+    save_transfer(transaction, ended)
+
+
+def give_up_import(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Takes the table away again."""
+    give_up(catalogue, Restore(imported_definition(ended), {}), transaction)
+    save_transfer(transaction, ended)
 
 
 def select(reader: apsw.Connection, where: str, bindings: tuple[Any, ...]) -> list[Transfer]:

@@ -1,0 +1,359 @@
+"""On-demand backups: created, described, listed, deleted, and restored to a new table.
+
+CreateBackup fixes the moment: the backup has every write that was acknowledged before it and none
+that came after. The copy is made in the background, while the table is written on.
+
+A table deleted with point-in-time recovery leaves a system backup, for 35 days. It is no file: its
+items are still where they were.
+
+AWS: "Using on-demand backup and restore for DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-backup-and-restore.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations.continuous_backups import find_source, pinned, source_name
+from bigtime.engine.operations.restore_table import restored_definition, start_restore
+from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
+from bigtime.wire import Item, Params, Response
+
+DEFAULT_LIST: Final = 100
+UPPER_BOUND: Final = "TimeRangeUpperBound"
+FOREVER: Final = float("inf")
+ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:([^:]*):([^:]*):table/([^/]+)/backup/([^/]+)")
+IN_USE: Final = (
+    "There is another ongoing conflicting backup control plane operation on the table. "
+    "The backup is either being created, deleted or restored to a table."
+)
+
+
+def create_backup(database: Database, params: Params) -> Work[Response]:
+    name = source_name(database, params["TableName"])
+
+    def work(transaction: Transaction) -> Response:
+        backup = begin_backup(database, transaction, name, params["BackupName"])
+        return {"BackupDetails": details(database, backup)}
+
+    return work
+
+
+def create_backups(database: Database, names: Mapping[str, str]) -> Work[list[Response]]:
+    """Backups of several tables at one and the same moment: `names` has each backup's by table."""
+
+    def work(transaction: Transaction) -> list[Response]:
+        for table in names:
+            find_source(database, transaction, table)
+        found = [begin_backup(database, transaction, *each) for each in names.items()]
+        return [details(database, backup) for backup in found]
+
+    return work
+
+
+class TableChange(NamedTuple):
+    """A row of a table's change log: when it was, the item's key, and the item before."""
+
+    sequence: int
+    at: float
+    key: Item
+    before: Item | None
+
+
+def read_changes(database: Database, table_name: str, after: int, limit: int) -> list[TableChange]:
+    """The changes of a table after a sequence, in order, and fewer than `limit` if they are large.
+
+    There are none for a table that has no change log.
+    """
+    database.catalogue.refresh()
+    table = database.catalogue.table(database.table_name(table_name))
+    if table.log is None:
+        return []
+    with database.reading() as reader:
+        rows = storage.read_changes(reader, table.log, after, limit)
+    return [
+        TableChange(
+            row.sequence,
+            row.at,
+            table.codec.key(row.partition, row.sort),
+            None if row.item is None else orjson.loads(row.item),
+        )
+        for row in rows
+        if row.partition
+    ]
+
+
+def begin_backup(database: Database, transaction: Transaction, name: str, title: str) -> Backup:
+    """Pins the table's changes from now on, so that the housekeeper can copy what is there now."""
+    definition = find_source(database, transaction, name)
+    logged = storage.ensure_log(database.catalogue, transaction, definition)
+    table = database.catalogue.tables_for_writing()[name]
+    if logged is not definition:
+        table = database.catalogue.change(transaction, logged)
+    assert logged.change_log is not None and table.log is not None
+    sequence = storage.last_sequence_of(transaction.connection, table.log)
+    moment = Moment(table.number, logged.change_log, sequence)
+    return add_backup(
+        database,
+        transaction,
+        table,
+        {"name": title, **pinned(transaction, moment)},
+        kind="USER",
+        status="CREATING",
+    )
+
+
+def keep_deleted(database: Database, transaction: Transaction, table: Table) -> list[str]:
+    """The rows of a table that is being deleted that are to stay, for its system backup or for
+    a copy that is not finished yet.
+    """
+    log = table.definition.change_log
+    if log is None or table.log is None:
+        return []
+    storage.keep_table(transaction, table)
+    if storage.recovery_window(table.definition):
+        sequence = storage.last_sequence_of(transaction.connection, table.log)
+        add_backup(
+            database,
+            transaction,
+            table,
+            {
+                "name": f"{table.name}$DeletedTableBackup",
+                "table": table.number,
+                "moment": [table.number, log, sequence],
+                "expires_at": transaction.now + storage.KEPT_SECONDS,
+            },
+            kind="SYSTEM",
+            status="AVAILABLE",
+        )
+    return [table.rows, table.log]
+
+
+def add_backup(
+    database: Database,
+    transaction: Transaction,
+    table: Table,
+    about: dict[str, Any],
+    *,
+    kind: str,
+    status: str,
+) -> Backup:
+    transaction.write_counts()
+    transaction.counts.clear()
+    items, size = database.catalogue.counts(transaction.connection, table)[table.number]
+    backup = Backup(
+        id=f"{int(transaction.now * 1000):014d}-{token_hex(4)}",
+        table_name=table.name,
+        type=kind,
+        status=status,
+        created_at=round(transaction.now, 3),
+        description={
+            **about,
+            "definition": orjson.loads(table.definition.to_json()),
+            "items": items,
+            "bytes": size,
+        },
+    )
+    storage.add_backup(transaction, backup)
+    return backup
+
+
+# --- Describing -----------------------------------------------------------------------------
+
+
+def describe_backup(database: Database, params: Params) -> Response:
+    with database.reading() as reader:
+        backup = find(database, reader, params["BackupArn"])
+    return {"BackupDescription": description(database, backup)}
+
+
+def list_backups(database: Database, params: Params) -> Response:
+    limit = params.get("Limit", DEFAULT_LIST)
+    name = source_name(database, params["TableName"]) if "TableName" in params else None
+    with database.reading() as reader:
+        found = storage.list_backups(
+            reader,
+            after=params.get("ExclusiveStartBackupArn", "").rpartition("/")[2],
+            kind=params.get("BackupType", "USER"),
+            table_name=name,
+            between=(params.get("TimeRangeLowerBound", 0.0), params.get(UPPER_BOUND, FOREVER)),
+            limit=limit + 1,
+        )
+    response: Response = {
+        "BackupSummaries": [summary(database, backup) for backup in found[:limit]]
+    }
+    if len(found) > limit:
+        response["LastEvaluatedBackupArn"] = backup_arn(database, found[limit - 1])
+    return response
+
+
+def backup_arn(database: Database, backup: Backup) -> str:
+    table = storage.table_arn(backup.table_name, database.region, database.account)
+    return f"{table}/backup/{backup.id}"
+
+
+def details(database: Database, backup: Backup) -> Response:
+    expiry = backup.description.get("expires_at")
+    return {
+        "BackupArn": backup_arn(database, backup),
+        "BackupName": backup.description["name"],
+        "BackupSizeBytes": backup.description["bytes"],
+        "BackupStatus": backup.status,
+        "BackupType": backup.type,
+        "BackupCreationDateTime": backup.created_at,
+        **({} if expiry is None else {"BackupExpiryDateTime": expiry}),
+    }
+
+
+def summary(database: Database, backup: Backup) -> Response:
+    table = backup.description["definition"]
+    return {
+        "TableName": backup.table_name,
+        "TableId": table["id"],
+        "TableArn": storage.table_arn(backup.table_name, database.region, database.account),
+        **details(database, backup),
+    }
+
+
+def description(database: Database, backup: Backup) -> Response:
+    """A backup with its table as DescribeTable would show it, in the words of DescribeBackup."""
+    definition = backup.definition
+    counts = {definition.number: (backup.description["items"], backup.description["bytes"])}
+    table = storage.table_description(
+        definition,
+        status="ACTIVE",
+        counts=counts,
+        region=database.region,
+        account=database.account,
+    )
+    units = {
+        "ReadCapacityUnits": definition.throughput.read,
+        "WriteCapacityUnits": definition.throughput.write,
+    }
+    return {
+        "BackupDetails": details(database, backup),
+        "SourceTableDetails": {
+            "TableName": table["TableName"],
+            "TableId": table["TableId"],
+            "TableArn": table["TableArn"],
+            "TableSizeBytes": table["TableSizeBytes"],
+            "KeySchema": table["KeySchema"],
+            "TableCreationDateTime": table["CreationDateTime"],
+            "ProvisionedThroughput": units,
+            **({CEILINGS: table[CEILINGS]} if CEILINGS in table else {}),
+            "ItemCount": table["ItemCount"],
+            "BillingMode": definition.billing_mode,
+        },
+        "SourceTableFeatureDetails": features(backup, table),
+    }
+
+
+CEILINGS: Final = "OnDemandThroughput"
+LOCAL_INFO: Final = ("IndexName", "KeySchema", "Projection")
+GLOBAL_INFO: Final = (*LOCAL_INFO, "ProvisionedThroughput", CEILINGS)
+
+
+def features(backup: Backup, table: Response) -> Response:
+    definition = backup.definition
+    found: Response = {}
+    for member, shown in (
+        ("LocalSecondaryIndexes", LOCAL_INFO),
+        ("GlobalSecondaryIndexes", GLOBAL_INFO),
+    ):
+        if member in table:
+            found[member] = [index_info(index, shown) for index in table[member]]
+    if "StreamSpecification" in table:
+        found["StreamDescription"] = table["StreamSpecification"]
+    ttl = definition.ttl_attribute
+    found["TimeToLiveDescription"] = {
+        "TimeToLiveStatus": "ENABLED" if ttl else "DISABLED",
+        **({"AttributeName": ttl} if ttl else {}),
+    }
+    if "SSEDescription" in table:
+        found["SSEDescription"] = table["SSEDescription"]
+    return found
+
+
+def index_info(index: Response, shown: tuple[str, ...]) -> Response:
+    info = {name: index[name] for name in shown if name in index}
+    if "ProvisionedThroughput" in info:
+        units = info["ProvisionedThroughput"]
+        info["ProvisionedThroughput"] = {
+            name: units[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
+        }
+    return info
+
+
+# --- Deleting and restoring -----------------------------------------------------------------
+
+
+def delete_backup(database: Database, params: Params) -> Work[Response]:
+    def work(transaction: Transaction) -> Response:
+        backup = find(database, transaction.connection, params["BackupArn"])
+        refuse_if_in_use(transaction, backup)
+        gone = backup._replace(status="DELETED")
+        transaction.execute("UPDATE backups SET status = 'DELETED' WHERE id = ?", (backup.id,))
+        if backup.type == "SYSTEM":
+            # Its time is over: the housekeeper drops what was kept.
+            number = backup.description["table"]
+            transaction.execute("UPDATE kept_tables SET deleted_at = 0 WHERE number = ?", (number,))
+        return {"BackupDescription": description(database, gone)}
+
+    return work
+
+
+def refuse_if_in_use(transaction: Transaction, backup: Backup) -> None:
+    running = storage.restores(transaction.connection)
+    used = backup.status == "CREATING" or any(
+        each.source.get("backup") == backup.id for each in running
+    )
+    if used:
+        raise wire.BackupInUseException(IN_USE)
+
+
+def restore_table_from_backup(database: Database, params: Params) -> Work[Response]:
+    def work(transaction: Transaction) -> Response:
+        backup = find(database, transaction.connection, params["BackupArn"])
+        if backup.status == "CREATING":
+            raise wire.BackupInUseException(IN_USE)
+        summary = {
+            "SourceBackupArn": params["BackupArn"],
+            "SourceTableArn": storage.table_arn(
+                backup.table_name, database.region, database.account
+            ),
+            "RestoreDateTime": backup.created_at,
+            "RestoreInProgress": True,
+        }
+        definition = restored_definition(backup.definition, params, summary, transaction.now)
+
+        def origin() -> dict[str, Any]:
+            if backup.type == "SYSTEM":
+                return pinned(transaction, backup.moment)
+            if not storage.backup_path(database.file.path, backup.id).is_file():
+                raise not_found(params["BackupArn"])
+            return {"backup": backup.id}
+
+        return {"TableDescription": start_restore(database, transaction, definition, origin)}
+
+    return work
+
+
+def find(database: Database, connection: Any, arn: str) -> Backup:
+    named = ARN.fullmatch(arn)
+    if named is None:
+        raise wire.ValidationException(f"Invalid BackupArn: {arn}")
+    backup = storage.find_backup(connection, named[4])
+    if backup is None or backup_arn(database, backup) != arn:
+        raise not_found(arn)
+    return backup
+
+
+def not_found(arn: str) -> wire.BackupNotFoundException:
+    return wire.BackupNotFoundException(f"Backup not found: {arn}")

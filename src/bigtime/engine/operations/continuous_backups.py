@@ -1,0 +1,190 @@
+"""Point-in-time recovery: switched on and off, described, and used to restore a table.
+
+A table can be restored to any of its commits, to the fraction of a second; the latest moment is
+now, where AWS is some minutes behind. A deleted table that had point-in-time recovery can be
+restored for 35 days, by its ARN or by its system backup.
+
+AWS: "Point-in-time backups for DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-recovery.html
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations.restore_table import restored_definition, start_restore
+from bigtime.engine.storage import Database, Moment, TableDefinition, Transaction, Window, Work
+from bigtime.wire import Params, Response, ValidationException
+
+DEFAULT_DAYS: Final = 35
+WRONG_TIME: Final = (
+    "An invalid restore time was specified. RestoreDateTime must be between "
+    "EarliestRestorableDateTime and LatestRestorableDateTime."
+)
+
+
+def update_continuous_backups(database: Database, params: Params) -> Work[Response]:
+    name = source_name(database, params["TableName"])
+    wanted = params["PointInTimeRecoverySpecification"]
+    days = wanted.get("RecoveryPeriodInDays", DEFAULT_DAYS)
+
+    def work(transaction: Transaction) -> Response:
+        definition = find_source(database, transaction, name)
+        if wanted["PointInTimeRecoveryEnabled"]:
+            window = new_window(storage.recovery_window(definition), days, transaction.now)
+            changed = storage.with_window(definition, window)
+            changed = storage.ensure_log(database.catalogue, transaction, changed)
+        else:
+            changed = storage.with_window(definition, None)
+            changed = storage.without_needless_log(transaction, changed)
+        if changed != definition:
+            database.catalogue.change(transaction, changed)
+        return {"ContinuousBackupsDescription": description(changed, transaction.now)}
+
+    return work
+
+
+def new_window(before: Window | None, days: int, now: float) -> Window:
+    """A longer window does not bring back what the shorter one has given up."""
+    if before is None:
+        return Window(now, days)
+    if before.days == days:
+        return before
+    return Window(Window(before.earliest(now), days).earliest(now), days)
+
+
+def describe_continuous_backups(database: Database, params: Params) -> Response:
+    name = source_name(database, params["TableName"])
+    database.catalogue.refresh()
+    table = database.catalogue.tables.get(name)
+    if table is None:
+        with database.reading() as reader:
+            table = storage.restoring_table(reader, name)
+    if table is None:
+        raise no_table(name)
+    return {"ContinuousBackupsDescription": description(table.definition, database.clock())}
+
+
+def description(definition: TableDefinition, now: float) -> Response:
+    window = storage.recovery_window(definition)
+    recovery: Response = {"PointInTimeRecoveryStatus": "DISABLED"}
+    if window is not None:
+        recovery = {
+            "PointInTimeRecoveryStatus": "ENABLED",
+            "RecoveryPeriodInDays": window.days,
+            "EarliestRestorableDateTime": window.earliest(now),
+            "LatestRestorableDateTime": now,
+        }
+    return {"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery}
+
+
+# --- Restoring ------------------------------------------------------------------------------
+
+
+def restore_table_to_point_in_time(database: Database, params: Params) -> Work[Response]:
+    given = params.get("SourceTableName") or params.get("SourceTableArn")
+    if given is None:
+        raise ValidationException(
+            "Either SourceTableName or SourceTableArn must be specified in the request."
+        )
+    name = source_name(database, given)
+    takes_latest = params.get("UseLatestRestorableTime", False)
+    if takes_latest == ("RestoreDateTime" in params):
+        raise ValidationException(
+            "Either RestoreDateTime or UseLatestRestorableTime must be specified, but not both."
+        )
+
+    def work(transaction: Transaction) -> Response:
+        source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
+        summary = {
+            "SourceTableArn": storage.table_arn(name, database.region, database.account),
+            "RestoreDateTime": source.at,
+            "RestoreInProgress": True,
+        }
+        definition = restored_definition(source.definition, params, summary, transaction.now)
+        origin = partial(pinned, transaction, source.moment)
+        return {"TableDescription": start_restore(database, transaction, definition, origin)}
+
+    return work
+
+
+class Source(NamedTuple):
+    """A table at a moment: its present definition, the time, and the last change until then."""
+
+    definition: TableDefinition
+    at: float
+    moment: Moment
+
+
+def find_moment(
+    database: Database, transaction: Transaction, name: str, at: float | None
+) -> Source:
+    """The table at that time, or at the latest there is; raises what AWS answers if it cannot be.
+
+    Whoever reads it later pins its moment in the same transaction.
+    """
+    definition, deleted_at = restorable(database, transaction, name)
+    window, log = storage.recovery_window(definition), definition.change_log
+    if window is None or log is None:
+        raise wire.PointInTimeRecoveryUnavailableException(
+            f"Point in time recovery is not enabled for table '{name}'"
+        )
+    latest = transaction.now if deleted_at is None else min(deleted_at, transaction.now)
+    if at is not None and not window.earliest(transaction.now) <= at <= latest:
+        raise wire.InvalidRestoreTimeException(WRONG_TIME)
+    connection, rows = transaction.connection, f"l{log}"
+    sequence = (
+        storage.last_sequence_of(connection, rows)
+        if at is None
+        else storage.sequence_at(connection, rows, at)
+    )
+    moment = Moment(definition.number, log, sequence)
+    return Source(definition, latest if at is None else float(at), moment)
+
+
+def pinned(transaction: Transaction, moment: Moment) -> dict[str, Any]:
+    """Where a restored table's items are, with the pin that keeps them there."""
+    return {"moment": list(moment), "pin": storage.pin(transaction, moment.log, moment.sequence)}
+
+
+def restorable(
+    database: Database, transaction: Transaction, name: str
+) -> tuple[TableDefinition, float | None]:
+    """The table of that name, or the one deleted last, with the time of its deletion."""
+    table = database.catalogue.tables_for_writing().get(name)
+    if table is not None:
+        return table.definition, None
+    for kept in storage.kept_tables(transaction.connection):
+        if kept.definition.name == name and storage.recovery_window(kept.definition):
+            return kept.definition, kept.deleted_at
+    raise no_table(name)
+
+
+# --- Names ----------------------------------------------------------------------------------
+
+
+def source_name(database: Database, name_or_arn: str) -> str:
+    """The name of a table that is given by its name or by its ARN, which must be ours."""
+    try:
+        return database.table_name(name_or_arn)
+    except wire.ResourceNotFoundException:
+        raise no_table(name_or_arn) from None
+
+
+def find_source(database: Database, transaction: Transaction, name: str) -> TableDefinition:
+    """The table as it is now; one that is still being restored cannot be backed up yet."""
+    table = database.catalogue.tables_for_writing().get(name)
+    if table is None and storage.restoring_table(transaction.connection, name):
+        raise wire.ContinuousBackupsUnavailableException(
+            f"Backups are being enabled for the table: {name}. Please retry later"
+        )
+    if table is None:
+        raise no_table(name)
+    return table.definition
+
+
+def no_table(name: str) -> wire.TableNotFoundException:
+    return wire.TableNotFoundException(f"Table not found: {name}")

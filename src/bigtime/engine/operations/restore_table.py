@@ -1,0 +1,178 @@
+"""The definition of a restored table: what it has from its source, and what a request overrides.
+
+It has the keys, the indexes, the billing mode, the throughput, the class and the encryption. It
+has no tags, no stream, no time to live, no policies, no deletion protection and no point-in-time
+recovery: those must be set up again.
+
+AWS: "Restoring a table from a backup", "Restore a table in DynamoDB"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_restores.html
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations import table_schema
+from bigtime.engine.operations.create_table import check_index_throughput
+from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, Transaction
+from bigtime.wire import Params, Response
+
+MOST_RESTORES: Final = 50
+CEILINGS: Final = "OnDemandThroughput"
+
+
+def start_restore(
+    database: Database,
+    transaction: Transaction,
+    definition: TableDefinition,
+    origin: Callable[[], dict[str, Any]],
+) -> Response:
+    """Begins to fill a new table; `origin` says from where, once nothing can be refused any more.
+
+    Any number of users can execute up to 50 concurrent restores in a given account (AWS:
+    "RestoreTableFromBackup").
+    """
+    connection, name = transaction.connection, definition.name
+    running = storage.restores(connection)
+    if any(restore.definition.name == name for restore in running):
+        raise wire.TableInUseException(
+            "A target table with the specified name is either being created or deleted: " + name
+        )
+    names = database.catalogue.tables_for_writing()
+    if name in names:
+        raise wire.TableAlreadyExistsException(f"Table already exists: {name}")
+    if len(running) >= MOST_RESTORES:
+        raise wire.LimitExceededException(
+            f"Subscriber limit exceeded: There is a limit of {MOST_RESTORES} concurrent restores"
+        )
+    if len(names) + len(running) >= table_schema.MAX_TABLES:
+        raise wire.LimitExceededException(
+            "Subscriber limit exceeded: There is a limit of "
+            f"{table_schema.MAX_TABLES} tables per subscriber"
+        )
+    table = storage.begin_restore(database.catalogue, transaction, definition, origin())
+    return storage.table_description(
+        table.definition,
+        status="CREATING",
+        counts={},
+        region=database.region,
+        account=database.account,
+    )
+
+
+def restored_definition(
+    source: TableDefinition, params: Params, summary: Response, now: float
+) -> TableDefinition:
+    """The new table; `summary` is what DescribeTable will say of where it comes from."""
+    on_demand = params.get("BillingModeOverride", source.billing_mode) == table_schema.ON_DEMAND
+    restored = replace(
+        source,
+        name=params["TargetTableName"],
+        indexes=restored_indexes(source, params, on_demand=on_demand),
+        billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
+        throughput=restored_throughput(source, params, on_demand=on_demand),
+        deletion_protected=False,
+        sse=restored_encryption(source, params),
+        stream=None,
+        ttl_attribute=None,
+        tags={},
+        id=str(uuid.uuid4()),
+        created_at=round(now, 3),
+        number=0,
+        notes=restored_notes(source, params, summary, on_demand=on_demand),
+    )
+    used = set(table_schema.key_names(restored))
+    attributes = tuple(each for each in source.attributes if each.name in used)
+    return replace(restored, attributes=attributes)
+
+
+def restored_throughput(
+    source: TableDefinition, params: Params, *, on_demand: bool
+) -> storage.Throughput:
+    units = params.get("ProvisionedThroughputOverride")
+    if units is None and not on_demand and source.billing_mode == "PROVISIONED":
+        return source.throughput
+    declared = {} if units is None else {"ProvisionedThroughput": units}
+    table_schema.check_table_throughput(declared, on_demand=on_demand)
+    return table_schema.throughput(units)
+
+
+def restored_encryption(source: TableDefinition, params: Params) -> dict[str, Any] | None:
+    if "SSESpecificationOverride" not in params:
+        return source.sse
+    return table_schema.encryption(params["SSESpecificationOverride"])
+
+
+def restored_notes(
+    source: TableDefinition, params: Params, summary: Response, *, on_demand: bool
+) -> dict[str, Any]:
+    notes: dict[str, Any] = {storage.SUMMARY: summary}
+    ceilings = params.get("OnDemandThroughputOverride")
+    if ceilings is not None:
+        if not on_demand:
+            table_schema.refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
+        notes[CEILINGS] = table_schema.on_demand_ceilings(ceilings, "table")
+    elif on_demand and CEILINGS in source.notes:
+        notes[CEILINGS] = source.notes[CEILINGS]
+    return notes
+
+
+# --- Indexes --------------------------------------------------------------------------------
+
+
+def restored_indexes(
+    source: TableDefinition, params: Params, *, on_demand: bool
+) -> tuple[IndexDefinition, ...]:
+    """The indexes of the source, or those of them that the request lists."""
+    defined = {attribute.name: attribute for attribute in source.attributes}
+    key = table_schema.KeySchema((source.hash_key,), source.key_attributes[1:])
+    local = params.get("LocalSecondaryIndexOverride")
+    globally = params.get("GlobalSecondaryIndexOverride")
+    chosen: list[IndexDefinition] = []
+    if local is None:
+        chosen += [index for index in source.indexes if not index.is_global]
+    else:
+        chosen += matching(source, [table_schema.local_index(each, key, defined) for each in local])
+    if globally is None:
+        chosen += [
+            unlimited(index, source, on_demand=on_demand)
+            for index in source.indexes
+            if index.is_global
+        ]
+    else:
+        for each in globally:
+            check_index_throughput(each, on_demand=on_demand)
+        chosen += matching(source, [table_schema.global_index(each, defined) for each in globally])
+    table_schema.check_indexes_together(chosen)
+    return tuple(replace(index, number=0, building=False) for index in chosen)
+
+
+def matching(
+    source: TableDefinition, declared: Sequence[IndexDefinition]
+) -> Sequence[IndexDefinition]:
+    """Indexes may be left out; one that the source has not cannot be added."""
+    for index in declared:
+        known = source.index(index.name)
+        same = known and replace(known, throughput=index.throughput, number=0, building=False)
+        if same != index:
+            table_schema.invalid(
+                f"Index {index.name} does not match an existing secondary index of the source table"
+            )
+    return declared
+
+
+def unlimited(
+    index: IndexDefinition, source: TableDefinition, *, on_demand: bool
+) -> IndexDefinition:
+    """A global index with the throughput that its table's billing mode calls for."""
+    if on_demand:
+        return replace(index, throughput=storage.Throughput())
+    if source.billing_mode != "PROVISIONED":
+        table_schema.invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+    return index

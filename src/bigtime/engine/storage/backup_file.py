@@ -1,0 +1,166 @@
+"""A backup: the items of one table at one moment, in a file of its own.
+
+It lies in the folder `<data file>-backups`, named after the backup. After a line that says what it
+is come frames: four bytes of length, sixteen of checksum, and the frame itself, compressed. The
+first one describes the table, the last one counts the items, those between hold items. Each
+checksum covers the one before it, so that a frame that is missing or in another's place is noticed
+like a changed byte, and a file that was cut off lacks its last frame.
+
+A file is written under another name, synced, and renamed when it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+
+import orjson
+
+from bigtime.engine.storage.compact import sync
+from bigtime.engine.storage.point_in_time import ItemRow
+
+MAGIC: Final = b"bigtime backup 1\n"
+FRAME: Final = struct.Struct(">I16s")
+ROW: Final = struct.Struct(">IIII")
+LARGEST_FRAME: Final = 64 * 1024 * 1024
+QUICKLY: Final = 1  # the level of compression
+
+
+class BackupFileError(Exception):
+    """A backup is not there, or not whole; the message says which."""
+
+
+def backup_path(data: Path, id: str) -> Path:
+    return data.with_name(data.name + "-backups") / f"{id}.backup"
+
+
+def checksum(before: bytes, frame: bytes) -> bytes:
+    return blake2b(frame, key=before, digest_size=16).digest()
+
+
+class BackupWriter:
+    """Writes one backup; without `finish` nothing is left of it."""
+
+    def __init__(self, path: Path, description: dict[str, Any]) -> None:
+        self.path = path
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        for left in path.parent.glob(f"{path.stem}.*.part"):
+            left.unlink(missing_ok=True)
+        self._part = path.with_suffix(f".{token_hex(4)}.part")
+        handle = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._file: BinaryIO = os.fdopen(handle, "wb")
+        self._checksum = b""
+        self._items = self._bytes = 0
+        self._file.write(MAGIC)
+        self._frame(orjson.dumps(description))
+
+    def add(self, rows: Iterable[ItemRow]) -> None:
+        parts: list[bytes] = []
+        for partition, sort, size, item in rows:
+            parts += (ROW.pack(len(partition), len(sort), size, len(item)), partition, sort, item)
+            self._items += 1
+            self._bytes += size
+        if parts:
+            self._frame(b"".join(parts))
+
+    def finish(self, *, is_synced: bool) -> None:
+        """Ends the file and puts it in its place."""
+        self._frame(orjson.dumps({"items": self._items, "bytes": self._bytes}))
+        self._file.flush()
+        if is_synced:
+            os.fsync(self._file.fileno())
+        self._part.rename(self.path)
+        if is_synced:
+            sync(self.path.parent)
+
+    def _frame(self, content: bytes) -> None:
+        frame = zlib.compress(content, QUICKLY)
+        self._checksum = checksum(self._checksum, frame)
+        self._file.write(FRAME.pack(len(frame), self._checksum))
+        self._file.write(frame)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        self._part.unlink(missing_ok=True)
+
+
+def read_backup(path: Path) -> Iterator[list[ItemRow]]:
+    """The items of a backup, in chunks; a `BackupFileError` where it is not as it was written."""
+    frames = read_frames(path)
+    next(frames)
+    items = 0
+    content = next(frames)
+    for following in frames:
+        rows = unpack(content)
+        items += len(rows)
+        yield rows
+        content = following
+    if orjson.loads(content)["items"] != items:
+        raise BackupFileError(f"{path} has another number of items than it says.")
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """What a backup says of its table, by the first frame alone."""
+    description: dict[str, Any] = orjson.loads(next(read_frames(path)))
+    return description
+
+
+def read_frames(path: Path) -> Iterator[bytes]:
+    """The frames of a file, each compared with its checksum; the last one must be there."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise BackupFileError(f"{path} cannot be read: {error.strerror}.") from error
+    with file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise BackupFileError(f"{path} is no backup that this version can read.")
+        before, frame, count = b"", b"", 0
+        while header := file.read(FRAME.size):
+            if count:
+                yield zlib.decompress(frame)
+            length, said = FRAME.unpack(header) if len(header) == FRAME.size else (0, b"")
+            frame = file.read(min(length, LARGEST_FRAME))
+            before = checksum(before, frame)
+            if before != said:
+                raise BackupFileError(f"{path} is damaged in frame {count + 1}.")
+            count += 1
+        content = zlib.decompress(frame) if count > 1 else b""
+        if not is_end(content):
+            raise BackupFileError(f"{path} is not whole: its end is missing.")
+        yield content
+
+
+def is_end(content: bytes) -> bool:
+    try:
+        return set(orjson.loads(content)) == {"items", "bytes"}
+    except (orjson.JSONDecodeError, TypeError):
+        return False
+
+
+def unpack(content: bytes) -> list[ItemRow]:
+    rows: list[ItemRow] = []
+    position = 0
+    while position < len(content):
+        partition, sort, size, item = ROW.unpack_from(content, position)
+        start = position + ROW.size
+        cuts = start + partition, start + partition + sort, start + partition + sort + item
+        rows.append(
+            (content[start : cuts[0]], content[cuts[0] : cuts[1]], size, content[cuts[1] : cuts[2]])
+        )
+        position = cuts[2]
+    return rows

@@ -1,0 +1,268 @@
+"""Filling a restored table, and writing backups: copies that go on in the background.
+
+Each is a row in the file and a generator that does it, a chunk at a time. A process that dies
+leaves the row, and the next begins anew: a backup is written from its start, since what was pinned
+is still there, and a restored table takes in only what it lacks. Nobody sees it until it is full.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import apsw
+import orjson
+
+from bigtime.engine.storage import backup_file, change_log, recovery
+from bigtime.engine.storage.backfill import BaseRow, fill_index, readable
+from bigtime.engine.storage.backup_file import BackupFileError, BackupWriter, backup_path
+from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.database import Database
+from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.discard import discard
+from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.format import has_backups
+from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
+from bigtime.engine.storage.scrub import recount
+from bigtime.engine.storage.table import Table, collection_bytes
+
+log = logging.getLogger("bigtime.engine")
+
+SUMMARY: Final = "RestoreSummary"  # of a definition's notes
+
+
+# --- Backups --------------------------------------------------------------------------------
+
+
+class Backup(NamedTuple):
+    """A row of the file's backups. Its description has the table, and where its items are."""
+
+    id: str
+    table_name: str
+    type: str
+    status: str
+    created_at: float
+    description: dict[str, Any]
+
+    @property
+    def definition(self) -> TableDefinition:
+        return TableDefinition.from_json(orjson.dumps(self.description["definition"]))
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(*self.description["moment"])
+
+
+COLUMNS: Final = "id, table_name, type, status, created_at, description"
+
+
+def list_backups(
+    connection: apsw.Connection,
+    *,
+    after: str,
+    kind: str,
+    table_name: str | None,
+    between: tuple[float, float],
+    limit: int,
+) -> list[Backup]:
+    """The backups that fit, the oldest first: their ids begin with the time."""
+    if not has_backups(connection):
+        return []
+    query = (
+        f"SELECT {COLUMNS} FROM backups WHERE id > ?1 AND status != 'DELETED'"
+        " AND ?2 IN (type, 'ALL') AND (?3 IS NULL OR table_name = ?3)"
+        " AND created_at >= ?4 AND created_at < ?5 ORDER BY id LIMIT ?6"
+    )
+    bindings = (after, kind, table_name, *between, limit)
+    return [read_backup_row(row) for row in all_rows(connection, query, bindings)]
+
+
+def find_backup(connection: apsw.Connection, id: str) -> Backup | None:
+    if not has_backups(connection):
+        return None
+    query = f"SELECT {COLUMNS} FROM backups WHERE id = ? AND status != 'DELETED'"
+    return next((read_backup_row(row) for row in all_rows(connection, query, (id,))), None)
+
+
+def read_backup_row(row: tuple[Any, ...]) -> Backup:
+    id, table_name, type, status, created_at, description = row
+    return Backup(id, table_name, type, status, created_at, orjson.loads(description))
+
+
+def unfinished_backups(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """The status and id of those that are being created or deleted."""
+    query = "SELECT status, id FROM backups WHERE status != 'AVAILABLE'"
+    return [(status, id) for status, id in all_rows(connection, query)]
+
+
+def add_backup(transaction: Transaction, backup: Backup) -> None:
+    transaction.execute(
+        "INSERT INTO backups VALUES (?, ?, ?, ?, ?, ?)",
+        (*backup[:5], orjson.dumps(backup.description)),
+    )
+
+
+def write_backup(database: Database, id: str) -> Iterator[None]:
+    """Copies what a backup has pinned into its file."""
+    with database.reading() as reader:
+        backup = find_backup(reader, id)
+    if backup is None or backup.status != "CREATING":
+        return
+    file = database.file
+    with BackupWriter(backup_path(file.path, id), backup.description) as writer:
+        for rows in rows_at(file, backup.moment):
+            writer.add(rows)
+            yield
+        writer.finish(is_synced=file.syncs)
+    database.committer.run(partial(finish_backup, database.catalogue, backup))
+
+
+def finish_backup(catalogue: Catalogue, backup: Backup, transaction: Transaction) -> None:
+    transaction.execute("UPDATE backups SET status = 'AVAILABLE' WHERE id = ?", (backup.id,))
+    change_log.unpin(transaction, backup.description["pin"])
+    recovery.drop_needless_logs(catalogue, transaction)
+
+
+def remove_backup(database: Database, id: str) -> Iterator[None]:
+    """Deletes the file of a backup that was deleted, and then its row."""
+    backup_path(database.file.path, id).unlink(missing_ok=True)
+    database.committer.run(
+        lambda transaction: transaction.execute("DELETE FROM backups WHERE id = ?", (id,)).close()
+    )
+    return
+    yield
+
+
+# --- Restores -------------------------------------------------------------------------------
+
+
+class Restore(NamedTuple):
+    """A table that is being filled: from the file of a backup, or from a moment of a table."""
+
+    definition: TableDefinition
+    source: dict[str, Any]
+
+
+def restores(connection: apsw.Connection) -> list[Restore]:
+    if not has_backups(connection):
+        return []
+    query = "SELECT definition, source FROM restores ORDER BY number"
+    return [
+        Restore(TableDefinition.from_json(text), orjson.loads(source))
+        for text, source in all_rows(connection, query)
+    ]
+
+
+def restoring_table(connection: apsw.Connection, name: str) -> Table | None:
+    """The table of that name that is still being restored."""
+    found = (each.definition for each in restores(connection) if each.definition.name == name)
+    return next((Table(definition) for definition in found), None)
+
+
+def begin_restore(
+    catalogue: Catalogue,
+    transaction: Transaction,
+    definition: TableDefinition,
+    source: dict[str, Any],
+) -> Table:
+    """Makes an empty table that the housekeeper fills, under a name that is free."""
+    table = catalogue.lay_out(transaction, definition)
+    transaction.execute(
+        "INSERT INTO restores VALUES (?, ?, ?, ?)",
+        (table.number, table.name, table.definition.to_json(), orjson.dumps(source)),
+    )
+    return table
+
+
+def fill_restored(database: Database, number: int) -> Iterator[None]:
+    """Takes in the items of a restored table, and gives the table its name when all are there."""
+    with database.reading() as reader:
+        found = [each for each in restores(reader) if each.definition.number == number]
+    if not found:
+        return
+    restore = found[0]
+    table = Table(restore.definition)
+    try:
+        for rows in source_rows(database, restore.source):
+            database.committer.run(partial(insert_rows, table, rows))
+            yield
+    except BackupFileError as error:
+        log.error("the restore of %s was given up: %s", table.name, error)
+        database.committer.run(partial(give_up, database.catalogue, restore))
+        return
+    database.committer.run(partial(finish_restore, database.catalogue, restore))
+
+
+def source_rows(database: Database, source: dict[str, Any]) -> Iterator[list[ItemRow]]:
+    if "backup" in source:
+        return backup_file.read_backup(backup_path(database.file.path, source["backup"]))
+    return rows_at(database.file, Moment(*source["moment"]))
+
+
+def insert_rows(table: Table, rows: list[ItemRow], transaction: Transaction) -> None:
+    """Adds the items that the table lacks, with their entries in its indexes."""
+    if not is_restoring(transaction, table.number):
+        return  # another process has finished it meanwhile
+    insert = f"INSERT OR IGNORE INTO {table.rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
+    if not table.indexes:
+        transaction.connection.executemany(insert, rows)
+        return
+    added: list[BaseRow] = []
+    for row in rows:
+        transaction.execute(insert, row)
+        if transaction.connection.changes():
+            added.append((transaction.connection.last_insert_rowid(), *row))
+    for index in table.indexes:
+        fill_index(transaction, table, index, added)
+    if table.collections:
+        fill_collections(transaction, table, added)
+
+
+def fill_collections(transaction: Transaction, table: Table, rows: list[BaseRow]) -> None:
+    add = (
+        f"INSERT INTO {table.collections} VALUES (?, ?)"
+        " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes"
+    )
+    for (_, partition, _, size, _), item in readable(table, rows):
+        transaction.execute(add, (partition, collection_bytes(table, item, size)))
+
+
+def is_restoring(transaction: Transaction, number: int) -> bool:
+    query = "SELECT 1 FROM restores WHERE number = ?"
+    return transaction.execute(query, (number,)).get is not None
+
+
+def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
+    table = Table(restore.definition)
+    if not is_restoring(transaction, table.number):
+        return
+    for number, rows in [
+        (table.number, table.rows),
+        *((index.number, index.rows) for index in table.indexes),
+    ]:
+        recount(number, rows, transaction)
+    summary = {**table.definition.notes[SUMMARY], "RestoreInProgress": False}
+    definition = replace(table.definition, notes={**table.definition.notes, SUMMARY: summary})
+    end_restore(catalogue, restore, transaction)
+    catalogue.store(transaction, Table(definition))
+
+
+def give_up(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
+    """Takes a table away that cannot be filled."""
+    table = Table(restore.definition)
+    if is_restoring(transaction, table.number):
+        for number in table.definition.numbers():
+            transaction.execute("DELETE FROM counts WHERE number = ?", (number,))
+        for rows in table.physical():
+            discard(transaction, rows)
+        end_restore(catalogue, restore, transaction)
+
+
+def end_restore(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
+    transaction.execute("DELETE FROM restores WHERE number = ?", (restore.definition.number,))
+    if "pin" in restore.source:
+        change_log.unpin(transaction, restore.source["pin"])
+        recovery.drop_needless_logs(catalogue, transaction)
