@@ -6,7 +6,6 @@ import gzip
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from bigtime.cli import load as load_module
 from bigtime.engine import Engine
 from bigtime.store import open_store
 from bigtime.wire import Item, Request
-from tests.cli.program import WIDE, server, typed
+from tests.cli.program import BIGTIME, WIDE, server, typed
 from tests.formats.test_lines import EVERY_TYPE
 
 KEYS = [{"AttributeName": "id", "KeyType": "HASH"}]
@@ -253,13 +252,16 @@ def test_a_killed_process_loses_nothing(tmp_path: Path, target: str, verb: str) 
     if verb == "load":
         assert typed(*dumping).exit_code == 0
     command = dumping if verb == "dump" else loading
-    for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "bigtime.cli", *command], env=WIDE, stdout=subprocess.DEVNULL
-        )
-        time.sleep(1.0)
+    amid = []
+    for pause in (0.05, 0.2, 0.4):
+        process = subprocess.Popen([*BIGTIME, *command], env=WIDE, stdout=subprocess.DEVNULL)
+        while process.poll() is None and not list(folder.rglob("*.state.json")):
+            time.sleep(0.01)
+        time.sleep(pause)
         process.send_signal(signal.SIGKILL)
         process.wait(60)
+        amid.append(bool(list(folder.rglob("*.state.json"))))
+    assert any(amid)
     done = typed(*command)
     assert done.exit_code == 0, done.output
     if verb == "dump":
