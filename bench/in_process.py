@@ -12,7 +12,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from bench import workload
+from bench import recovery, workload
 from bench.bare import BareFile, blobs, packed
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
@@ -37,6 +37,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         fresh = count(scale.items)
         yield put_item(engine, bare, scale, fresh)
         yield transact_write_items(engine, scale, fresh)
+    yield from recovery.measure(scale, folder)
 
 
 def get_item(engine: Engine, bare: BareFile, scale: Scale) -> Figure:

@@ -45,6 +45,10 @@ def test_sixteen_threads_of_boto3_lose_no_increment(url: str) -> None:
     boto3_round.threads_round(url)
 
 
+def test_boto3_backs_up_and_restores(url: str) -> None:
+    boto3_round.backups_round(url)
+
+
 def test_aiodynamo(url: str) -> None:
     for package in ("aiodynamo", "httpx"):
         pytest.importorskip(package, reason=f"aiodynamo's round needs {package}: pip install it")

@@ -134,3 +134,27 @@ def test_writers_may_go_on_meanwhile(path: Path) -> None:
             assert scrub(engine._database).faults == []
         stop.set()
         come(writing)
+
+
+def test_changes_kept_tables_and_backups_are_looked_at(path: Path) -> None:
+    recovery = {"PointInTimeRecoveryEnabled": True}
+    with opened(path) as engine:
+        call(
+            engine,
+            "UpdateContinuousBackups",
+            TableName="notes",
+            PointInTimeRecoverySpecification=recovery,
+        )
+        put(engine, 41, "changed")
+        call(engine, "CreateBackup", TableName="notes", BackupName="mine")
+        engine.tidy()
+        call(engine, "DeleteTable", TableName="notes")
+    found = scrubbed(path)
+    assert found.faults == []
+    assert (found.items, found.changes, found.backups) == (1_080, 2, 1)
+    change(path, f"UPDATE {physical(path, 'l')} SET item = x'00' WHERE item IS NOT NULL")
+    (fault,) = scrubbed(path).faults
+    assert "is damaged" in fault.what
+    (backup,) = path.with_name(path.name + "-backups").iterdir()
+    backup.write_bytes(backup.read_bytes()[:-5])
+    assert any("backup" in one.what for one in scrubbed(path).faults)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from time import sleep
 from typing import Any
 
 import boto3
@@ -199,3 +200,48 @@ def threads_round(url: str) -> None:
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(increment, range(400)))
     assert client.get_item(TableName=name, Key=key("alex", 1))["Item"]["hits"] == {"N": "400"}
+
+
+def backups_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Backups"
+    client.create_table(**table(name))
+    put_note(client, name, "before")
+    specification = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
+    client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=specification)
+    about = client.describe_continuous_backups(TableName=name)["ContinuousBackupsDescription"]
+    assert about["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"
+    backup = client.create_backup(TableName=name, BackupName="mine")["BackupDetails"]
+    arn = backup["BackupArn"]
+    put_note(client, name, "after")
+    client.restore_table_to_point_in_time(
+        SourceTableName=name, TargetTableName=f"{name}Latest", UseLatestRestorableTime=True
+    )
+    while (
+        client.describe_backup(BackupArn=arn)["BackupDescription"]["BackupDetails"]["BackupStatus"]
+        != "AVAILABLE"
+    ):
+        sleep(0.05)
+    client.restore_table_from_backup(TargetTableName=f"{name}Old", BackupArn=arn)
+    assert read_note(client, f"{name}Latest") == "after"
+    assert read_note(client, f"{name}Old") == "before"
+    summary = client.describe_table(TableName=f"{name}Old")["Table"]["RestoreSummary"]
+    assert summary["SourceBackupArn"] == arn and summary["RestoreInProgress"] is False
+    assert [one["BackupArn"] for one in client.list_backups()["BackupSummaries"]] == [arn]
+    client.delete_backup(BackupArn=arn)
+    with pytest.raises(client.exceptions.BackupNotFoundException):
+        client.describe_backup(BackupArn=arn)
+    client.delete_table(TableName=name)
+    (kept,) = client.list_backups(TableName=name, BackupType="SYSTEM")["BackupSummaries"]
+    assert kept["BackupName"] == f"{name}$DeletedTableBackup"
+
+
+def put_note(client: Any, name: str, note: str) -> None:
+    client.put_item(TableName=name, Item={**key("alex", 1), "note": {"S": note}})
+
+
+def read_note(client: Any, name: str) -> str:
+    waiter = client.get_waiter("table_exists")
+    waiter.wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 60})
+    note: str = client.get_item(TableName=name, Key=key("alex", 1))["Item"]["note"]["S"]
+    return note

@@ -1,6 +1,12 @@
 """Tables in a SQLite file: definitions, keys, rows, streams, and the group commit."""
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
+from bigtime.engine.storage.backup_file import (
+    BackupFileError, backup_path, read_backup,
+)
+from bigtime.engine.storage.change_log import (
+    Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
+)
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.compact import Compacted, compact
@@ -25,21 +31,6 @@ from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
 from bigtime.engine.storage.log_guard import LogLost
-from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
-from bigtime.engine.storage.space import has_pages_to_return, return_pages
-from bigtime.engine.storage.stream_log import (
-    RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
-    rotate_shards, streams_to_trim, trim_stream,
-)
-from bigtime.engine.storage.table import (
-    QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
-)
-from bigtime.engine.storage.backup_file import (
-    BackupFileError, backup_path, read_backup,
-)
-from bigtime.engine.storage.change_log import (
-    Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
-)
 from bigtime.engine.storage.point_in_time import (
     ItemRow, Moment, rows_at,
 )
@@ -51,8 +42,17 @@ from bigtime.engine.storage.restore import (
     SUMMARY, Backup, Restore, add_backup, begin_restore, fill_restored, find_backup, list_backups,
     unfinished_backups, remove_backup, restores, restoring_table, write_backup,
 )
+from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
+from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stamps import (
     has_late_stamps, mend_stamps,
+)
+from bigtime.engine.storage.stream_log import (
+    RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
+    rotate_shards, streams_to_trim, trim_stream,
+)
+from bigtime.engine.storage.table import (
+    QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
 )
 from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.transfers import (

@@ -129,14 +129,20 @@ def finish_backfill(
     transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
     if index is None:
         return
-    transaction.counts.pop(number, None)
-    transaction.execute(
-        "UPDATE counts SET (items, bytes) ="
-        f" (SELECT count(*), coalesce(sum(size), 0) FROM {index.rows}) WHERE number = ?",
-        (number,),
-    )
+    recount(number, index.rows, transaction)
     indexes = tuple(
         replace(one, building=False) if one.number == number else one
         for one in table.definition.indexes
     )
     catalogue.change(transaction, replace(table.definition, indexes=indexes))
+
+
+def recount(number: int, rows: str, transaction: Transaction) -> bool:
+    """Counts the rows of a table or an index afresh."""
+    transaction.counts.pop(number, None)
+    transaction.execute(
+        "UPDATE counts SET (items, bytes) ="
+        f" (SELECT count(*), coalesce(sum(size), 0) FROM {rows}) WHERE number = ?",
+        (number,),
+    )
+    return True

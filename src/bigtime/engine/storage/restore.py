@@ -17,7 +17,7 @@ import apsw
 import orjson
 
 from bigtime.engine.storage import backup_file, change_log, recovery
-from bigtime.engine.storage.backfill import BaseRow, fill_index, readable
+from bigtime.engine.storage.backfill import BaseRow, fill_index, readable, recount
 from bigtime.engine.storage.backup_file import BackupFileError, BackupWriter, backup_path
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.database import Database
@@ -26,7 +26,6 @@ from bigtime.engine.storage.discard import discard
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.format import has_backups
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
-from bigtime.engine.storage.scrub import recount
 from bigtime.engine.storage.table import Table, collection_bytes
 
 log = logging.getLogger("bigtime.engine")

@@ -3,8 +3,9 @@
 For each table: every page of it is read, so that its checksum is compared; every item is decoded,
 its key and size worked out again; every index must have the entries that the items call for, and no
 other; counts must be the sums; the last record of each item in the stream must show the item as it
-is. It goes by chunks, each in a short snapshot of its own, so that no log has to grow meanwhile;
-only a count is one longer read.
+is; every change in a change log must be readable. Deleted tables that are kept, and the files of
+backups, are read too. It goes by chunks, each in a short snapshot of its own, so that no log has to
+grow meanwhile; only a count is one longer read.
 
 An index can be repaired, for it says nothing that the items do not say: entries are put and taken
 away one by one, each looked at again inside the write that changes it. An item that cannot be read
@@ -14,7 +15,7 @@ is only named: nothing here knows what it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -23,11 +24,17 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import apsw
 import orjson
 
+from bigtime.engine.storage.backfill import recount
+from bigtime.engine.storage.backup_file import BackupFileError, backup_path, read_backup
+from bigtime.engine.storage.change_log import last_sequence_of, read_changes
 from bigtime.engine.storage.damage import UnreadableItem, is_damage
 from bigtime.engine.storage.database import Database
+from bigtime.engine.storage.definition import TableDefinition
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.keys import base_blobs, base_key
+from bigtime.engine.storage.recovery import kept_tables
+from bigtime.engine.storage.restore import Backup, list_backups
 from bigtime.engine.storage.table import Index, Table
 from bigtime.wire import Item, item_size
 
@@ -56,6 +63,8 @@ class Findings:
     items: int = 0
     entries: int = 0
     records: int = 0
+    changes: int = 0
+    backups: int = 0
     faults: list[Fault] = field(default_factory=list)
 
     @property
@@ -72,7 +81,40 @@ def scrub(
     for table in list(database.catalogue.tables.values()):
         Scrub(database, table, findings, progress, repair=repair).run()
         findings.tables += 1
+    with database.reading() as reader:
+        kept = [bare_table(each.definition) for each in kept_tables(reader)]
+        backups = [each for each in every_backup(reader) if each.type == "USER"]
+    for table in kept:
+        Scrub(database, table, findings, progress, repair=False).run()
+    for backup in backups:
+        check_backup(database.file.path, backup, findings)
     return findings
+
+
+def bare_table(definition: TableDefinition) -> Table:
+    """What is kept of a deleted table: its items and its change log."""
+    return Table(replace(definition, indexes=(), stream=None, ttl_attribute=None))
+
+
+def every_backup(reader: apsw.Connection) -> list[Backup]:
+    return list_backups(
+        reader, after="", kind="ALL", table_name=None, between=(0.0, float("inf")), limit=-1
+    )
+
+
+def check_backup(data: Path, backup: Backup, findings: Findings) -> None:
+    """Reads a backup that is whole, from its first byte to its last."""
+    if backup.status != "AVAILABLE":
+        return
+    findings.backups += 1
+    try:
+        items = sum(len(rows) for rows in read_backup(backup_path(data, backup.id)))
+    except BackupFileError as error:
+        findings.faults.append(Fault(backup.table_name, f"the backup {backup.id}: {error}"))
+        return
+    if items != backup.description["items"]:
+        what = f"the backup {backup.id} has {items:,} items, not {backup.description['items']:,}"
+        findings.faults.append(Fault(backup.table_name, what))
 
 
 def scrub_file(
@@ -113,7 +155,8 @@ class Scrub:
     def run(self) -> None:
         for part in (self.check_pages, self.check_items, self.check_indexes, self.check_counts):
             self.guard(part)
-        self.guard(self.check_stream)
+        for part in (self.check_stream, self.check_log):
+            self.guard(part)
 
     def guard(self, part: Callable[[], None]) -> None:
         """A damaged page ends the part of the work that met it, and is a fault."""
@@ -302,6 +345,33 @@ class Scrub:
         elif row is not None and "NewImage" in record and not is_same(row[1], record["NewImage"]):
             self.note(f"record {sequence} of the stream shows another item {shown(key)}")
 
+    # The change log.
+
+    def check_log(self) -> None:
+        """Every item before a change can be read, has its key, and no stamp goes back."""
+        log = self.table.log
+        if log is None:
+            return
+        sequence, at = 0, 0.0
+        with self.database.file.reader() as reader:
+            last = last_sequence_of(reader, log)
+        while True:
+            with self.database.file.snapshot() as reader:
+                changes = read_changes(reader, log, sequence, CHUNK)
+            for change in changes:
+                if change.at < at:
+                    self.note(f"change {change.sequence} is older than the one before it")
+                at = change.at
+                if change.item is not None:
+                    self.checked_item(
+                        (change.id, change.partition, change.sort, change.size, change.item)
+                    )
+            if not changes:
+                return
+            self.findings.changes += len(changes)
+            sequence = changes[-1].sequence
+            self.progress(f"{self.table.name}: changes", sequence, max(sequence, last))
+
 
 # --- Entries --------------------------------------------------------------------------------
 
@@ -370,13 +440,3 @@ def counts(
     actual = connection.execute(f"SELECT count(*), coalesce(sum(size), 0) FROM {rows}").get
     said = connection.execute("SELECT items, bytes FROM counts WHERE number = ?", (number,)).get
     return actual, said
-
-
-def recount(number: int, rows: str, transaction: Transaction) -> bool:
-    transaction.counts.pop(number, None)
-    transaction.execute(
-        "UPDATE counts SET (items, bytes) ="
-        f" (SELECT count(*), coalesce(sum(size), 0) FROM {rows}) WHERE number = ?",
-        (number,),
-    )
-    return True
