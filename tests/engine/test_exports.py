@@ -45,6 +45,13 @@ FILMS: dict[str, Any] = {
 }
 
 
+VALUES: dict[str, Any] = {"ExpressionAttributeValues": {":v": n(1)}}
+IN_A: dict[str, Any] = {
+    "KeyConditionExpression": "id = :a",
+    "ExpressionAttributeValues": {":a": s("a"), ":v": n(1)},
+}
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = START
@@ -343,6 +350,36 @@ def state_at(engine: Engine, bucket: Path, moment: float) -> dict[str, Item]:
     return {item["id"]["S"]: item for item in exported(bucket, ended)}
 
 
+def test_a_filtered_export_has_what_it_asks_for(engine: Engine, bucket: Path, clock: Clock) -> None:
+    for id, value in (("a", 1), ("b", 2), ("c", 1), ("d", 1)):
+        put(engine, {"id": s(id), "v": n(value), "text": s(id * 3)})
+    filtered = {"FilterExpression": "v = :v", "ProjectionExpression": "id, v", **VALUES}
+    ended = export(engine, FilterSpecification=filtered)
+    assert ended["FilterSpecification"] == filtered
+    assert exported(bucket, ended) == [{"id": s(id), "v": n(1)} for id in "acd"]
+    by_key = {"KeyConditionExpression": "id = :a", "ExpressionAttributeValues": {":a": s("a")}}
+    assert [
+        item["id"] for item in exported(bucket, export(engine, FilterSpecification=by_key))
+    ] == [s("a")]
+    clock.now += 3600
+    put(engine, {"id": s("a"), "v": n(9)})
+    put(engine, {"id": s("b"), "v": n(1), "text": s("new")})
+    delete(engine, "c")
+    clock.now += 3600
+    window = {"ExportFromTime": START + 1, "ExportToTime": clock.now}
+    ended = export(
+        engine,
+        ExportType="INCREMENTAL_EXPORT",
+        IncrementalExportSpecification=window,
+        FilterSpecification=filtered,
+    )
+    found = changes(bucket, ended)
+    assert sorted(found) == ["b", "c"]
+    assert found["b"]["NewImage"] == {"id": s("b"), "v": n(1)}
+    assert found["b"]["OldImage"] == {"id": s("b"), "v": n(2)}
+    assert found["c"]["OldImage"] == {"id": s("c"), "v": n(1)}
+
+
 @pytest.mark.parametrize(
     ("begin", "end", "error"),
     [
@@ -365,14 +402,18 @@ def test_windows_that_cannot_be(
 
 
 def test_what_cannot_be_exported_is_refused(engine: Engine, clock: Clock) -> None:
-    for params in (
+    refused: tuple[dict[str, Any], ...] = (
         {"ExportFormat": "ION"},
-        {"FilterSpecification": {"FilterExpression": "a = b"}},
+        {"FilterSpecification": {}},
+        {"FilterSpecification": {"FilterExpression": "a = :b"}},
+        {"FilterSpecification": {"KeyConditionExpression": "v = :v", **VALUES}},
+        {"FilterSpecification": {**IN_A, "FilterExpression": "id <> :v"}},
         {"IncrementalExportSpecification": {"ExportFromTime": START}},
         {"ExportType": "INCREMENTAL_EXPORT"},
         {"ExportType": "INCREMENTAL_EXPORT", "ExportTime": START},
         {"S3Bucket": "../films"},
-    ):
+    )
+    for params in refused:
         with pytest.raises(ValidationException):
             start(engine, **params)
     for moment in (START - 10, START + 10):

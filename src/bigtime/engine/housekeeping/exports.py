@@ -19,8 +19,10 @@ import orjson
 from bigtime import formats
 from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.operations import ExportFilter, read_export_filter
 from bigtime.engine.storage import Database, Moment, Table, Transfer
 from bigtime.formats import BucketError, DataFile, FileWriter
+from bigtime.wire import Item
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 
@@ -95,42 +97,53 @@ def export_lines(database: Database, transfer: Transfer) -> Iterator[list[tuple[
     state = transfer.state
     moment = Moment(*state["moment"])
     table = Table(storage.imported_definition(transfer))
+    chosen = read_export_filter(table, state["filter"]) if "filter" in state else None
     if "window" not in state:
         for rows in storage.rows_at(database.file, moment):
-            yield [
-                (full_line(table, partition, sort, item), size)
-                for partition, sort, size, item in rows
-            ]
+            lines = [(full_line(table, row, chosen), row[2]) for row in rows]
+            yield [(line, size) for line, size in lines if line]
         return
     with_old = state["window"]["ExportViewType"] == "NEW_AND_OLD_IMAGES"
     for changes in storage.changed_items(database.file, moment, state["until"]):
-        lines = [incremental_line(table, change, with_old=with_old) for change in changes]
-        yield [(line, len(line)) for line in lines if line]
+        lines = [
+            (line, len(line))
+            for change in changes
+            if (line := incremental_line(table, change, chosen, with_old=with_old))
+        ]
+        yield lines
 
 
-def full_line(table: Table, partition: bytes, sort: bytes, item: bytes) -> bytes:
-    check_readable(table, partition, sort, item)
-    return b'{"Item":' + item + b"}\n"
+def full_line(table: Table, row: storage.ItemRow, chosen: ExportFilter | None) -> bytes:
+    """An item as AWS writes it; nothing for one that is not wanted."""
+    partition, sort, _, blob = row
+    item = read_item(table, partition, sort, blob)
+    if chosen is None:
+        return b'{"Item":' + blob + b"}\n"
+    return formats.item_line(chosen.project(item)) if chosen.takes(partition, sort, item) else b""
 
 
-def incremental_line(table: Table, change: storage.ChangedItem, *, with_old: bool) -> bytes:
+def incremental_line(
+    table: Table, change: storage.ChangedItem, chosen: ExportFilter | None, *, with_old: bool
+) -> bytes:
     """A change as AWS writes it; nothing for an item that was made and deleted in the window."""
-    if change.old is None and change.new is None:
+    place = change.partition, change.sort
+    old = None if change.old is None else read_item(table, *place, change.old)
+    new = None if change.new is None else read_item(table, *place, change.new)
+    latest = old if new is None else new
+    if latest is None or (chosen is not None and not chosen.takes(*place, latest)):
         return b""
-    key = table.codec.key(change.partition, change.sort)
-    images: dict[str, Any] = {}
-    for name, image in (("old", change.old if with_old else None), ("new", change.new)):
-        images[name] = (
-            None if image is None else check_readable(table, change.partition, change.sort, image)
-        )
-    return formats.change_line(key, images["old"], images["new"], int(change.at * 1_000_000))
+    if chosen is not None:
+        old, new = (None if image is None else chosen.project(image) for image in (old, new))
+    key, micros = table.codec.key(*place), int(change.at * 1_000_000)
+    return formats.change_line(key, old if with_old else None, new, micros)
 
 
-def check_readable(table: Table, partition: bytes, sort: bytes, item: bytes) -> Any:
+def read_item(table: Table, partition: bytes, sort: bytes, blob: bytes) -> Item:
     try:
-        return orjson.loads(item)
+        item: Item = orjson.loads(blob)
     except orjson.JSONDecodeError:
         raise storage.UnreadableItem(table.name, table.codec.key(partition, sort)) from None
+    return item
 
 
 class Writer:

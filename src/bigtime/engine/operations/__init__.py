@@ -9,6 +9,7 @@ from bigtime.engine.operations import (
 )
 from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
 from bigtime.engine.operations.capacity import mode_of
+from bigtime.engine.operations.export_filter import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
@@ -82,9 +83,9 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 }
 
 __all__ = [
-    "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
-    "TableChange", "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start",
-    "check_terms", "check_update", "create_backups", "find_index", "get_all", "get_item", "mode_of",
-    "position", "read_changes", "read_page", "read_selection", "read_start_key", "read_walk",
-    "values_given_by", "write_all",
+    "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "ExportFilter", "Get",
+    "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
+    "check_key_paths", "check_start", "check_terms", "check_update", "create_backups", "find_index",
+    "get_all", "get_item", "mode_of", "position", "read_changes", "read_export_filter", "read_page",
+    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
 ]

@@ -17,7 +17,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import transfer_pages
 from bigtime.engine.operations.continuous_backups import find_moment, no_table, source_name
-from bigtime.engine.operations.table_schema import refuse_members
+from bigtime.engine.operations.export_filter import read_export_filter
 from bigtime.engine.storage import Database, Moment, Transaction, Transfer, Work
 from bigtime.formats import export_id
 from bigtime.wire import Params, Response
@@ -27,6 +27,7 @@ SHORTEST_SECONDS: Final = 15 * 60.0
 LONGEST_SECONDS: Final = 24 * 3600.0
 ASKED: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
 WINDOW: Final = "IncrementalExportSpecification"
+FILTER: Final = "FilterSpecification"
 WRONG_TIME: Final = (
     "The specified ExportTime is outside of the point in time recovery window: it must be between "
     "EarliestRestorableDateTime and LatestRestorableDateTime."
@@ -65,7 +66,6 @@ def check_request(params: Params) -> None:
         raise wire.ValidationException(
             "ExportFormat ION (Amazon Ion) is not supported by this engine: use DYNAMODB_JSON"
         )
-    refuse_members(params, ("FilterSpecification",))
     is_incremental = params.get("ExportType") == "INCREMENTAL_EXPORT"
     if not is_incremental and WINDOW in params:
         raise wire.ValidationException(
@@ -87,13 +87,16 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
         source = incremental_source(database, transaction, name, params[WINDOW])
     else:
         source = full_source(database, transaction, name, params.get("ExportTime"))
-    definition = database.catalogue.tables_for_writing()[name].definition
+    table = database.catalogue.tables_for_writing()[name]
+    if FILTER in params:
+        read_export_filter(table, params[FILTER])
+        source["filter"] = params[FILTER]
     state = {
         "asked": {member: params[member] for member in ASKED if member in params},
         "type": "INCREMENTAL_EXPORT" if incremental else "FULL_EXPORT",
         "digest": transfer_pages.request_digest(params),
         "root": str(database.s3_folder),
-        "definition": definition.to_json().decode(),
+        "definition": table.definition.to_json().decode(),
         **source,
     }
     moment = Moment(*source["moment"])
@@ -188,6 +191,7 @@ def description(database: Database, transfer: Transfer) -> Response:
     else:
         response["ExportTime"] = state["time"]
     for member, name in (
+        (FILTER, "filter"),
         ("ExportManifest", "manifest"),
         ("BilledSizeBytes", "size"),
         ("ItemCount", "items"),
