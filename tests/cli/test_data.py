@@ -345,6 +345,7 @@ def test_what_cannot_be_is_a_sentence(source: str, target: str, tmp_path: Path) 
         (["load", tmp_path / "x.zst", "--table", "Films"], 1, "--format"),
         (["load", tmp_path / "x.zst", "--table", "Films", "--format", "csv"], 1, "zstd"),
         (["load", tmp_path / "empty"], 1, "nothing to load"),
+        (["load", tmp_path / "x.json", "--table", "Films", "--state", "no/x"], 1, "--state FILE"),
         (["load", tmp_path / "x.json", "--delimiter", "ab"], 2, "A delimiter is"),
         (["load", tmp_path / "x.json", "--type", "year"], 2, "names no type"),
     ]

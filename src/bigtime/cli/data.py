@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -155,6 +156,10 @@ def load(
     with open_database(store) as database, sentences():
         sources = find_sources(path, table)
         state_path = state or default_state(path, table, store)
+        if not os.access(state_path.absolute().parent, os.W_OK):
+            refuse(
+                f"{state_path.parent} cannot be written to: say --state FILE, in another folder."
+            )
 
         def format_of(source: Source, key: TableKey) -> Format:
             return file_format(source, key, format, options)
