@@ -124,6 +124,33 @@ def stream_faults(found: dict[str, list[Change]], book: Book) -> list[str]:
     ]
 
 
+class LogReader:
+    """Follows the change log of a file from where it last stopped."""
+
+    def __init__(self) -> None:
+        self.sequence = 0
+
+    def new_befores(self, engine: Engine) -> dict[str, list[Item | None]]:
+        """What each account was before each of its changes."""
+        befores: dict[str, list[Item | None]] = {}
+        while changes := engine.changes(TABLE, after=self.sequence):
+            for change in changes:
+                befores.setdefault(change.key["account"]["S"], []).append(change.before)
+            self.sequence = changes[-1].sequence
+        return befores
+
+
+def log_faults(found: dict[str, list[Item | None]], book: Book) -> list[str]:
+    """Where the change log does not have each change of each account exactly once, in order."""
+    expected = {account: [old for old, _ in each] for account, each in book.changes.items()}
+    return [
+        f"the change log has {len(found.get(account, []))} changes of {account}, "
+        f"not these {len(expected.get(account, []))}"
+        for account in sorted(found.keys() | expected.keys())
+        if found.get(account, []) != expected.get(account, [])
+    ]
+
+
 def integrity_faults(path: Path) -> list[str]:
     """What SQLite finds wrong with the file; no engine of this process may have it open."""
     connection = apsw.Connection(str(path), vfs=checksum_vfs())

@@ -16,7 +16,7 @@ from bigtime.engine import Engine
 from bigtime.engine.housekeeping import log_keeper
 from bigtime.engine.storage import file
 from bigtime.wire import ResourceInUseException
-from proofs.ledger import create_table, writes
+from proofs.ledger import create_table, log_changes, writes
 from proofs.mutants import mutate
 
 SECONDS_TO_LIVE = 120.0  # should nobody come to kill it
@@ -30,6 +30,7 @@ def work_until_killed(
     engine = Engine.open(path)
     with suppress(ResourceInUseException):
         engine(create_table())
+    engine(log_changes())
     for writer, number in done.items():
         threading.Thread(
             target=write_on, args=(engine, seed, writer, number, acks.fileno()), daemon=True

@@ -241,6 +241,8 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
         ("UntagResource", {"ResourceArn": arn, "TagKeys": ["a"]}),
         ("ListTagsOfResource", {"ResourceArn": arn}),
         *state_requests(arn),
+        *backup_requests(arn),
+        *transfer_requests(arn),
     ]
 
 
@@ -272,6 +274,88 @@ def state_requests(arn: str) -> list[tuple[str, Params]]:
         ("DeleteResourcePolicy", {"ResourceArn": arn}),
         ("DescribeTableReplicaAutoScaling", table),
         ("UpdateTableReplicaAutoScaling", {**table, "ReplicaUpdates": [{"RegionName": "eu"}]}),
+    ]
+
+
+def backup_requests(arn: str) -> list[tuple[str, Params]]:
+    table = {"TableName": TABLE}
+    backup = {"BackupArn": f"{arn}/backup/01489602797149-73d8d5bc"}
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    index = create_table(TABLE)["GlobalSecondaryIndexes"][0]
+    overrides: Params = {
+        "TargetTableName": f"{TABLE}-restored",
+        "BillingModeOverride": "PROVISIONED",
+        "ProvisionedThroughputOverride": units,
+        "GlobalSecondaryIndexOverride": [{**index, "ProvisionedThroughput": units}],
+        "LocalSecondaryIndexOverride": [],
+        "SSESpecificationOverride": {"Enabled": True},
+    }
+    return [
+        ("UpdateContinuousBackups", {**table, "PointInTimeRecoverySpecification": recovery}),
+        ("DescribeContinuousBackups", table),
+        (
+            "RestoreTableToPointInTime",
+            {"SourceTableName": TABLE, "UseLatestRestorableTime": True, **overrides},
+        ),
+        (
+            "RestoreTableToPointInTime",
+            {"SourceTableArn": arn, "RestoreDateTime": 1.7e9, "TargetTableName": SIDE_TABLE},
+        ),
+        ("CreateBackup", {**table, "BackupName": "fuzz"}),
+        ("DescribeBackup", backup),
+        (
+            "ListBackups",
+            {
+                **table,
+                "Limit": 5,
+                "TimeRangeLowerBound": 1.7e9,
+                "TimeRangeUpperBound": 1.8e9,
+                "BackupType": "ALL",
+                "ExclusiveStartBackupArn": backup["BackupArn"],
+            },
+        ),
+        ("DeleteBackup", backup),
+        ("RestoreTableFromBackup", {**backup, **overrides}),
+    ]
+
+
+def transfer_requests(arn: str) -> list[tuple[str, Params]]:
+    window = {"ExportFromTime": 1.7e9, "ExportToTime": 1.70001e9, "ExportViewType": "NEW_IMAGE"}
+    bucket = {"TableArn": arn, "S3Bucket": "fuzz", "S3Prefix": "a/b"}
+    chosen = {
+        "FilterExpression": "n > :n",
+        "ProjectionExpression": "#p, n",
+        "ExpressionAttributeNames": {"#p": "pk"},
+        "ExpressionAttributeValues": {":n": {"N": "1"}},
+    }
+    made = {**create_table(f"{TABLE}-imported")}
+    made = {name: made[name] for name in ("TableName", "AttributeDefinitions", "KeySchema")}
+    source = {
+        "S3BucketSource": {"S3Bucket": "fuzz", "S3KeyPrefix": "a/"},
+        "InputFormat": "CSV",
+        "InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}},
+        "InputCompressionType": "GZIP",
+    }
+    return [
+        (
+            "ExportTableToPointInTime",
+            {**bucket, "ExportTime": 1.7e9, "FilterSpecification": chosen},
+        ),
+        (
+            "ExportTableToPointInTime",
+            {
+                **bucket,
+                "ExportType": "INCREMENTAL_EXPORT",
+                "IncrementalExportSpecification": window,
+                "ClientToken": "fuzz",
+            },
+        ),
+        ("DescribeExport", {"ExportArn": f"{arn}/export/01489602797149-73d8d5bc"}),
+        ("ListExports", {"TableArn": arn, "MaxResults": 5}),
+        ("ImportTable", {**source, "TableCreationParameters": made}),
+        ("DescribeImport", {"ImportArn": f"{arn}/import/01489602797149-73d8d5bc"}),
+        ("ListImports", {"TableArn": arn, "PageSize": 5}),
     ]
 
 

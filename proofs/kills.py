@@ -1,8 +1,8 @@
 """P1: kill -9 at any moment loses nothing that was acknowledged and leaves nothing half done.
 
 A child writes to the ledger from four threads and is killed after 50 to 250 ms. Then the file
-must hold exactly what the book says: base, index, stream and counts in one state, in which every
-acknowledged write is there, and of each writer at most one more, whole.
+must hold exactly what the book says: base, index, stream, change log and counts in one state, in
+which every acknowledged write is there, and of each writer at most one more, whole.
 
 Every other time this process has the file open while the child dies. Then nobody recovers the
 log: the living process must get along with what the dead one left in shared memory.
@@ -35,6 +35,7 @@ class Trial:
         self.path = Path(tempfile.mkdtemp(dir=folder)) / "ledger.db"
         self.book = Book(seed, done=dict.fromkeys(range(WRITERS), 0))
         self.stream = audit.StreamReader()
+        self.log = audit.LogReader()
         self.mutant = mutant
         self.acknowledged = 0
         self.replayed = 0
@@ -82,11 +83,12 @@ class Trial:
         return []
 
     def check_views(self, engine: Engine) -> list[str]:
-        """Index, counts and stream against the base."""
+        """Index, counts, stream and change log against the base."""
         changes = self.stream.new_changes(engine)
         faults = audit.index_faults(engine, self.book.items)
         faults += audit.count_faults(engine, self.book.items)
         faults += audit.stream_faults(changes, self.book)
+        faults += audit.log_faults(self.log.new_befores(engine), self.book)
         self.book.changes.clear()
         return faults
 

@@ -63,6 +63,13 @@ def create_table() -> Request:
     )
 
 
+def log_changes() -> Request:
+    """Switches point-in-time recovery on, and with it the change log."""
+    wanted = {"PointInTimeRecoveryEnabled": True}
+    params = {"TableName": TABLE, "PointInTimeRecoverySpecification": wanted}
+    return Request("UpdateContinuousBackups", params)
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """What a write does to one account."""

@@ -416,6 +416,7 @@ def test_a_damaged_backup_is_not_restored(engine: Engine, caplog: pytest.LogCapt
         path.write_bytes(damaged)
         with pytest.raises(BackupFileError):
             list(read_backup(path))
+        assert (engine.check_backup(arn) or "").startswith("the backup 0")
         caplog.clear()
         restore(engine, arn)
         engine.tidy()
@@ -425,6 +426,7 @@ def test_a_damaged_backup_is_not_restored(engine: Engine, caplog: pytest.LogCapt
     refusal = error(engine, "RestoreTableFromBackup", BackupArn=arn, TargetTableName="old")
     assert isinstance(refusal, wire.BackupNotFoundException)
     path.write_bytes(whole)
+    assert engine.check_backup(arn) is None
     restore(engine, arn)
     engine.tidy()
     assert len(items(engine)) == 100

@@ -16,7 +16,7 @@ import pytest
 from bigtime.engine import FORMAT, Engine, FileFormatError
 from bigtime.engine.storage import TableDefinition, format
 from bigtime.engine.storage.checksums import checksum_vfs
-from bigtime.wire import AccessDeniedException
+from bigtime.wire import AccessDeniedException, ResourceNotFoundException
 from tests.engine.calls import call, make_table, s
 from tests.engine.damage import change
 from tests.engine.formats.make import CREATED, order
@@ -192,6 +192,38 @@ def test_a_file_on_a_read_only_disk_can_be_read_and_not_written(disk: Disk, with
             assert "retry" not in str(caught.value).lower()
         engine.tidy()
     assert {one.name: one.read_bytes() for one in disk.folder.iterdir()} == before
+
+
+def test_an_older_file_on_a_read_only_disk_has_no_backups(disk: Disk) -> None:
+    path = unpack(2, disk.folder)
+    disk.freeze()
+    with Engine.open(path) as engine:
+        check_orders(engine)
+        assert call(engine, "ListBackups") == {"BackupSummaries": []}
+        assert call(engine, "ListTables")["TableNames"] == ["Orders"]
+        with pytest.raises(ResourceNotFoundException):
+            call(engine, "DescribeTable", TableName="Others")
+        about = call(engine, "DescribeContinuousBackups", TableName="Orders")
+        recovery = about["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        assert recovery == {"PointInTimeRecoveryStatus": "DISABLED"}
+
+
+def test_a_kept_file_can_be_restored_from(tmp_path: Path) -> None:
+    path = unpack(3, tmp_path)
+    with Engine.open(path, clock=lambda: CREATED + 60, housekeeping=False) as engine:
+        (backup,) = call(engine, "ListBackups", BackupType="SYSTEM")["BackupSummaries"]
+        for operation, source in (
+            ("RestoreTableFromBackup", {"BackupArn": backup["BackupArn"]}),
+            (
+                "RestoreTableToPointInTime",
+                {"SourceTableName": "Orders", "RestoreDateTime": CREATED},
+            ),
+        ):
+            call(engine, operation, TargetTableName=operation, **source)
+        engine.tidy()
+        assert call(engine, "Scan", TableName="RestoreTableFromBackup")["Items"] == [order(1)]
+        restored = call(engine, "Scan", TableName="RestoreTableToPointInTime")["Items"]
+        assert len(restored) == 40
 
 
 def test_a_missing_file_on_a_read_only_disk_is_refused_with_a_sentence(disk: Disk) -> None:

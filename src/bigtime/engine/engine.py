@@ -166,6 +166,10 @@ class Engine:
             self._database.admit("CreateBackup", params)
         return self._database.committer.run(operations.create_backups(self._database, names))
 
+    def check_backup(self, arn: str) -> str | None:
+        """Reads a backup to its end: what is wrong with it, or None if it can be restored."""
+        return operations.check_backup(self._database, arn)
+
     def changes(self, table: str, *, after: int = 0, limit: int = 1_000) -> list[TableChange]:
         """The change log of a table after a sequence, in order; [] for a table without one.
 

@@ -7,7 +7,9 @@ from bigtime.engine.operations import (
     backups, batch, continuous_backups, exports, imports, insights, items, kinesis, policies, query,
     streams, tables, transact,
 )
-from bigtime.engine.operations.backups import TableChange, create_backups, read_changes
+from bigtime.engine.operations.backups import (
+    TableChange, check_backup, create_backups, read_changes,
+)
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.export_filter import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item
@@ -85,7 +87,8 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "ExportFilter", "Get",
     "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start", "carry_out",
-    "check_key_paths", "check_start", "check_terms", "check_update", "create_backups", "find_index",
-    "get_all", "get_item", "mode_of", "position", "read_changes", "read_export_filter", "read_page",
-    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+    "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
+    "create_backups", "find_index", "get_all", "get_item", "mode_of", "position", "read_changes",
+    "read_export_filter", "read_page", "read_selection", "read_start_key", "read_walk",
+    "values_given_by", "write_all",
 ]

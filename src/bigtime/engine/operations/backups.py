@@ -77,7 +77,9 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     if table.log is None:
         return []
     with database.reading() as reader:
-        rows = storage.read_changes(reader, table.log, after, limit)
+        # The first row of a log may be empty.
+        found = storage.read_changes(reader, table.log, after, limit + 1)
+    rows = [row for row in found if row.partition][:limit]
     return [
         TableChange(
             row.sequence,
@@ -86,7 +88,6 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
             None if row.item is None else orjson.loads(row.item),
         )
         for row in rows
-        if row.partition
     ]
 
 
@@ -289,6 +290,15 @@ def index_info(index: Response, shown: tuple[str, ...]) -> Response:
             name: units[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
         }
     return info
+
+
+def check_backup(database: Database, arn: str) -> str | None:
+    """What is wrong with a backup; None if it can be restored from its first item to its last."""
+    with database.reading() as reader:
+        backup = find(database, reader, arn)
+    if backup.status == "CREATING":
+        raise wire.BackupInUseException(IN_USE)
+    return None if backup.type == "SYSTEM" else storage.backup_fault(database.file.path, backup)
 
 
 # --- Deleting and restoring -----------------------------------------------------------------

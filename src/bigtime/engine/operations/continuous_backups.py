@@ -124,7 +124,7 @@ def find_moment(
 ) -> Source:
     """The table at that time, or at the latest there is; raises what AWS answers if it cannot be.
 
-    Whoever reads it later pins its moment in the same transaction.
+    To read it later, pin its moment in the same transaction.
     """
     definition, deleted_at = restorable(database, transaction, name)
     window, log = storage.recovery_window(definition), definition.change_log

@@ -57,7 +57,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
     """Refuses the name of a table that exists or is being made, and one table too many."""
     names = database.catalogue.tables_for_writing()
-    restoring = {one.definition.name for one in storage.restores(transaction.connection)}
+    restoring = {each.definition.name for each in storage.restores(transaction.connection)}
     if name in names or name in restoring:
         raise wire.ResourceInUseException(f"Table already exists: {name}")
     if len(names) + len(restoring) >= MAX_TABLES:
@@ -140,7 +140,7 @@ def list_tables(database: Database, params: Params) -> Response:
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
     with database.reading() as reader:
-        restoring = {one.definition.name for one in storage.restores(reader)}
+        restoring = {each.definition.name for each in storage.restores(reader)}
     names = sorted(name for name in {*database.catalogue.tables, *restoring} if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:

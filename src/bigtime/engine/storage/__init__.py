@@ -35,12 +35,13 @@ from bigtime.engine.storage.point_in_time import (
     ItemRow, Moment, rows_at,
 )
 from bigtime.engine.storage.recovery import (
-    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, ensure_log, forget_table, keep_table, kept_tables,
-    logs_to_trim, recovery_window, tables_to_forget, with_window, without_needless_log,
+    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
+    keep_table, kept_tables, logs_to_trim, recovery_window, tables_to_forget, with_window,
+    without_needless_log,
 )
 from bigtime.engine.storage.restore import (
-    SUMMARY, Backup, Restore, add_backup, begin_restore, fill_restored, find_backup, list_backups,
-    unfinished_backups, remove_backup, restores, restoring_table, write_backup,
+    SUMMARY, Backup, backup_fault, Restore, add_backup, begin_restore, fill_restored, find_backup,
+    list_backups, unfinished_backups, remove_backup, restores, restoring_table, write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
@@ -70,18 +71,18 @@ __all__ = [
     "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
     "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Window",
     "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
-    "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore", "changed_items",
-    "check_key_size", "check_key_value", "checkpoint", "checksum_vfs", "close_stream",
-    "collection_bytes", "compact", "discard", "discard_some", "ensure_log", "expiry_second",
-    "explain", "fill_restored", "find_backup", "find_transfer", "finish_export", "finish_import",
-    "first_after", "forget_table", "give_up_import", "has_late_stamps", "has_pages_to_return",
-    "imported_definition", "index_size", "index_type_mismatch", "keep_table", "kept_tables",
-    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
-    "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",
-    "read_changes", "recovery_window", "remove_backup", "restores", "restoring_table",
-    "return_pages", "rotate_shards", "rows_at", "same_token", "save_transfer", "scrub",
-    "scrub_file", "segment_range", "sequence_at", "stream_arn", "streams_to_trim", "table_arn",
-    "table_description", "table_name", "tables_to_discard", "tables_to_forget",
-    "transfers_in_progress", "trim_stream", "unfinished_backups", "unpin", "warm", "with_window",
-    "without_needless_log", "write_backup",
+    "backup_fault", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
+    "changed_items", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
+    "close_stream", "collection_bytes", "compact", "discard", "discard_some", "drop_needless_logs",
+    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_transfer",
+    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
+    "has_late_stamps", "has_pages_to_return", "imported_definition", "index_size",
+    "index_type_mismatch", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
+    "list_backups", "list_transfers", "logs_to_trim", "mend_stamps", "open_stream",
+    "pending_backfills", "pin", "quick_blob", "read_backup", "read_changes", "recovery_window",
+    "remove_backup", "restores", "restoring_table", "return_pages", "rotate_shards", "rows_at",
+    "same_token", "save_transfer", "scrub", "scrub_file", "segment_range", "sequence_at",
+    "stream_arn", "streams_to_trim", "table_arn", "table_description", "table_name",
+    "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
+    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
 ]

@@ -9,8 +9,8 @@ Point-in-time recovery reads it, and so does a backup while it is being copied. 
 3. Sequences count up and are never used twice: the newest row stays for good, so that the next
    one follows it. A log begins with an empty row, and trimming empties the newest, never drops it.
 4. A stamp is never earlier than that of the row before it, whatever the clock does.
-5. Whoever needs the changes after some sequence has a pin: trimming stops there. A log lasts as
-   long as its table has point-in-time recovery, or somebody has a pin.
+5. A copy that needs the changes after a sequence has a pin: trimming stops there. A log lasts as
+   long as its table has point-in-time recovery, or a pin is left.
 """
 
 from __future__ import annotations

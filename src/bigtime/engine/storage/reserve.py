@@ -79,7 +79,7 @@ def allocate(path: Path, size: int) -> None:
 
 def only_deletes(operation: str, params: Params) -> bool:
     match operation:
-        case "DeleteItem" | "DeleteTable":
+        case "DeleteItem" | "DeleteTable" | "DeleteBackup":
             return True
         case "BatchWriteItem":
             requests = [one for table in params["RequestItems"].values() for one in table]

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import apsw
@@ -84,6 +85,28 @@ def find_backup(connection: apsw.Connection, id: str) -> Backup | None:
         return None
     query = f"SELECT {COLUMNS} FROM backups WHERE id = ? AND status != 'DELETED'"
     return next((read_backup_row(row) for row in all_rows(connection, query, (id,))), None)
+
+
+def backup_files(connection: apsw.Connection) -> list[Backup]:
+    """The backups that are files, and whole."""
+    every = list_backups(
+        connection, after="", kind="USER", table_name=None, between=(0.0, float("inf")), limit=-1
+    )
+    return [backup for backup in every if backup.status == "AVAILABLE"]
+
+
+def backup_fault(data: Path, backup: Backup) -> str | None:
+    """What is wrong with the file of a backup, read from its first byte to its last."""
+    expected = backup.description["items"]
+    try:
+        items = sum(len(rows) for rows in backup_file.read_backup(backup_path(data, backup.id)))
+    except BackupFileError as error:
+        return f"the backup {backup.id}: {error}"
+    return (
+        None
+        if items == expected
+        else f"the backup {backup.id} has {items:,} items, not {expected:,}"
+    )
 
 
 def read_backup_row(row: tuple[Any, ...]) -> Backup:

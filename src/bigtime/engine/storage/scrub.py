@@ -25,7 +25,6 @@ import apsw
 import orjson
 
 from bigtime.engine.storage.backfill import recount
-from bigtime.engine.storage.backup_file import BackupFileError, backup_path, read_backup
 from bigtime.engine.storage.change_log import last_sequence_of, read_changes
 from bigtime.engine.storage.damage import UnreadableItem, is_damage
 from bigtime.engine.storage.database import Database
@@ -34,7 +33,7 @@ from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.keys import base_blobs, base_key
 from bigtime.engine.storage.recovery import kept_tables
-from bigtime.engine.storage.restore import Backup, list_backups
+from bigtime.engine.storage.restore import backup_fault, backup_files
 from bigtime.engine.storage.table import Index, Table
 from bigtime.wire import Item, item_size
 
@@ -83,38 +82,20 @@ def scrub(
         findings.tables += 1
     with database.reading() as reader:
         kept = [bare_table(each.definition) for each in kept_tables(reader)]
-        backups = [each for each in every_backup(reader) if each.type == "USER"]
+        files = backup_files(reader)
     for table in kept:
         Scrub(database, table, findings, progress, repair=False).run()
-    for backup in backups:
-        check_backup(database.file.path, backup, findings)
+    for backup in files:
+        findings.backups += 1
+        fault = backup_fault(database.file.path, backup)
+        if fault:
+            findings.faults.append(Fault(backup.table_name, fault))
     return findings
 
 
 def bare_table(definition: TableDefinition) -> Table:
     """What is kept of a deleted table: its items and its change log."""
     return Table(replace(definition, indexes=(), stream=None, ttl_attribute=None))
-
-
-def every_backup(reader: apsw.Connection) -> list[Backup]:
-    return list_backups(
-        reader, after="", kind="ALL", table_name=None, between=(0.0, float("inf")), limit=-1
-    )
-
-
-def check_backup(data: Path, backup: Backup, findings: Findings) -> None:
-    """Reads a backup that is whole, from its first byte to its last."""
-    if backup.status != "AVAILABLE":
-        return
-    findings.backups += 1
-    try:
-        items = sum(len(rows) for rows in read_backup(backup_path(data, backup.id)))
-    except BackupFileError as error:
-        findings.faults.append(Fault(backup.table_name, f"the backup {backup.id}: {error}"))
-        return
-    if items != backup.description["items"]:
-        what = f"the backup {backup.id} has {items:,} items, not {backup.description['items']:,}"
-        findings.faults.append(Fault(backup.table_name, what))
 
 
 def scrub_file(
