@@ -242,6 +242,7 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
         ("ListTagsOfResource", {"ResourceArn": arn}),
         *state_requests(arn),
         *backup_requests(arn),
+        *transfer_requests(arn),
     ]
 
 
@@ -316,6 +317,45 @@ def backup_requests(arn: str) -> list[tuple[str, Params]]:
         ),
         ("DeleteBackup", backup),
         ("RestoreTableFromBackup", {**backup, **overrides}),
+    ]
+
+
+def transfer_requests(arn: str) -> list[tuple[str, Params]]:
+    window = {"ExportFromTime": 1.7e9, "ExportToTime": 1.70001e9, "ExportViewType": "NEW_IMAGE"}
+    bucket = {"TableArn": arn, "S3Bucket": "fuzz", "S3Prefix": "a/b"}
+    chosen = {
+        "FilterExpression": "n > :n",
+        "ProjectionExpression": "#p, n",
+        "ExpressionAttributeNames": {"#p": "pk"},
+        "ExpressionAttributeValues": {":n": {"N": "1"}},
+    }
+    made = {**create_table(f"{TABLE}-imported")}
+    made = {name: made[name] for name in ("TableName", "AttributeDefinitions", "KeySchema")}
+    source = {
+        "S3BucketSource": {"S3Bucket": "fuzz", "S3KeyPrefix": "a/"},
+        "InputFormat": "CSV",
+        "InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}},
+        "InputCompressionType": "GZIP",
+    }
+    return [
+        (
+            "ExportTableToPointInTime",
+            {**bucket, "ExportTime": 1.7e9, "FilterSpecification": chosen},
+        ),
+        (
+            "ExportTableToPointInTime",
+            {
+                **bucket,
+                "ExportType": "INCREMENTAL_EXPORT",
+                "IncrementalExportSpecification": window,
+                "ClientToken": "fuzz",
+            },
+        ),
+        ("DescribeExport", {"ExportArn": f"{arn}/export/01489602797149-73d8d5bc"}),
+        ("ListExports", {"TableArn": arn, "MaxResults": 5}),
+        ("ImportTable", {**source, "TableCreationParameters": made}),
+        ("DescribeImport", {"ImportArn": f"{arn}/import/01489602797149-73d8d5bc"}),
+        ("ListImports", {"TableArn": arn, "PageSize": 5}),
     ]
 
 

@@ -9,6 +9,7 @@ import typer
 import bigtime
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
+from bigtime.cli.data import data
 from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
@@ -74,6 +75,7 @@ app.command(context_settings=TYPED)(explain)
 app.command(context_settings=TYPED)(run)
 app.command()(iam)
 app.add_typer(demo)
+app.add_typer(data)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)

@@ -36,9 +36,10 @@ class Replication(StrEnum):
     synchronous = "sync"
 
 
-class RegionSettings(TypedDict):
+class EngineSettings(TypedDict):
     regions: list[str]
     replication: Literal["async", "sync"]
+    s3_folder: Path | None
 
 
 def refuse(sentence: str, *, code: int = 1) -> NoReturn:
@@ -105,6 +106,15 @@ def serve(
             "every replica of its table.",
         ),
     ] = Replication.asynchronous,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            "--s3",
+            metavar="DIR",
+            help="The folder that stands for S3 in exports and imports: a folder in it is a "
+            "bucket.  \\[default: beside the data, with -s3 after its name]",
+        ),
+    ] = None,
 ) -> None:
     """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
     if memory and data is not None:
@@ -112,9 +122,10 @@ def serve(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # what is stored is for its owner alone
     path = None if memory else data or DEFAULT_DATA
-    extra: RegionSettings = {
+    extra: EngineSettings = {
         "regions": [name for name in regions.split(",") if name],
         "replication": "sync" if replication is Replication.synchronous else "async",
+        "s3_folder": s3,
     }
     engine = open_engine(path, durability, lock_seconds, extra)
     serve_until_stopped(engine, path, host=host, port=port)
@@ -194,10 +205,13 @@ def sentences(path: Path) -> Iterator[None]:
 
 
 def open_engine(
-    path: Path | None, durability: Durability, lock_seconds: float, extra: RegionSettings
+    path: Path | None, durability: Durability, lock_seconds: float, extra: EngineSettings
 ) -> Engine:
     from bigtime.engine import Engine
 
+    s3 = extra["s3_folder"]
+    if s3 is not None and not s3.is_dir():
+        refuse(f"{s3} is no folder: make it, with a folder in it for each bucket.")
     if path is not None and path.is_dir():
         refuse(f"{path} is a directory; name a file in it.")
     try:

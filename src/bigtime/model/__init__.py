@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-        recovery_days, setup, shards,
+    recovery_days, setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -48,7 +48,7 @@ LATER = {
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
         " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list"
-        " recovery_days setup shards"
+        " recovery_days setup shards write_chunk"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -84,5 +84,5 @@ __all__ = [
     "put", "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "recovery_days",
     "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards",
     "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unwrap",
-    "update", "verify", "when",
+    "update", "verify", "when", "write_chunk",
 ]

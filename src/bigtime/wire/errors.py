@@ -181,6 +181,26 @@ class AccessDeniedException(DynamoDBError):
     namespace = "com.amazon.coral.service"
 
 
+class ExportConflictException(DynamoDBError):
+    pass
+
+
+class ExportNotFoundException(DynamoDBError):
+    pass
+
+
+class ImportConflictException(DynamoDBError):
+    pass
+
+
+class ImportNotFoundException(DynamoDBError):
+    pass
+
+
+class InvalidExportTimeException(DynamoDBError):
+    pass
+
+
 class InternalServerError(DynamoDBError):
     """The one error that is safe to retry as it is: nothing was changed."""
 

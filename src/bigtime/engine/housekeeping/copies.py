@@ -52,7 +52,11 @@ class Copies:
     def _jobs(self) -> list[Job]:
         with self._database.reading() as reader:
             jobs: list[Job] = list(unfinished_backups(reader))
-            jobs += [("RESTORING", each.definition.number) for each in restores(reader)]
+            jobs += [
+                ("RESTORING", each.definition.number)
+                for each in restores(reader)
+                if "import" not in each.source  # `Imports` fills those
+            ]
         return jobs
 
     def _start(self, job: Job) -> Iterator[None]:

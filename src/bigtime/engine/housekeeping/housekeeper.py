@@ -25,6 +25,8 @@ import apsw
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.copies import Copies
 from bigtime.engine.housekeeping.expiry import Expiry
+from bigtime.engine.housekeeping.exports import Exports
+from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
 from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
 from bigtime.engine.operations import TOKEN_SECONDS
@@ -75,6 +77,8 @@ class Housekeeper:
         self.lease = Lease(Path(os.devnull) if database.file.is_read_only else keeper)
         self._complaints = Complaints(database)
         self._expiry = Expiry(database, self._complaints)
+        self._imports = Imports(database, self._complaints)
+        self._exports = Exports(database, self._complaints)
         self._copies = Copies(database, self._complaints)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
         self._stopping = threading.Event()
@@ -95,6 +99,7 @@ class Housekeeper:
             if thread.ident and thread is not threading.current_thread():
                 thread.join()
         self._copies.stop()
+        self._exports.stop()
         self.lease.close()
 
     def leave_to_parent(self) -> None:
@@ -102,7 +107,15 @@ class Housekeeper:
 
     def round(self) -> None:
         """Every chore until none has anything left to do."""
-        chores = (self.expire, self.fill, self.copy, self.trim, self.drop, self.return_pages)
+        chores = (
+            self.expire,
+            self.fill,
+            self.copy,
+            self.transfer,
+            self.trim,
+            self.drop,
+            self.return_pages,
+        )
         for chore in chores:
             while chore():
                 pass
@@ -132,7 +145,8 @@ class Housekeeper:
         is_busy = self._turn(self.expire)
         if is_changed or is_slow:
             self._complaints.attempt(partial(self._watch, True), "watch")
-            turns = [self._turn(chore) for chore in (self.fill, self.copy, self.drop)]
+            chores = (self.fill, self.copy, self.transfer, self.drop)
+            turns = [self._turn(chore) for chore in chores]
             is_busy = any(turns) or is_busy
             # What is left undone is looked for again.
             self._seen = None if is_busy else version
@@ -174,6 +188,11 @@ class Housekeeper:
     def copy(self) -> bool:
         """Takes every backup and every restore a chunk further; True if one has more to do."""
         return self._copies.advance()
+
+    def transfer(self) -> bool:
+        """Takes every export and every import a chunk further; True if one has more to do."""
+        has_more = [self._exports.advance(), self._imports.advance()]
+        return any(has_more)
 
     def drop(self) -> bool:
         """Takes a chunk out of everything that was discarded with many rows in it."""

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    backups, batch, continuous_backups, global_tables, insights, items, kinesis, policies, query,
-    streams, tables, transact,
+    backups, batch, continuous_backups, exports, global_tables, imports, insights, items, kinesis,
+    policies, query, streams, tables, transact,
 )
 from bigtime.engine.operations.backups import (
     TableChange, check_backup, create_backups, read_changes,
 )
 from bigtime.engine.operations.capacity import mode_of
+from bigtime.engine.operations.export_filter import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
@@ -55,6 +56,10 @@ READS: dict[str, Read] = {
     "UpdateGlobalTable": global_tables.refuse_legacy,
     "DescribeGlobalTableSettings": global_tables.refuse_legacy,
     "UpdateGlobalTableSettings": global_tables.refuse_legacy,
+    "DescribeExport": exports.describe_export,
+    "ListExports": exports.list_exports,
+    "DescribeImport": imports.describe_import,
+    "ListImports": imports.list_imports,
     "GetResourcePolicy": policies.get_resource_policy,
     "DescribeContinuousBackups": continuous_backups.describe_continuous_backups,
     "DescribeBackup": backups.describe_backup,
@@ -81,6 +86,8 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "EnableKinesisStreamingDestination": kinesis.enable_kinesis_streaming_destination,
     "DisableKinesisStreamingDestination": kinesis.disable_kinesis_streaming_destination,
     "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
+    "ExportTableToPointInTime": exports.export_table_to_point_in_time,
+    "ImportTable": imports.import_table,
     "PutResourcePolicy": policies.put_resource_policy,
     "DeleteResourcePolicy": policies.delete_resource_policy,
     "UpdateContinuousBackups": continuous_backups.update_continuous_backups,
@@ -92,10 +99,11 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 
 __all__ = [
     "ACTIVE", "CREATING", "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES",
-    "CacheKey", "Get", "QueryPlan", "Read", "TableChange", "Walk", "Write", "bounded_start",
-    "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
-    "create_backups", "fill_new", "find_index", "get_all", "get_item", "install_definition",
-    "merged_table", "mode_of", "new_replica", "other_members", "own_member", "position",
-    "quick_get", "read_changes", "read_page", "read_selection", "read_start_key", "read_walk",
-    "remove_table", "start_stream", "values_given_by", "with_member", "write_all",
+    "CacheKey", "ExportFilter", "Get", "QueryPlan", "Read", "TableChange", "Walk", "Write",
+    "bounded_start", "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms",
+    "check_update", "create_backups", "fill_new", "find_index", "get_all", "get_item",
+    "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
+    "position", "quick_get", "read_changes", "read_export_filter", "read_page", "read_selection",
+    "read_start_key", "read_walk", "remove_table", "start_stream", "values_given_by", "with_member",
+    "write_all",
 ]

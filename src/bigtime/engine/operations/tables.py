@@ -42,14 +42,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         catalogue = database.catalogue
-        names = catalogue.tables_for_writing()
-        restoring = {each.definition.name for each in storage.restores(transaction.connection)}
-        if declared.name in names or declared.name in restoring:
-            raise wire.ResourceInUseException(f"Table already exists: {declared.name}")
-        if len(names) + len(restoring) >= MAX_TABLES:
-            raise wire.LimitExceededException(
-                f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
-            )
+        check_new_name(database, transaction, declared.name)
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
         if "ResourcePolicy" in params:
             definition = with_policy(definition, "", params["ResourcePolicy"], transaction.now)
@@ -59,6 +52,18 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         return {"TableDescription": description_response(database, table, "CREATING", {})}
 
     return work
+
+
+def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
+    """Refuses the name of a table that exists or is being made, and one table too many."""
+    names = database.catalogue.tables_for_writing()
+    restoring = {each.definition.name for each in storage.restores(transaction.connection)}
+    if name in names or name in restoring:
+        raise wire.ResourceInUseException(f"Table already exists: {name}")
+    if len(names) + len(restoring) >= MAX_TABLES:
+        raise wire.LimitExceededException(
+            f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
+        )
 
 
 def start_stream(

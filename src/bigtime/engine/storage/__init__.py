@@ -5,6 +5,7 @@ from bigtime.engine.storage.backup_file import BackupFileError, backup_path, rea
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
 )
+from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.compact import Compacted, compact
@@ -48,6 +49,11 @@ from bigtime.engine.storage.stream_log import (
 from bigtime.engine.storage.table import (
     QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
 )
+from bigtime.engine.storage.transfers import (
+    LISTED_SECONDS, Status, Transfer, TransferKind, add_transfer, find_transfer, finish_export,
+    finish_import, give_up_import, imported_definition, list_transfers, same_token, save_transfer,
+    transfers_in_progress,
+)
 from bigtime.engine.storage.versions import (
     MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
     stamp_write, trim_tombstones,
@@ -55,24 +61,27 @@ from bigtime.engine.storage.versions import (
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "KEPT_SECONDS",
-    "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS", "SUMMARY",
-    "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError", "Change", "Compacted",
-    "DamagedFileException", "Database", "Done", "Durability", "Fault", "Faults", "FileFormatError",
-    "Findings", "Index", "IndexDefinition", "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec",
-    "LogLost", "Moment", "Regions", "Restore", "Settings", "SortRange", "StreamDefinition", "Table",
-    "TableDefinition", "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Version",
-    "Window", "Work", "add_backup", "advance_backfill", "all_rows", "append_record", "backup_fault",
-    "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore", "check_key_size",
-    "check_key_value", "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact",
-    "discard", "discard_some", "drop_needless_logs", "ensure_log", "expiry_second", "explain",
-    "fill_restored", "find_backup", "first_after", "forget_table", "has_late_stamps",
-    "has_pages_to_return", "has_tombstones", "index_size", "index_type_mismatch", "is_region",
-    "item_version", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
-    "list_backups", "logs_to_trim", "mend_stamps", "open_stream", "pending_backfills", "pin",
-    "quick_blob", "read_backup", "read_changes", "recovery_window", "remove_backup", "restores",
-    "restoring_table", "return_pages", "rotate_shards", "rows_at", "scrub", "scrub_file",
-    "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn", "streams_to_trim",
-    "table_arn", "table_description", "table_name", "tables_to_discard", "tables_to_forget",
-    "trim_stream", "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window",
-    "without_needless_log", "write_backup",
+    "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
+    "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
+    "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Durability",
+    "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "ItemRow",
+    "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore", "Settings",
+    "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
+    "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Version",
+    "Window", "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
+    "backup_fault", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
+    "changed_items", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
+    "close_stream", "collection_bytes", "compact", "discard", "discard_some", "drop_needless_logs",
+    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_transfer",
+    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
+    "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
+    "index_type_mismatch", "is_region", "item_version", "keep_table", "kept_tables",
+    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
+    "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",
+    "read_changes", "recovery_window", "remove_backup", "restores", "restoring_table",
+    "return_pages", "rotate_shards", "rows_at", "same_token", "save_transfer", "scrub",
+    "scrub_file", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
+    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
+    "tables_to_forget", "transfers_in_progress", "trim_stream", "trim_tombstones",
+    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
 ]

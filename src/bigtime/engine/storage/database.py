@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ class Settings(TypedDict, total=False):
     collection_limit: int
     vfs: str | None
     lock_seconds: float
+    s3_folder: str | os.PathLike[str] | None
 
 
 def read_catalogue(file: File) -> Catalogue:
@@ -73,6 +75,7 @@ class Database:
         collection_limit: int = COLLECTION_LIMIT,
         vfs: str | None = None,
         lock_seconds: float = LOCK_SECONDS,
+        s3_folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
@@ -83,6 +86,9 @@ class Database:
         self.settled_clock = settled_clock(self.clock)
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
+        # Exports and imports go to and come from here: a folder for each bucket.
+        folder = path.with_name(f"{path.name}-s3") if s3_folder is None else Path(s3_folder)
+        self.s3_folder = folder.absolute()
         self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
@@ -98,6 +104,9 @@ class Database:
         if not name_or_arn.startswith(table_arn(name, self.region, self.account)):
             raise ResourceNotFoundException()
         return name
+
+    def table_arn(self, name: str) -> str:
+        return table_arn(name, self.region, self.account)
 
     @contextmanager
     def reading(self, index: Index | None = None) -> Iterator[apsw.Connection]:

@@ -25,7 +25,7 @@ from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
     from bigtime.model.operations.batch import (
-        Unfinished, delete_many, get_many, items_of, load_many, put_many,
+        Unfinished, delete_many, get_many, items_of, load_many, put_many, write_chunk,
     )
     from bigtime.model.operations.bucket_list import (
         BucketEntry, BucketList, bucket_lists_of, list_buckets, put_entries, reads_bucket_list,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
 LATER = {
-    "batch": "Unfinished delete_many get_many items_of load_many put_many",
+    "batch": "Unfinished delete_many get_many items_of load_many put_many write_chunk",
     "bucket_list": (
         "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
     ),
@@ -68,5 +68,5 @@ __all__ = [
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",
     "put_entries", "put_many", "query", "random_bytes", "reads_bucket_list", "recovery_days",
     "replace", "restore", "role_changes", "same", "scan", "scan_all", "setup", "shards", "steps_of",
-    "together", "transact", "unknown_fields", "update",
+    "together", "transact", "unknown_fields", "update", "write_chunk",
 ]

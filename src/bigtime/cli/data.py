@@ -1,0 +1,323 @@
+"""`bigtime data`: the items of tables, to files and from files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+from rich.console import Console
+
+from bigtime.cli.demo import progress
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import system_named
+from bigtime.cli.tables import StoreSetting, open_database
+
+if TYPE_CHECKING:
+    from bigtime.cli.dump import Dump
+    from bigtime.cli.load import Load, Source, TableKey
+    from bigtime.formats import Format, Kind
+    from bigtime.store import Store
+
+FileFormat: TypeAlias = Literal["dynamodb-json", "json-lines", "csv"]
+
+SHOWN = 5
+KINDS: dict[str, Kind] = {
+    "dynamodb-json": "DYNAMODB_JSON",
+    "json-lines": "JSON_LINES",
+    "csv": "CSV",
+}
+DELIMITERS = {"tab": "\t", "\\t": "\t"}
+
+data = typer.Typer(
+    name="data",
+    help="The items of tables: write them to files, and load them.",
+    no_args_is_help=True,
+)
+
+Tables = Annotated[
+    list[str] | None,
+    typer.Option("--table", metavar="NAME", help="This table; may be said several times."),
+]
+
+
+@data.command()
+def dump(
+    folder: Annotated[Path, typer.Argument(help="Where to: each table gets a folder in it.")],
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="SYSTEM", help="All tables of this system."),
+    ] = None,
+    table: Tables = None,
+    format: Annotated[
+        FileFormat,
+        typer.Option(
+            "--format",
+            help="dynamodb-json: an export as AWS writes it. json-lines: plain JSON. csv: for "
+            "spreadsheets.",
+        ),
+    ] = "dynamodb-json",
+    plain: Annotated[bool, typer.Option("--plain", help="Do not compress with gzip.")] = False,
+    segments: Annotated[
+        int, typer.Option("--segments", min=1, max=64, help="How many scans run at once.")
+    ] = 4,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="The columns of a CSV file, with commas between.  \\[default: all attributes,"
+            " found by reading the table once more]",
+        ),
+    ] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Consistent reads: twice the price on AWS.")
+    ] = False,
+    store: StoreSetting = None,
+) -> None:
+    """Write the items of tables to files; run it again to go on after an interruption."""
+    from bigtime.cli.dump import begin_dump
+
+    if plain and format == "dynamodb-json":
+        refuse("An export is always gzip: leave --plain out, or choose another --format.", code=2)
+    with open_database(store) as database, sentences():
+        for name in wanted_tables(system, table):
+            described = describe(database, name, system, store)
+            job = begin_dump(
+                folder / name,
+                described,
+                format=format,
+                compress=not plain,
+                consistent=consistent,
+                segments=segments,
+                columns=columns.split(",") if columns else [],
+            )
+            run_dump(database, job)
+
+
+@data.command()
+def load(
+    path: Annotated[
+        Path,
+        typer.Argument(help="A file, a folder of files, an export of DynamoDB, or a dump."),
+    ],
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="The table.  \\[default: as it was dumped]"),
+    ] = None,
+    format: Annotated[
+        FileFormat | None,
+        typer.Option("--format", help="How the files are written.  \\[default: by their names]"),
+    ] = None,
+    delimiter: Annotated[
+        str, typer.Option("--delimiter", help="Between the values of a CSV file; tab for a tab.")
+    ] = ",",
+    header: Annotated[
+        str | None,
+        typer.Option(
+            "--header",
+            metavar="NAMES",
+            help="The columns of a CSV file whose first line is an item, with commas between.",
+        ),
+    ] = None,
+    type: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="NAME=TYPE",
+            help="A CSV column that is no string: N, B, BOOL, NULL, SS, NS, BS, L or M.",
+        ),
+    ] = None,
+    writers: Annotated[
+        int, typer.Option("--writers", min=1, max=64, help="How many batches run at once.")
+    ] = 4,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            help="Where to note how far it is.  \\[default: beside what is loaded]",
+        ),
+    ] = None,
+    store: StoreSetting = None,
+) -> None:
+    """Put the items of files into tables; run it again to go on after an interruption.
+
+    The exit code is 1 if a line could not be loaded.
+    """
+    from bigtime.cli.load import Load, find_sources
+
+    options = csv_options(delimiter, header, type)
+    with open_database(store) as database, sentences():
+        sources = find_sources(path, table)
+        state_path = state or default_state(path, table, store)
+        if not os.access(state_path.absolute().parent, os.W_OK):
+            refuse(
+                f"{state_path.parent} cannot be written to: say --state FILE, in another folder."
+            )
+
+        def format_of(source: Source, key: TableKey) -> Format:
+            return file_format(source, key, format, options)
+
+        job = Load(sources, state_path, bad_path(state_path), format_of)
+        run_load(database, job, writers)
+
+
+# --- Dumping ------------------------------------------------------------------------------
+
+
+def wanted_tables(system: str | None, tables: list[str] | None) -> list[str]:
+    if (system is None) == (not tables):
+        refuse("Say which tables: --system SYSTEM or --table NAME.", code=2)
+    if tables:
+        return tables
+    assert system is not None
+    return [table.name for table in system_named(system).tables]
+
+
+def describe(database: Store, name: str, system: str | None, store: str | None) -> dict[str, Any]:
+    from bigtime.cli.results import remedy
+    from bigtime.wire import Request, ResourceNotFoundException
+
+    try:
+        described: dict[str, Any] = database.send(Request("DescribeTable", {"TableName": name}))
+    except ResourceNotFoundException:
+        hint = remedy(system, store) if system else "its name may be another in this store."
+        refuse(f"There is no table {name}: {hint}")
+    table: dict[str, Any] = described["Table"]
+    return table
+
+
+def run_dump(database: Store, job: Dump) -> None:
+    name, began = job.table["TableName"], time.monotonic()
+    if job.files:
+        typer.echo(f"going on with {name}: {job.seen:,} items are written")
+    try:
+        with progress() as bar:
+            task = bar.add_task(name, total=job.table.get("ItemCount") or None)
+            job.run(database, lambda count: bar.update(task, completed=count))
+    except KeyboardInterrupt:
+        refuse(f"Stopped: {name} is not whole. Run the same again to go on.")
+    seconds = time.monotonic() - began
+    typer.echo(
+        f"dumped {job.seen:,} items of {name} into {len(job.files):,} files in {seconds:,.0f} s"
+    )
+    if job.is_csv:
+        tell_types(job)
+
+
+def tell_types(job: Dump) -> None:
+    """A CSV file has no types: says which columns need one to be loaded as they were."""
+    keys = {key["AttributeName"] for key in job.table["KeySchema"]}
+    others = {name: found for name, found in job.types.items() if found != "S"}
+    typed = [f"--type {name}={found}" for name, found in others.items() if name not in keys]
+    mixed = [option for option in typed if "/" in option]
+    if mixed:
+        names = ", ".join(option.removeprefix("--type ") for option in mixed)
+        typer.echo(f"CSV cannot tell these types apart, and no load brings them back: {names}")
+    if len(typed) > len(mixed):
+        plain = " ".join(option for option in typed if option not in mixed)
+        typer.echo(f"to load the columns as they were: {plain}")
+
+
+# --- Loading ------------------------------------------------------------------------------
+
+
+def csv_options(delimiter: str, header: str | None, types: list[str] | None) -> dict[str, Any]:
+    mark = DELIMITERS.get(delimiter, delimiter)
+    if mark not in set(",;:|\t "):
+        refuse("A delimiter is one of , ; : | a space and tab.", code=2)
+    named = [text.partition("=") for text in types or ()]
+    for name, sign, type in named:
+        if not (name and sign and type in "S N B BOOL NULL SS NS BS L M".split()):
+            refuse(f"--type {name}{sign}{type} names no type: say --type price=N.", code=2)
+    return {
+        "delimiter": mark,
+        "header": tuple(header.split(",")) if header else (),
+        "types": {name: type for name, _, type in named},
+    }
+
+
+def file_format(
+    source: Source, key: TableKey, wanted: FileFormat | None, options: dict[str, Any]
+) -> Format:
+    from bigtime.cli.load import CannotLoad, kind_of
+    from bigtime.formats import Format, compression_of
+
+    kind = KINDS[wanted] if wanted else kind_of(source.path)
+    if kind is None:
+        raise CannotLoad(f"{source.path} does not tell its format: name it with --format.")
+    compression = compression_of(source.path)
+    if kind != "CSV":
+        return Format(kind, compression)
+    types = {**options["types"], **key.attributes}
+    return Format(
+        kind, compression, options["delimiter"], options["header"], types, drops_empty=True
+    )
+
+
+def default_state(path: Path, table: str | None, store: str | None) -> Path:
+    """Beside what is loaded, another one for each store."""
+    digest = hashlib.sha256(f"{store}\0{table}".encode()).hexdigest()[:8]
+    name = f"load-{digest}.state.json"
+    return path / name if path.is_dir() else path.with_name(f"{path.name}.{name}")
+
+
+def bad_path(state: Path) -> Path:
+    return state.with_name(f"{state.name.removesuffix('.state.json')}.bad.jsonl")
+
+
+def run_load(database: Store, job: Load, writers: int) -> None:
+    began = time.monotonic()
+    names = ", ".join(dict.fromkeys(source.table for source in job.sources))
+    try:
+        with progress() as bar:
+            task = bar.add_task(names, total=None)
+            job.run(database, writers, lambda count: bar.update(task, completed=count))
+    except KeyboardInterrupt:
+        refuse(f"Stopped: {job.loaded:,} items are loaded. Run the same again to go on.")
+    seconds = time.monotonic() - began
+    typer.echo(f"loaded {job.loaded:,} items into {names} in {seconds:,.0f} s")
+    if job.bad:
+        tell_bad(job)
+        raise typer.Exit(1)
+
+
+def tell_bad(job: Load) -> None:
+    import orjson
+
+    screen = Console(stderr=True, highlight=False, markup=False)
+    with job.bad_path.open("rb") as file:
+        for line, _ in zip(file, range(SHOWN), strict=False):
+            entry = orjson.loads(line)
+            screen.print(
+                f"{entry['file']}, line {entry['line']:,}: {entry['fault']}", soft_wrap=True
+            )
+    screen.print(
+        f"{job.bad:,} lines were not loaded; all are listed in {job.bad_path}. Put them right, and"
+        " load the file again: what is there is put once more.",
+        style="red",
+        soft_wrap=True,
+    )
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    from bigtime.cli.dump import CannotDump
+    from bigtime.cli.load import CannotLoad
+    from bigtime.formats import BadFile
+    from bigtime.model import Unfinished
+
+    try:
+        yield
+    except (CannotDump, CannotLoad, BadFile) as error:
+        refuse(str(error))
+    except Unfinished as error:
+        refuse(f"{error} What was done is noted: the same command goes on.")
+    except OSError as error:
+        refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")

@@ -1,0 +1,355 @@
+"""Putting the items of files into tables, by several batches at once; interrupted, it goes on.
+
+1. Files are read in order, a batch of up to 25 changes goes to each of a few threads. A key that is
+   still on its way is waited for, so that of two changes to an item the later one stays.
+2. The state file has, for each file, the line up to which everything is done. A load that was
+   stopped begins there; what comes twice is put again as it was.
+3. A line that cannot be loaded is written to a file of bad lines, with its place and what is wrong,
+   and the load goes on. It ends with exit code 1 then.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+
+from bigtime import formats
+from bigtime.cli import dump
+from bigtime.formats import BadFile, Format, Record
+from bigtime.wire import DynamoDBError, Identity, Request, ValidationException, item_identity
+
+if TYPE_CHECKING:
+    from bigtime.store import Store
+
+BATCH: Final = 25
+BATCH_BYTES: Final = 4 * 1024 * 1024
+SAVE_SECONDS: Final = 1.0
+KINDS: Final[dict[str, formats.Kind]] = {
+    ".json": "DYNAMODB_JSON",
+    ".jsonl": "JSON_LINES",
+    ".ndjson": "JSON_LINES",
+    ".csv": "CSV",
+}
+
+
+class CannotLoad(Exception):
+    """Why a load cannot begin or go on; the message says what to do."""
+
+
+# --- What to load -------------------------------------------------------------------------
+
+
+class Source(NamedTuple):
+    """A file and the table that it goes into."""
+
+    path: Path
+    table: str
+    md5: str = ""
+
+
+def find_sources(path: Path, table: str | None) -> list[Source]:
+    """The files that a path means: a file, an export, a folder of files, or a dump of tables."""
+    if path.is_file():
+        if table is None:
+            raise CannotLoad(f"{path} does not say which table it goes into: name it with --table.")
+        return [Source(path, table)]
+    if not path.is_dir():
+        raise CannotLoad(f"{path} does not exist.")
+    found = sources_in(path, table)
+    if not found:
+        folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
+        found = [source for folder in folders for source in sources_in(folder, None)]
+        if table is not None:
+            found = [source for source in found if source.table == table]
+    if not found:
+        raise CannotLoad(
+            f"{path} holds nothing to load: name a file (.json, .jsonl, .csv, with or without .gz),"
+            " a folder of such files, or the folder of an export."
+        )
+    return found
+
+
+def sources_in(folder: Path, table: str | None) -> list[Source]:
+    if (folder / dump.STATE).is_file():
+        raise CannotLoad(f"{folder} holds a dump that is unfinished: run the same dump again.")
+    exports = formats.find_exports(folder)
+    if exports:
+        return exported_sources(folder, exports, table)
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and kind_of(path))
+    return [Source(path, table or folder.name) for path in paths]
+
+
+def exported_sources(folder: Path, paths: list[Path], table: str | None) -> list[Source]:
+    """A full export, and the incremental ones that follow it."""
+    exports = [formats.read_export(path) for path in paths]
+    full = [export for export in exports if not export.is_incremental]
+    if len(full) > 1:
+        names = ", ".join(export.folder.name for export in full)
+        raise CannotLoad(f"{folder} holds several full exports ({names}): name one of the folders.")
+    return [
+        Source(file.path, table or exported_table(export), file.md5)
+        for export in exports
+        for file in export.files
+    ]
+
+
+def exported_table(export: formats.Export) -> str:
+    return str(export.summary.get("tableArn", "")).rpartition("/")[2]
+
+
+def kind_of(path: Path) -> formats.Kind | None:
+    name = path.name.lower().removesuffix(".gz")
+    is_ours = name.endswith(".state.json") or ".bad." in name or name.startswith(("_", "."))
+    return None if is_ours or name.startswith("manifest-") else KINDS.get(Path(name).suffix)
+
+
+# --- Loading ------------------------------------------------------------------------------
+
+
+class Put(NamedTuple):
+    """A change on its way: its line, its item's identity, and the write."""
+
+    line: int
+    identity: Identity
+    write: dict[str, Any]
+
+
+class BadLineAt(NamedTuple):
+    line: int
+    fault: str
+
+
+@dataclass(slots=True)
+class Batch:
+    """Changes of one file, and the last line that they or bad lines cover."""
+
+    source: Source
+    puts: list[Put] = field(default_factory=list)
+    bad: list[BadLineAt] = field(default_factory=list)
+    size: int = 0
+    line: int = 0
+    ends_file: bool = False
+    # Of a file that cannot be read any further.
+    damage: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.puts) + len(self.bad) >= BATCH or self.size >= BATCH_BYTES
+
+    def has_item_of(self, put: Put | BadLineAt) -> bool:
+        """Whether there is another change to the same item, which DynamoDB takes once."""
+        return isinstance(put, Put) and any(one.identity == put.identity for one in self.puts)
+
+    def add(self, put: Put | BadLineAt, size: int) -> None:
+        self.line = put.line
+        if isinstance(put, BadLineAt):
+            self.bad.append(put)
+        else:
+            self.puts.append(put)
+            self.size += size
+
+
+class TableKey(NamedTuple):
+    """The attributes of a table's key, with their types."""
+
+    name: str
+    attributes: dict[str, str]
+
+    def fault(self, item: Any) -> str:
+        for name, type in self.attributes.items():
+            if type not in item.get(name, ()):
+                return f"the key attribute {name} is missing, or is not of type {type}"
+        return ""
+
+
+@dataclass
+class Load:
+    """The files to load, how far each has come, and what could not be loaded."""
+
+    sources: list[Source]
+    state_path: Path
+    bad_path: Path
+    format: Callable[[Source, TableKey], Format]
+    lines: dict[str, int] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    loaded: int = 0
+    bad: int = 0
+    bad_bytes: int = 0
+    saved_at: float = 0.0
+
+    # --- The state file ---
+
+    def read_state(self) -> None:
+        if not self.state_path.is_file():
+            self.bad_path.unlink(missing_ok=True)
+            return
+        state = orjson.loads(self.state_path.read_bytes())
+        sizes = {name: size for name, (size, *_) in state["files"].items()}
+        for source in self.sources:
+            if (
+                sizes.get(str(source.path), source.path.stat().st_size)
+                != source.path.stat().st_size
+            ):
+                raise CannotLoad(
+                    f"{source.path} has changed since its load was interrupted: delete"
+                    f" {self.state_path} to load everything from the start."
+                )
+        self.lines = {name: line for name, (_, line, _) in state["files"].items()}
+        self.done = {name for name, (_, _, is_done) in state["files"].items() if is_done}
+        self.loaded, self.bad, self.bad_bytes = state["loaded"], state["bad"], state["badBytes"]
+        if self.bad_path.is_file():
+            with self.bad_path.open("ab") as file:
+                file.truncate(self.bad_bytes)
+
+    def save(self) -> None:
+        files = {
+            str(source.path): (
+                source.path.stat().st_size,
+                self.lines.get(str(source.path), 0),
+                str(source.path) in self.done,
+            )
+            for source in self.sources
+        }
+        state = {
+            "files": files,
+            "loaded": self.loaded,
+            "bad": self.bad,
+            "badBytes": self.bad_bytes,
+        }
+        formats.write_whole(self.state_path, orjson.dumps(state))
+        self.saved_at = time.monotonic()
+
+    # --- The work ---
+
+    def run(self, database: Store, writers: int, tell: Callable[[int], None]) -> None:
+        """Loads what is left; `tell` is called with the number of changes so far."""
+        self.read_state()
+        keys = {name: table_key(database, name) for name in {one.table for one in self.sources}}
+        self.save()
+        under_way: deque[tuple[Batch, Future[list[BadLineAt]]]] = deque()
+        moving: set[Identity] = set()
+
+        def settle() -> None:
+            batch, future = under_way.popleft()
+            moving.difference_update(put.identity for put in batch.puts)
+            self.note(batch, future.result())
+            tell(self.loaded)
+
+        with ThreadPoolExecutor(writers, "load") as threads:
+            try:
+                for batch in self.batches(keys):
+                    identities = {put.identity for put in batch.puts}
+                    while under_way and (
+                        len(under_way) >= 2 * writers or not moving.isdisjoint(identities)
+                    ):
+                        settle()
+                    moving |= identities
+                    under_way.append((batch, threads.submit(write_batch, database, batch)))
+                while under_way:
+                    settle()
+            finally:
+                threads.shutdown(cancel_futures=True)
+                self.save()
+        self.state_path.unlink()
+
+    def batches(self, keys: dict[str, TableKey]) -> Iterator[Batch]:
+        for source in self.sources:
+            if str(source.path) not in self.done:
+                yield from self.batches_of(source, keys[source.table])
+
+    def batches_of(self, source: Source, key: TableKey) -> Iterator[Batch]:
+        after = self.lines.get(str(source.path), 0)
+        batch = Batch(source, line=after)
+        try:
+            if source.md5:
+                formats.check_md5(source.path, source.md5)
+            for record in formats.read_records(source.path, self.format(source, key), after=after):
+                put = read_put(record, key)
+                if batch.is_full or batch.has_item_of(put):
+                    yield batch
+                    batch = Batch(source, line=batch.line)
+                batch.add(put, record.size)
+        except BadFile as error:
+            batch.damage = str(error)
+        batch.ends_file = True
+        yield batch
+
+    def note(self, batch: Batch, refused: list[BadLineAt]) -> None:
+        """Counts a batch that was written, and saves the state now and then."""
+        name = str(batch.source.path)
+        bad = sorted(batch.bad + refused)
+        if batch.damage:
+            bad.append(BadLineAt(batch.line + 1, f"{batch.damage} Nothing after it was loaded."))
+        if bad:
+            entries = (
+                {"file": name, "line": line, "table": batch.source.table, "fault": fault}
+                for line, fault in bad
+            )
+            with self.bad_path.open("ab") as file:
+                file.writelines(
+                    orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries
+                )
+                self.bad_bytes = file.tell()
+        self.bad += len(bad)
+        self.loaded += len(batch.puts) - len(refused)
+        self.lines[name] = batch.line
+        if batch.ends_file:
+            self.done.add(name)
+        if time.monotonic() - self.saved_at > SAVE_SECONDS:
+            self.save()
+
+
+def read_put(record: Record, key: TableKey) -> Put | BadLineAt:
+    """The write that a record asks for, or why it cannot be."""
+    put, delete = record.change
+    item = delete if put is None else put
+    fault = record.fault or key.fault(item)
+    if fault or item is None:
+        return BadLineAt(record.line, fault)
+    write = {"DeleteRequest": {"Key": item}} if put is None else {"PutRequest": {"Item": item}}
+    return Put(record.line, item_identity(key.name, item, key.attributes), write)
+
+
+def write_batch(database: Store, batch: Batch) -> list[BadLineAt]:
+    """Writes a batch; returns what the table refuses, by trying each change by itself."""
+    from bigtime.model import write_chunk
+
+    table = batch.source.table
+    if not batch.puts:
+        return []
+    try:
+        database.run(write_chunk([(table, put.write) for put in batch.puts]))
+    except ValidationException:
+        return [bad for put in batch.puts for bad in write_alone(database, table, put)]
+    return []
+
+
+def write_alone(database: Store, table: str, put: Put) -> Iterator[BadLineAt]:
+    ((kind, content),) = put.write.items()
+    operation = "PutItem" if kind == "PutRequest" else "DeleteItem"
+    try:
+        database.send(Request(operation, {"TableName": table, **content}))
+    except ValidationException as error:
+        yield BadLineAt(put.line, f"{error.code}: {error.message}")
+
+
+def table_key(database: Store, name: str) -> TableKey:
+    try:
+        table = database.send(Request("DescribeTable", {"TableName": name}))["Table"]
+    except DynamoDBError as error:
+        if error.code != "ResourceNotFoundException":
+            raise
+        raise CannotLoad(
+            f"There is no table {name}: make it first (`bigtime tables create SYSTEM`, or"
+            " CreateTable), or name another with --table."
+        ) from None
+    types = {one["AttributeName"]: one["AttributeType"] for one in table["AttributeDefinitions"]}
+    names = [key["AttributeName"] for key in table["KeySchema"]]
+    return TableKey(name, {attribute: types[attribute] for attribute in names})

@@ -1,0 +1,293 @@
+"""The chore that imports: a chunk of lines to a transaction, with the place where it stopped.
+
+1. The files are listed once. Each is read in order; what a chunk put, what it counted and the line
+   that it ended at are committed together, so that after a crash nothing is done twice or left out.
+2. A line whose item is refused is counted and written to the log of the import, and the next is
+   read. After a line that cannot be read at all the rest of its file is left out, as AWS does.
+3. The last transaction stores the table under its name.
+
+AWS: "Import format quotas and validation"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataImport.Validation.html
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from bigtime.engine import storage
+from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.operations import Write
+from bigtime.engine.storage import Database, Table, Transaction, Transfer, Work
+from bigtime.formats import (
+    BadFile,
+    BucketError,
+    Format,
+    Record,
+    bucket_folder,
+    objects,
+    read_records,
+)
+from bigtime.wire import DynamoDBError, check_item
+
+log = logging.getLogger("bigtime.engine")
+
+CHUNK: Final = 500
+CHUNK_BYTES: Final = 2 * 1024 * 1024
+MOST_FILES: Final = 50_000
+LOGS: Final = "_imports"
+REST_LEFT_OUT: Final = "The rest of the file was not read."
+INVALID_ITEMS: Final = (
+    "Some of the items failed validation checks and were not imported. "
+    "Please check CloudWatch error logs for more details."
+)
+
+
+@dataclass(slots=True)
+class Place:
+    """Where an import is: the file, the line in it, and the records that follow."""
+
+    file: int
+    line: int
+    records: Iterator[Record]
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Records of one file, and whether they are its last."""
+
+    records: list[Record] = field(default_factory=list)
+    damage: str = ""
+    is_last: bool = False
+
+    @property
+    def line(self) -> int:
+        return self.records[-1].line if self.records else 0
+
+
+class Imports:
+    """What this process knows of the imports under way."""
+
+    def __init__(self, database: Database, complaints: Complaints) -> None:
+        self._database = database
+        self._complaints = complaints
+        # `Engine.tidy` may be called while the housekeeper does its rounds.
+        self._lock = threading.Lock()
+        self._places: dict[str, Place] = {}
+
+    def advance(self) -> bool:
+        """Takes every import a chunk further; True if one has more to do."""
+        with self._lock:
+            with self._database.reading() as reader:
+                running = storage.transfers_in_progress(reader, "import")
+            steps = [partial(self._advance, transfer) for transfer in running]
+            has_more = [self._complaints.attempt(step, "import") for step in steps]
+            return any(has_more)
+
+    def _advance(self, transfer: Transfer) -> bool:
+        if "files" not in transfer.state:
+            return self._begin(transfer)
+        files = transfer.state["files"]
+        if transfer.state["file"] >= len(files):
+            self._finish(transfer)
+            return False
+        chunk = self._read(transfer)
+        self._commit(transfer, chunk)
+        return True
+
+    def _begin(self, transfer: Transfer) -> bool:
+        source = transfer.state["asked"]["S3BucketSource"]
+        try:
+            bucket = bucket_folder(Path(transfer.state["root"]), source["S3Bucket"])
+            paths = objects(bucket, source.get("S3KeyPrefix", ""))
+            if len(paths) > MOST_FILES:
+                raise BucketError(
+                    "TooManyObjects", f"An import takes {MOST_FILES:,} objects, not {len(paths):,}"
+                )
+            files = [path.relative_to(bucket).as_posix() for path in paths]
+        except BucketError as error:
+            self._fail(transfer, error.code, str(error))
+            return False
+        except OSError as error:
+            self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
+            return False
+        counts = dict.fromkeys(("file", "line", "errors", "processed", "imported", "bytes"), 0)
+        begun = transfer.changed(files=files, logged=0, **counts)
+        self._run(partial(save, begun), transfer)
+        return True
+
+    # --- A chunk ---
+
+    def _read(self, transfer: Transfer) -> Chunk:
+        state = transfer.state
+        place = self._places.get(transfer.arn)
+        if place is None or (place.file, place.line) != (state["file"], state["line"]):
+            place = self._places[transfer.arn] = self._open(transfer)
+        chunk, size = Chunk(), 0
+        try:
+            while len(chunk.records) < CHUNK and size < CHUNK_BYTES:
+                record = next(place.records, None)
+                if record is None:
+                    chunk.is_last = True
+                    break
+                chunk.records.append(record)
+                size += record.size
+                if record.unreadable:
+                    chunk.is_last = True
+                    break
+        except BadFile as error:
+            chunk.damage, chunk.is_last = str(error), True
+        place.line = chunk.line or place.line
+        if chunk.is_last:
+            del self._places[transfer.arn]
+        return chunk
+
+    def _open(self, transfer: Transfer) -> Place:
+        state = transfer.state
+        path = object_path(transfer, state["files"][state["file"]])
+        table = storage.imported_definition(transfer)
+        options = state["asked"].get("InputFormatOptions", {}).get("Csv", {})
+        format = Format(
+            kind=state["asked"]["InputFormat"],
+            compression=state["compression"],
+            delimiter=options.get("Delimiter", ","),
+            header=tuple(options.get("HeaderList", ())),
+            types={attribute.name: attribute.type for attribute in table.attributes},
+        )
+        records = read_records(path, format, after=state["line"])
+        return Place(state["file"], state["line"], records)
+
+    def _commit(self, transfer: Transfer, chunk: Chunk) -> None:
+        table = Table(storage.imported_definition(transfer))
+        faults: list[tuple[int, str]] = []
+
+        def work(transaction: Transaction) -> None:
+            faults[:] = put_records(transaction, table, chunk)
+            processed = len(chunk.records) + bool(chunk.damage)
+            logged = write_log(transfer, faults)
+            state = transfer.state
+            changed = transfer.changed(
+                file=state["file"] + chunk.is_last,
+                line=0 if chunk.is_last else chunk.line,
+                processed=state["processed"] + processed,
+                imported=state["imported"] + processed - len(faults),
+                errors=state["errors"] + len(faults),
+                bytes=state["bytes"] + sum(record.size + 1 for record in chunk.records),
+                logged=logged,
+            )
+            storage.save_transfer(transaction, changed)
+
+        try:
+            self._run(work, transfer)
+        except BaseException:
+            # What was read is read again.
+            self._places.pop(transfer.arn, None)
+            raise
+
+    # --- The end ---
+
+    def _finish(self, transfer: Transfer) -> None:
+        now = self._database.clock()
+        ended = transfer.ended("COMPLETED", now, files=[])
+        if transfer.state["errors"]:
+            message = f"{INVALID_ITEMS} (They are in {log_path(transfer)}.)"
+            failure = ("ItemValidationError", message)
+            ended = transfer.ended("FAILED", now, files=[], failure=failure)
+        self._run(partial(storage.finish_import, self._database.catalogue, ended), transfer)
+
+    def _fail(self, transfer: Transfer, code: str, message: str) -> None:
+        """Ends an import that read nothing."""
+        ended = transfer.ended("FAILED", self._database.clock(), failure=(code, message))
+        self._run(partial(storage.give_up_import, self._database.catalogue, ended), transfer)
+
+    def _run(self, work: Work[None], transfer: Transfer) -> None:
+        """Commits a step, unless another process has taken it meanwhile."""
+
+        def step(transaction: Transaction) -> None:
+            if storage.find_transfer(transaction.connection, "import", transfer.arn) == transfer:
+                work(transaction)
+
+        self._database.committer.run(step)
+
+
+def save(transfer: Transfer, transaction: Transaction) -> None:
+    storage.save_transfer(transaction, transfer)
+
+
+def put_records(transaction: Transaction, table: Table, chunk: Chunk) -> list[tuple[int, str]]:
+    """Puts what can be put; returns the line and the fault of everything else."""
+    faults = []
+    for record in chunk.records:
+        fault = record.fault or put_record(transaction, table, record)
+        if fault:
+            faults.append(
+                (record.line, f"{fault}. {REST_LEFT_OUT}" if record.unreadable else fault)
+            )
+    if chunk.damage:
+        faults.append((chunk.line + 1, chunk.damage))
+    return faults
+
+
+def put_record(transaction: Transaction, table: Table, record: Record) -> str:
+    """Puts the record's item; returns why not."""
+    item = record.change.put
+    if item is None:
+        return "A record of an incremental export that deletes cannot be imported"
+    try:
+        blobs = table.item_blobs(item)
+    except DynamoDBError as error:
+        return error.message
+    _, size = check_item(item)
+    Write("put", table, item, *blobs, size).plan(transaction).apply(transaction)
+    return ""
+
+
+def object_path(transfer: Transfer, key: str) -> Path:
+    source = transfer.state["asked"]["S3BucketSource"]
+    return Path(transfer.state["root"], source["S3Bucket"], key)
+
+
+def log_path(transfer: Transfer) -> Path:
+    """Where the faults of an import are: no bucket's name begins with an underscore."""
+    return Path(transfer.state["root"]) / LOGS / f"{transfer.arn.rpartition('/')[2]}.jsonl"
+
+
+def write_log(transfer: Transfer, faults: list[tuple[int, str]]) -> int:
+    """Writes what was refused after what the last commit knows of; returns the log's length."""
+    state = transfer.state
+    if not faults:
+        return int(state["logged"])
+    entries = b"".join(log_entry(transfer, line, fault) for line, fault in faults)
+    path = log_path(transfer)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.truncate(state["logged"])
+            file.write(entries)
+            file.flush()
+            os.fsync(file.fileno())
+            return file.tell()
+    except OSError as error:
+        # A folder that may only be read is a source like any other.
+        log.warning("%s cannot be written (%s): %s", path, error.strerror, entries.decode())
+        return int(state["logged"])
+
+
+def log_entry(transfer: Transfer, line: int, fault: str) -> bytes:
+    """As AWS writes it to CloudWatch; the index is that of the line."""
+    state = transfer.state
+    pointer = {
+        "bucket": state["asked"]["S3BucketSource"]["S3Bucket"],
+        "key": state["files"][state["file"]],
+        "itemIndex": line,
+    }
+    entry = {"itemS3Pointer": pointer, "importArn": transfer.arn, "errorMessages": [fault]}
+    return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,201 @@
+"""ExportTableToPointInTime, DescribeExport, ListExports: a table's items in files in a bucket.
+
+The request finds the moment in the table's change log and pins it there; the housekeeper writes
+the files. A full export has the items of one moment; an incremental one has what changed from one
+moment to just before another, from 15 minutes to 24 hours later.
+
+AWS: "DynamoDB data export to Amazon S3: how it works"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.HowItWorks.html
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations import transfer_pages
+from bigtime.engine.operations.continuous_backups import find_moment, no_table, source_name
+from bigtime.engine.operations.export_filter import read_export_filter
+from bigtime.engine.storage import Database, Moment, Transaction, Transfer, Work
+from bigtime.formats import export_id
+from bigtime.wire import Params, Response
+
+MOST_AT_ONCE: Final = 300
+SHORTEST_SECONDS: Final = 15 * 60.0
+LONGEST_SECONDS: Final = 24 * 3600.0
+ASKED: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
+WINDOW: Final = "IncrementalExportSpecification"
+FILTER: Final = "FilterSpecification"
+WRONG_TIME: Final = (
+    "The specified ExportTime is outside of the point in time recovery window: it must be between "
+    "EarliestRestorableDateTime and LatestRestorableDateTime."
+)
+
+
+def export_table_to_point_in_time(database: Database, params: Params) -> Work[Response]:
+    check_request(params)
+    name = source_name(database, params["TableArn"])
+
+    def work(transaction: Transaction) -> Response:
+        known = transfer_pages.replayed(transaction, "export", params)
+        if known is not None:
+            if known.state["digest"] != transfer_pages.request_digest(params):
+                raise wire.ExportConflictException(
+                    "An export with the same client token and other parameters was asked for in "
+                    "the last 8 hours"
+                )
+            return {"ExportDescription": description(database, known)}
+        if name not in database.catalogue.tables_for_writing():
+            raise no_table(name)
+        running = storage.transfers_in_progress(transaction.connection, "export")
+        if len(running) >= MOST_AT_ONCE:
+            raise wire.LimitExceededException(
+                f"Subscriber limit exceeded: There is a limit of {MOST_AT_ONCE} concurrent exports"
+            )
+        transfer = new_export(database, transaction, name, params)
+        storage.add_transfer(transaction, transfer)
+        return {"ExportDescription": description(database, transfer)}
+
+    return work
+
+
+def check_request(params: Params) -> None:
+    if params.get("ExportFormat") == "ION":
+        raise wire.ValidationException(
+            "ExportFormat ION (Amazon Ion) is not supported by this engine: use DYNAMODB_JSON"
+        )
+    is_incremental = params.get("ExportType") == "INCREMENTAL_EXPORT"
+    if not is_incremental and WINDOW in params:
+        raise wire.ValidationException(
+            f"{WINDOW} can only be specified if ExportType is INCREMENTAL_EXPORT"
+        )
+    if is_incremental and "ExportTime" in params:
+        raise wire.ValidationException(
+            f"ExportTime cannot be specified if ExportType is INCREMENTAL_EXPORT: use {WINDOW}"
+        )
+    if is_incremental and "ExportFromTime" not in params.get(WINDOW, {}):
+        raise wire.ValidationException(
+            f"{WINDOW}.ExportFromTime is required if ExportType is INCREMENTAL_EXPORT"
+        )
+
+
+def new_export(database: Database, transaction: Transaction, name: str, params: Params) -> Transfer:
+    incremental = params.get("ExportType") == "INCREMENTAL_EXPORT"
+    if incremental:
+        source = incremental_source(database, transaction, name, params[WINDOW])
+    else:
+        source = full_source(database, transaction, name, params.get("ExportTime"))
+    table = database.catalogue.tables_for_writing()[name]
+    if FILTER in params:
+        read_export_filter(table, params[FILTER])
+        source["filter"] = params[FILTER]
+    state = {
+        "asked": {member: params[member] for member in ASKED if member in params},
+        "type": "INCREMENTAL_EXPORT" if incremental else "FULL_EXPORT",
+        "digest": transfer_pages.request_digest(params),
+        "root": str(database.s3_folder),
+        "definition": table.definition.to_json().decode(),
+        **source,
+    }
+    moment = Moment(*source["moment"])
+    state["pins"] = [storage.pin(transaction, moment.log, moment.sequence)]
+    arn = f"{database.table_arn(name)}/export/{export_id(transaction.now)}"
+    started_at = round(transaction.now, 3)
+    token = params.get("ClientToken")
+    return Transfer(arn, "export", name, "IN_PROGRESS", started_at, token, state)
+
+
+def full_source(
+    database: Database, transaction: Transaction, name: str, at: float | None
+) -> dict[str, Any]:
+    moment, at = moment_of(database, transaction, name, at)
+    return {"moment": list(moment), "time": at}
+
+
+def incremental_source(
+    database: Database, transaction: Transaction, name: str, window: Params
+) -> dict[str, Any]:
+    """The last change before the window, and the last one in it: its end does not belong to it."""
+    start = float(window["ExportFromTime"])
+    end = float(window.get("ExportToTime", transaction.now))
+    if not SHORTEST_SECONDS <= end - start <= LONGEST_SECONDS:
+        raise wire.ValidationException(
+            "ExportToTime must be from 15 minutes to 24 hours after ExportFromTime"
+        )
+    last, _ = moment_of(database, transaction, name, end)
+    moment_of(database, transaction, name, start)
+    before = storage.sequence_at(
+        transaction.connection, f"l{last.log}", math.nextafter(start, -math.inf)
+    )
+    until = storage.sequence_at(
+        transaction.connection, f"l{last.log}", math.nextafter(end, -math.inf)
+    )
+    view = window.get("ExportViewType", "NEW_AND_OLD_IMAGES")
+    return {
+        "moment": [last.table, last.log, before],
+        "until": max(before, until),
+        "window": {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view},
+    }
+
+
+def moment_of(
+    database: Database, transaction: Transaction, name: str, at: float | None
+) -> tuple[Moment, float]:
+    try:
+        source = find_moment(database, transaction, name, at)
+    except wire.InvalidRestoreTimeException:
+        raise wire.InvalidExportTimeException(WRONG_TIME) from None
+    return source.moment, round(source.at, 6)
+
+
+def describe_export(database: Database, params: Params) -> Response:
+    with database.reading() as reader:
+        found = storage.find_transfer(reader, "export", params["ExportArn"])
+    if found is None:
+        raise wire.ExportNotFoundException(f"Export not found: {params['ExportArn']}")
+    return {"ExportDescription": description(database, found)}
+
+
+def list_exports(database: Database, params: Params) -> Response:
+    limit = params.get("MaxResults", transfer_pages.MOST_LISTED)
+    found, token = transfer_pages.page(database, "export", params, limit)
+    summaries = [
+        {
+            "ExportArn": transfer.arn,
+            "ExportStatus": transfer.status,
+            "ExportType": transfer.state["type"],
+        }
+        for transfer in found
+    ]
+    return {"ExportSummaries": summaries, **token}
+
+
+def description(database: Database, transfer: Transfer) -> Response:
+    state = transfer.state
+    response: Response = {
+        "ExportArn": transfer.arn,
+        "ExportStatus": transfer.status,
+        "StartTime": transfer.started_at,
+        "TableArn": database.table_arn(transfer.table_name),
+        "TableId": storage.imported_definition(transfer).id,
+        **({"ClientToken": transfer.token} if transfer.token else {}),
+        "S3SseAlgorithm": "AES256",
+        **state["asked"],
+        "ExportFormat": "DYNAMODB_JSON",
+        "ExportType": state["type"],
+    }
+    if "window" in state:
+        response[WINDOW] = state["window"]
+    else:
+        response["ExportTime"] = state["time"]
+    for member, name in (
+        (FILTER, "filter"),
+        ("ExportManifest", "manifest"),
+        ("BilledSizeBytes", "size"),
+        ("ItemCount", "items"),
+    ):
+        if name in state:
+            response[member] = state[name]
+    return {**response, **transfer_pages.ending(transfer)}

@@ -1,0 +1,143 @@
+"""Exports and imports: what was asked for, how far it has come, and how it ended.
+
+A row is written with the request, brought up to date with every step, in one transaction with
+what the step changed, and kept for 90 days. So a process that is killed loses at most a step, and
+the next one that does the chores goes on. The table is made with the first row: a file without
+exports and imports is as it was before there were any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+import apsw
+import orjson
+
+from bigtime.engine.storage import recovery
+from bigtime.engine.storage.catalogue import Catalogue
+from bigtime.engine.storage.change_log import unpin
+from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.restore import Restore, end_restore, give_up
+from bigtime.engine.storage.table import Table
+
+TransferKind: TypeAlias = Literal["export", "import"]
+Status: TypeAlias = Literal["IN_PROGRESS", "COMPLETED", "FAILED"]
+
+LISTED_SECONDS: Final = 90 * 24 * 3600.0
+TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS transfers (arn TEXT PRIMARY KEY, kind TEXT NOT NULL,"
+    " table_name TEXT NOT NULL, status TEXT NOT NULL, started_at REAL NOT NULL, token TEXT,"
+    " state BLOB NOT NULL) WITHOUT ROWID"
+)
+COLUMNS: Final = "arn, kind, table_name, status, started_at, token, state"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """An export or an import. `state` has the request and what is known of its progress."""
+
+    arn: str
+    kind: TransferKind
+    table_name: str
+    status: Status
+    started_at: float
+    token: str | None
+    state: dict[str, Any]
+
+    def changed(self, **state: Any) -> Transfer:
+        return replace(self, state={**self.state, **state})
+
+    def ended(self, status: Status, at: float, **state: Any) -> Transfer:
+        return replace(self.changed(ended_at=round(at, 3), **state), status=status)
+
+
+def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
+    transaction.execute(TABLE)
+    oldest = transaction.settled - LISTED_SECONDS
+    transaction.execute(
+        "DELETE FROM transfers WHERE started_at < ? AND status <> 'IN_PROGRESS'", (oldest,)
+    )
+    save_transfer(transaction, transfer)
+
+
+def save_transfer(transaction: Transaction, transfer: Transfer) -> None:
+    row = (
+        transfer.arn,
+        transfer.kind,
+        transfer.table_name,
+        transfer.status,
+        transfer.started_at,
+        transfer.token,
+        orjson.dumps(transfer.state),
+    )
+    transaction.execute("INSERT OR REPLACE INTO transfers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def find_transfer(reader: apsw.Connection, kind: TransferKind, arn: str) -> Transfer | None:
+    return next(iter(select(reader, "kind = ? AND arn = ?", (kind, arn))), None)
+
+
+def same_token(
+    reader: apsw.Connection, kind: TransferKind, token: str, since: float
+) -> Transfer | None:
+    """The export or import that was asked for with the same ClientToken since then."""
+    where = "kind = ? AND token = ? AND started_at > ?"
+    return next(iter(select(reader, where, (kind, token, since))), None)
+
+
+def transfers_in_progress(
+    reader: apsw.Connection, kind: TransferKind, table_name: str | None = None
+) -> list[Transfer]:
+    found = select(reader, "kind = ? AND status = 'IN_PROGRESS'", (kind,))
+    return [transfer for transfer in found if table_name in (None, transfer.table_name)]
+
+
+def list_transfers(
+    reader: apsw.Connection, kind: TransferKind, table_name: str | None, since: float
+) -> list[Transfer]:
+    """Those of a table or of all, newest first."""
+    where = "kind = ? AND started_at > ? AND (? IS NULL OR table_name = ?)"
+    found = select(reader, where, (kind, since, table_name, table_name))
+    return sorted(found, key=lambda transfer: (transfer.started_at, transfer.arn), reverse=True)
+
+
+def finish_export(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Notes the end of an export, and lets go of the changes that it needed."""
+    save_transfer(transaction, ended)
+    for pin in ended.state["pins"]:
+        unpin(transaction, pin)
+    recovery.drop_needless_logs(catalogue, transaction)
+
+
+# --- Imports: their tables are made as restored ones are ------------------------------------
+
+
+def imported_definition(transfer: Transfer) -> TableDefinition:
+    """The table that an import makes."""
+    return TableDefinition.from_json(transfer.state["definition"].encode())
+
+
+def finish_import(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Gives the table its name."""
+    definition = imported_definition(ended)
+    end_restore(catalogue, Restore(definition, {}), transaction)
+    catalogue.store(transaction, Table(definition))
+    save_transfer(transaction, ended)
+
+
+def give_up_import(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
+    """Takes the table away again."""
+    give_up(catalogue, Restore(imported_definition(ended), {}), transaction)
+    save_transfer(transaction, ended)
+
+
+def select(reader: apsw.Connection, where: str, bindings: tuple[Any, ...]) -> list[Transfer]:
+    try:
+        rows = all_rows(reader, f"SELECT {COLUMNS} FROM transfers WHERE {where}", bindings)
+    except apsw.SQLError:
+        if reader.table_exists("main", "transfers"):
+            raise
+        return []
+    return [Transfer(*(*known, orjson.loads(state))) for *known, state in rows]

@@ -1,0 +1,27 @@
+"""Files of items: the layout of exports to S3, and what imports from S3 take.
+
+It lies below the engine, whose operations export and import, and below the program's verbs that
+dump and load any store; so it knows `wire` alone.
+"""
+
+from bigtime.formats.bucket import BucketError, bucket_folder, objects, prefix_folder
+from bigtime.formats.csv_items import cell_of, row_line
+from bigtime.formats.dynamodb_json import Change, change_line, item_line
+from bigtime.formats.export_folder import (
+    FOLDER, DataFile, Export, ExportedFile, FileWriter, check_md5, export_id, find_exports,
+    full_summary, is_export, iso_time, manifest_folder, read_export, start_export, write_manifests,
+    write_whole,
+)
+from bigtime.formats.faults import BadFile, BadLine
+from bigtime.formats.json_lines import plain_line
+from bigtime.formats.lines import Compression, compression_of
+from bigtime.formats.records import Format, Kind, Record, read_records
+
+__all__ = [
+    "FOLDER", "BadFile", "BadLine", "BucketError", "Change", "Compression", "DataFile", "Export",
+    "ExportedFile", "FileWriter", "Format", "Kind", "Record", "bucket_folder", "cell_of",
+    "change_line", "check_md5", "compression_of", "export_id", "find_exports", "full_summary",
+    "is_export", "iso_time", "item_line", "manifest_folder", "objects", "plain_line",
+    "prefix_folder", "read_export", "read_records", "row_line", "start_export", "write_manifests",
+    "write_whole",
+]

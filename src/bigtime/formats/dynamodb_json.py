@@ -1,0 +1,81 @@
+"""DynamoDB JSON, a JSON object a line: what exports to S3 hold and imports from S3 take.
+
+    {"Item": {"id": {"S": "a"}, "price": {"N": "1.5"}}}
+
+Lines of an incremental export have the item's key, the time of its last write and its images; a
+delete has no NewImage:
+
+    {"Metadata": {"WriteTimestampMicros": {"N": "1680109764000000"}}, "Keys": {...},
+     "OldImage": {...}, "NewImage": {...}}
+
+AWS: "DynamoDB table export output format"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from bigtime.formats.faults import BadItem, BadLine
+from bigtime.wire import MAX_ITEM_BYTES, DynamoDBError, Item, check_item
+
+
+class Change(NamedTuple):
+    """What a line does to a table: it puts an item, or deletes the item of a key."""
+
+    put: Item | None = None
+    delete: Item | None = None
+
+
+def item_line(item: Item) -> bytes:
+    return orjson.dumps({"Item": item}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def change_line(key: Item, old: Item | None, new: Item | None, micros: int) -> bytes:
+    line: dict[str, Any] = {"Metadata": {"WriteTimestampMicros": {"N": str(micros)}}, "Keys": key}
+    if old is not None:
+        line["OldImage"] = old
+    if new is not None:
+        line["NewImage"] = new
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read_change(line: bytes) -> Change:
+    """The change that a line of a full or of an incremental export makes."""
+    members = json_object(line)
+    if "Item" in members:
+        return Change(put=checked_item(members["Item"]))
+    if "Keys" not in members:
+        raise BadLine(
+            'the object has neither "Item" nor "Keys": a line is {"Item": {"id": {"S": "a"}}}'
+        )
+    if "NewImage" in members:
+        return Change(put=checked_item(members["NewImage"]))
+    return Change(delete=checked_item(members["Keys"]))
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    try:
+        members = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise BadLine(
+            f"it is no JSON ({error}): each line is one whole object, without a comma after it"
+        ) from None
+    if not isinstance(members, dict):
+        raise BadLine("it is JSON, but no object: a line is one object in braces")
+    return members
+
+
+def checked_item(item: Any) -> Item:
+    """The item as it is stored, or a `BadItem` with AWS's words."""
+    try:
+        checked, size = check_item(item)
+    except DynamoDBError as error:
+        raise BadItem(f"{error.code}: {error.message}") from None
+    if size > MAX_ITEM_BYTES:
+        raise BadItem(
+            f"the item has {size:,} bytes, and DynamoDB takes {MAX_ITEM_BYTES:,} at the most"
+        )
+    return checked

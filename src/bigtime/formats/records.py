@@ -1,0 +1,105 @@
+"""The records of a file, in whichever format: each is a change to a table, or a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from bigtime.formats.csv_items import check_header, item_of_row, read_rows
+from bigtime.formats.dynamodb_json import Change, read_change
+from bigtime.formats.faults import BadFile, BadItem, BadLine
+from bigtime.formats.json_lines import read_plain_item
+from bigtime.formats.lines import Compression, read_lines
+
+Kind: TypeAlias = Literal["DYNAMODB_JSON", "JSON_LINES", "CSV"]
+
+TOO_LONG = "the line is too long to hold an item"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a file is written. The last four are for CSV.
+
+    `types` has the columns that are no strings. A value that is missing (nothing between two
+    delimiters) is an empty string, as with AWS, or no attribute at all if `drops_empty`.
+    """
+
+    kind: Kind = "DYNAMODB_JSON"
+    compression: Compression = "NONE"
+    delimiter: str = ","
+    header: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    drops_empty: bool = False
+
+
+class Record(NamedTuple):
+    """What a line says: a change, or why it is none.
+
+    A line that is `unreadable` may not end where it seems to; a bad item costs nothing but itself.
+    """
+
+    line: int
+    size: int
+    change: Change
+    fault: str = ""
+    unreadable: bool = False
+
+
+def read_records(path: Path, format: Format, *, after: int = 0) -> Iterator[Record]:
+    """The records that begin after that line. A file that is damaged is a `BadFile`, in the end."""
+    if format.kind == "CSV":
+        yield from read_csv(path, format, after)
+        return
+    for number, line in read_lines(path, format.compression):
+        if number > after and (line is None or line.strip()):
+            yield read_record(number, line, format.kind)
+
+
+def read_record(number: int, line: bytes | None, kind: Kind) -> Record:
+    if line is None:
+        return Record(number, 0, Change(), TOO_LONG, unreadable=True)
+    try:
+        is_plain = kind == "JSON_LINES"
+        change = Change(put=read_plain_item(line)) if is_plain else read_change(line)
+    except BadLine as error:
+        return faulty_record(number, len(line), error)
+    return Record(number, len(line), change)
+
+
+def faulty_record(number: int, size: int, fault: BadLine) -> Record:
+    return Record(number, size, Change(), str(fault), not isinstance(fault, BadItem))
+
+
+def read_csv(path: Path, format: Format, after: int) -> Iterator[Record]:
+    rows = read_rows(read_lines(path, format.compression), format.delimiter)
+    header = format.header
+    if not header:
+        number, first = next(rows, (0, BadLine("it is empty")))
+        try:
+            header = check_header(without_mark(raised(first)))
+        except BadLine as error:
+            raise BadFile(path, f"line {number}: {error}.") from None
+    for number, row in rows:
+        if number <= after:
+            continue
+        try:
+            values = raised(row)
+            size = sum(len(value or "") + 1 for value in values)
+            item = item_of_row(header, values, format.types, drops_empty=format.drops_empty)
+        except BadLine as error:
+            yield faulty_record(number, 0, error)
+        else:
+            yield Record(number, size, Change(put=item))
+
+
+def raised(row: list[str | None] | BadLine) -> list[str | None]:
+    if isinstance(row, BadLine):
+        raise row
+    return row
+
+
+def without_mark(header: list[str | None]) -> list[str | None]:
+    """Without the byte order mark that spreadsheets put before the first name."""
+    return [(header[0] or "").removeprefix("\ufeff"), *header[1:]]
