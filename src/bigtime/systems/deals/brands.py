@@ -8,8 +8,7 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.systems.deals import errors, values
 from bigtime.systems.deals.deals import category_days, latest
-from bigtime.systems.deals.design import BRANDS, Brand, Category, Deal
-from bigtime.wire import TransactionCanceledException
+from bigtime.systems.deals.design import BRANDS, Brand, Brands, Category, Deal
 
 
 @bt.pattern("Create Brand", index="N/A", takes="N/A")
@@ -32,8 +31,8 @@ def make_brand(name: str, *also: bt.Write[Any], logo: str | None = None) -> bt.S
             BRANDS.update(brands=bt.Add({name})),
             *also,
         )
-    except TransactionCanceledException as error:
-        if error.reasons[1]["Code"] == "ValidationError":
+    except bt.ItemTooLarge as error:
+        if error.entity is Brands:
             raise errors.TooManyBrands() from error
         raise
     return brand
