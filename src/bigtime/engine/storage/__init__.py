@@ -58,8 +58,8 @@ from bigtime.engine.storage.table import (
 from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.transfers import (
     LISTED_SECONDS, Status, Transfer, TransferKind, add_transfer, find_transfer, finish_export,
-    finish_import, give_up_import, imported_definition, list_transfers, same_token, save_transfer,
-    transfers_in_progress,
+    finish_import, give_up_import, imported_definition, list_transfers, find_by_token,
+    save_transfer, transfers_in_progress,
 )
 
 __all__ = [
@@ -74,15 +74,15 @@ __all__ = [
     "backup_fault", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
     "changed_items", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
     "close_stream", "collection_bytes", "compact", "discard", "discard_some", "drop_needless_logs",
-    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_transfer",
-    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
-    "has_late_stamps", "has_pages_to_return", "imported_definition", "index_size",
+    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
+    "find_transfer", "finish_export", "finish_import", "first_after", "forget_table",
+    "give_up_import", "has_late_stamps", "has_pages_to_return", "imported_definition", "index_size",
     "index_type_mismatch", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
     "list_backups", "list_transfers", "logs_to_trim", "mend_stamps", "open_stream",
     "pending_backfills", "pin", "quick_blob", "read_backup", "read_changes", "recovery_window",
     "remove_backup", "restores", "restoring_table", "return_pages", "rotate_shards", "rows_at",
-    "same_token", "save_transfer", "scrub", "scrub_file", "segment_range", "sequence_at",
-    "stream_arn", "streams_to_trim", "table_arn", "table_description", "table_name",
-    "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
-    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
+    "save_transfer", "scrub", "scrub_file", "segment_range", "sequence_at", "stream_arn",
+    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
+    "tables_to_forget", "transfers_in_progress", "trim_stream", "unfinished_backups", "unpin",
+    "warm", "with_window", "without_needless_log", "write_backup",
 ]
