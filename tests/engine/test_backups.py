@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,7 +20,9 @@ from bigtime.engine.storage import BackupFileError, backup_path, read_backup
 from bigtime.wire import DynamoDBError
 from tests.engine.calls import (
     Clock,
+    begin,
     call,
+    come,
     described,
     fill,
     index,
@@ -432,6 +437,60 @@ def test_a_damaged_backup_is_not_restored(engine: Engine, caplog: pytest.LogCapt
     assert len(items(engine)) == 100
 
 
+def test_backups_taken_together_amid_transfers_have_the_same_sum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bigtime.engine.storage.backfill.CHUNK", 5)
+    stop = Event()
+    with Engine.open(tmp_path / "a.db", durability="relaxed") as engine:
+        for name in ("left", "right"):
+            make_table(engine, {"p": "S"}, name=name, keys=("p",))
+            fill(engine, name, 30, v=n(100))
+
+        def transfer() -> None:
+            for number in count():
+                if stop.is_set():
+                    return
+                moves = [("left", number % 30, -1), ("right", number * 7 % 30, 1)]
+                call(engine, "TransactWriteItems", TransactItems=[move(*each) for each in moves])
+
+        moving = begin(transfer)
+        sums = []
+        for number in range(3):
+            arns = [
+                each["BackupArn"]
+                for each in engine.create_backups({"left": "both", "right": "both"})
+            ]
+            names = [f"left-{number}", f"right-{number}"]
+            for arn, name in zip(arns, names, strict=True):
+                assert until(partial(is_available, engine, arn))
+                restore(engine, arn, name)
+                assert until(partial(is_active, engine, name))
+            sums.append([sum(items(engine, name).values()) for name in names])
+        stop.set()
+        come(moving)
+    assert [left + right for left, right in sums] == [6_000] * 3
+    assert len({left for left, _ in sums}) == 3
+
+
+def is_available(engine: Engine, arn: str) -> bool:
+    return bool(details(engine, arn)["BackupStatus"] == "AVAILABLE")
+
+
+def is_active(engine: Engine, table: str) -> bool:
+    return bool(described(engine, table)["TableStatus"] == "ACTIVE")
+
+
+def move(table: str, number: int, amount: int) -> Any:
+    update = {
+        "TableName": table,
+        "Key": {"p": s(f"{number}")},
+        "UpdateExpression": "ADD v :amount",
+        "ExpressionAttributeValues": {":amount": n(amount)},
+    }
+    return {"Update": update}
+
+
 # --- Other processes ------------------------------------------------------------------------
 
 COPYING = """
@@ -509,9 +568,9 @@ def test_the_housekeeper_copies_in_the_background(tmp_path: Path) -> None:
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))
         fill(engine, "notes", 60, v=n(1))
         arn = back_up(engine)["BackupArn"]
-        assert until(lambda: details(engine, arn)["BackupStatus"] == "AVAILABLE")
+        assert until(partial(is_available, engine, arn))
         restore(engine, arn)
-        assert until(lambda: described(engine, "old")["TableStatus"] == "ACTIVE")
+        assert until(partial(is_active, engine, "old"))
         assert len(items(engine)) == 60
 
 
