@@ -110,7 +110,7 @@ def start(engine: Engine, **params: Any) -> Response:
     return description
 
 
-def described(engine: Engine, started: Response) -> Response:
+def describe(engine: Engine, started: Response) -> Response:
     found = call(engine, "DescribeExport", ExportArn=started["ExportArn"])
     description: Response = found["ExportDescription"]
     return description
@@ -120,7 +120,7 @@ def export(engine: Engine, **params: Any) -> Response:
     started = start(engine, **params)
     assert started["ExportStatus"] == "IN_PROGRESS"
     engine.tidy()
-    return described(engine, started)
+    return describe(engine, started)
 
 
 def lines_of(bucket: Path, ended: Response) -> list[Any]:
@@ -135,7 +135,7 @@ def lines_of(bucket: Path, ended: Response) -> list[Any]:
     return lines
 
 
-def exported(bucket: Path, ended: Response) -> list[Item]:
+def exported_items(bucket: Path, ended: Response) -> list[Item]:
     items = [line["Item"] for line in lines_of(bucket, ended)]
     return sorted(items, key=lambda item: item["id"]["S"])
 
@@ -148,7 +148,7 @@ def test_a_full_export_has_every_item_and_awss_layout(engine: Engine, bucket: Pa
     put(engine, {"id": s("b")})
     ended = export(engine, S3Prefix="2027/spring")
     assert ended["ExportStatus"] == "COMPLETED"
-    assert exported(bucket, ended) == [EVERY_TYPE, {"id": s("b")}]
+    assert exported_items(bucket, ended) == [EVERY_TYPE, {"id": s("b")}]
     id = ended["ExportArn"].rpartition("/")[2]
     assert ended["ExportManifest"] == f"2027/spring/AWSDynamoDB/{id}/manifest-summary.json"
     summary = json.loads((bucket / ended["ExportManifest"]).read_text())
@@ -194,11 +194,14 @@ def test_an_export_is_of_its_moment(engine: Engine, bucket: Path, clock: Clock) 
     put(engine, {"id": s("late")})
     call(engine, "DeleteTable", TableName="Films")
     engine.tidy()
-    assert exported(bucket, described(engine, earlier)) == [
+    assert exported_items(bucket, describe(engine, earlier)) == [
         {"id": s("a"), "v": n(1)},
         {"id": s("gone")},
     ]
-    assert exported(bucket, described(engine, now)) == [{"id": s("a"), "v": n(2)}, {"id": s("new")}]
+    assert exported_items(bucket, describe(engine, now)) == [
+        {"id": s("a"), "v": n(2)},
+        {"id": s("new")},
+    ]
 
 
 def test_many_items_are_split_into_files(
@@ -210,7 +213,7 @@ def test_many_items_are_split_into_files(
     ended = export(engine)
     folder = bucket / Path(ended["ExportManifest"]).parent
     assert len(read_export(folder).files) > 5
-    assert len(exported(bucket, ended)) == 100
+    assert len(exported_items(bucket, ended)) == 100
 
 
 def test_an_export_can_be_imported(engine: Engine, bucket: Path) -> None:
@@ -230,7 +233,7 @@ def test_an_export_can_be_imported(engine: Engine, bucket: Path) -> None:
     found = call(engine, "DescribeImport", ImportArn=started["ImportArn"])
     assert found["ImportTableDescription"]["ImportStatus"] == "COMPLETED"
     items = call(engine, "Scan", TableName="Again")["Items"]
-    assert sorted(items, key=lambda item: item["id"]["S"]) == exported(bucket, ended)
+    assert sorted(items, key=lambda item: item["id"]["S"]) == exported_items(bucket, ended)
 
 
 # --- Incremental exports ------------------------------------------------------------------
@@ -347,7 +350,7 @@ def test_a_full_export_and_the_changes_after_it_are_the_later_state(
 def state_at(engine: Engine, bucket: Path, moment: float) -> dict[str, Item]:
     # The window's bounds belong to what comes after them.
     ended = export(engine, ExportTime=moment - 0.000_001)
-    return {item["id"]["S"]: item for item in exported(bucket, ended)}
+    return {item["id"]["S"]: item for item in exported_items(bucket, ended)}
 
 
 def test_a_filtered_export_has_what_it_asks_for(engine: Engine, bucket: Path, clock: Clock) -> None:
@@ -356,10 +359,10 @@ def test_a_filtered_export_has_what_it_asks_for(engine: Engine, bucket: Path, cl
     filtered = {"FilterExpression": "v = :v", "ProjectionExpression": "id, v", **VALUES}
     ended = export(engine, FilterSpecification=filtered)
     assert ended["FilterSpecification"] == filtered
-    assert exported(bucket, ended) == [{"id": s(id), "v": n(1)} for id in "acd"]
+    assert exported_items(bucket, ended) == [{"id": s(id), "v": n(1)} for id in "acd"]
     by_key = {"KeyConditionExpression": "id = :a", "ExpressionAttributeValues": {":a": s("a")}}
     assert [
-        item["id"] for item in exported(bucket, export(engine, FilterSpecification=by_key))
+        item["id"] for item in exported_items(bucket, export(engine, FilterSpecification=by_key))
     ] == [s("a")]
     clock.now += 3600
     put(engine, {"id": s("a"), "v": n(9)})
@@ -468,9 +471,9 @@ def test_a_client_token_exports_once_and_exports_are_listed(engine: Engine) -> N
     page = call(engine, "ListExports", MaxResults=3, TableArn=arn(engine))
     rest = call(engine, "ListExports", NextToken=page["NextToken"])
     found = page["ExportSummaries"] + rest["ExportSummaries"]
-    assert {one["ExportArn"] for one in found} == {first["ExportArn"], *others}
-    assert {one["ExportStatus"] for one in found} == {"COMPLETED"}
-    assert {one["ExportType"] for one in found} == {"FULL_EXPORT"}
+    assert {each["ExportArn"] for each in found} == {first["ExportArn"], *others}
+    assert {each["ExportStatus"] for each in found} == {"COMPLETED"}
+    assert {each["ExportType"] for each in found} == {"FULL_EXPORT"}
     assert "NextToken" not in rest
 
 
@@ -494,13 +497,13 @@ def test_an_interrupted_export_is_written_anew(
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half a file")
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
-        assert described(engine, started)["ExportStatus"] == "IN_PROGRESS"
+        assert describe(engine, started)["ExportStatus"] == "IN_PROGRESS"
         put(engine, {"id": s("after")})
         engine.tidy()
-        ended = described(engine, started)
+        ended = describe(engine, started)
     assert ended["ExportStatus"] == "COMPLETED"
     assert not left.exists()
-    assert len(exported(bucket, ended)) == 3000
+    assert len(exported_items(bucket, ended)) == 3000
 
 
 KILLED = """
@@ -539,7 +542,7 @@ def test_a_killed_export_is_never_taken_for_whole(tmp_path: Path, bucket: Path) 
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         engine.tidy()
         for started in arns:
-            assert len(exported(bucket, described(engine, started))) == 10_000
+            assert len(exported_items(bucket, describe(engine, started))) == 10_000
 
 
 def test_boto3_exports_over_http(tmp_path: Path) -> None:
@@ -566,4 +569,4 @@ def test_boto3_exports_over_http(tmp_path: Path) -> None:
         assert summary["ExportArn"] == export
         with pytest.raises(client.exceptions.ExportNotFoundException):
             client.describe_export(ExportArn=export + "0")
-    assert exported(bucket, ended) == [{"id": s("a"), "raw": {"B": "AAE="}}]
+    assert exported_items(bucket, ended) == [{"id": s("a"), "raw": {"B": "AAE="}}]

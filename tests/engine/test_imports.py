@@ -68,10 +68,10 @@ def start(engine: Engine, **changes: Any) -> Response:
 
 def finish(engine: Engine, started: Response) -> Response:
     engine.tidy()
-    return described(engine, started)
+    return describe(engine, started)
 
 
-def described(engine: Engine, started: Response) -> Response:
+def describe(engine: Engine, started: Response) -> Response:
     found = call(engine, "DescribeImport", ImportArn=started["ImportArn"])
     description: Response = found["ImportTableDescription"]
     return description
@@ -136,7 +136,7 @@ def test_a_table_is_creating_until_its_import_has_ended(engine: Engine, bucket: 
     finish(engine, started)
     assert scan(engine) == [{"id": s("a")}]
     call(engine, "DeleteTable", TableName="Films")
-    assert described(engine, started)["ImportStatus"] == "COMPLETED"
+    assert describe(engine, started)["ImportStatus"] == "COMPLETED"
 
 
 def test_gzip_prefixes_and_later_items_of_the_same_key(engine: Engine, bucket: Path) -> None:
@@ -181,7 +181,9 @@ def test_bad_lines_are_counted_and_logged(engine: Engine, bucket: Path) -> None:
     (log,) = (bucket.parent / "_imports").iterdir()
     assert str(log) in ended["FailureMessage"]
     entries = [json.loads(line) for line in log.read_text().splitlines()]
-    places = [(one["itemS3Pointer"]["key"], one["itemS3Pointer"]["itemIndex"]) for one in entries]
+    places = [
+        (entry["itemS3Pointer"]["key"], entry["itemS3Pointer"]["itemIndex"]) for entry in entries
+    ]
     assert places == [("1.json", 2), ("1.json", 3), ("1.json", 4), ("2.json", 2)]
     assert "Type mismatch for key id expected: S actual: N" in entries[0]["errorMessages"][0]
     assert "The rest of the file was not read." in entries[3]["errorMessages"][0]
@@ -240,7 +242,7 @@ def test_imports_are_listed_in_pages(engine: Engine, bucket: Path) -> None:
     token: dict[str, str] = {}
     while True:
         page = call(engine, "ListImports", PageSize=2, **token)
-        found += [one["TableArn"].rpartition("/")[2] for one in page["ImportSummaryList"]]
+        found += [each["TableArn"].rpartition("/")[2] for each in page["ImportSummaryList"]]
         if "NextToken" not in page:
             break
         token = {"NextToken": page["NextToken"]}
@@ -271,7 +273,7 @@ def test_an_import_goes_on_after_a_stop(
     while True:
         step += 1
         with Engine.open(path, housekeeping=False) as engine:
-            if described(engine, arn)["ImportStatus"] != "IN_PROGRESS":
+            if describe(engine, arn)["ImportStatus"] != "IN_PROGRESS":
                 break
             if step % 3 == 0:
                 monkeypatch.setattr("bigtime.engine.storage.save_transfer", interrupt)
@@ -279,7 +281,7 @@ def test_an_import_goes_on_after_a_stop(
             monkeypatch.undo()
             monkeypatch.setattr(module, "CHUNK", 7)
     with Engine.open(path, housekeeping=False) as engine:
-        ended = described(engine, arn)
+        ended = describe(engine, arn)
         assert (ended["ImportedItemCount"], ended["ErrorCount"]) == (61, 1)
         assert len(scan(engine)) == 61
     (log,) = (bucket.parent / "_imports").iterdir()

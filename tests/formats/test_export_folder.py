@@ -25,7 +25,7 @@ from bigtime.formats import (
 )
 
 
-def exported(root: Path, prefix: str = "") -> Path:
+def write_export(root: Path, prefix: str = "") -> Path:
     folder = root / prefix / "AWSDynamoDB" / export_id(1_700_000_000.5)
     start_export(folder)
     writer = FileWriter(
@@ -38,7 +38,7 @@ def exported(root: Path, prefix: str = "") -> Path:
 
 
 def test_an_export_is_read_back_wherever_it_lies(tmp_path: Path) -> None:
-    folder = exported(tmp_path / "bucket", "some/prefix")
+    folder = write_export(tmp_path / "bucket", "some/prefix")
     moved = tmp_path / "downloads"
     (tmp_path / "bucket" / "some" / "prefix").rename(moved)
     assert find_exports(moved) == find_exports(moved / "AWSDynamoDB")
@@ -62,7 +62,7 @@ def test_an_export_is_read_back_wherever_it_lies(tmp_path: Path) -> None:
 
 
 def test_an_export_that_is_not_whole_is_refused(tmp_path: Path) -> None:
-    folder = exported(tmp_path)
+    folder = write_export(tmp_path)
     (file,) = read_export(folder).files
     summary = folder / "manifest-summary.json"
     text = summary.read_bytes()
@@ -84,7 +84,7 @@ def test_an_export_that_is_not_whole_is_refused(tmp_path: Path) -> None:
 
 def test_a_manifest_names_no_file_outside(tmp_path: Path) -> None:
     (tmp_path / "secret.gz").write_bytes(b"x")
-    folder = exported(tmp_path / "bucket")
+    folder = write_export(tmp_path / "bucket")
     for key in ("AWSDynamoDB/../../secret.gz", "../secret.gz", str(tmp_path / "secret.gz")):
         (folder / "manifest-files.json").write_text(json.dumps({"dataFileS3Key": key}))
         (folder / "manifest-files.checksum").unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def test_a_manifest_names_no_file_outside(tmp_path: Path) -> None:
 
 
 def test_an_export_in_ion_is_refused_by_name(tmp_path: Path) -> None:
-    folder = exported(tmp_path)
+    folder = write_export(tmp_path)
     write_manifests(folder, [], {"outputFormat": "ION"})
     with pytest.raises(BadFile, match="the format ION"):
         read_export(folder)

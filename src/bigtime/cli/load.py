@@ -145,7 +145,7 @@ class Batch:
 
     def has_item_of(self, put: Put | BadLineAt) -> bool:
         """Whether there is another change to the same item, which DynamoDB takes once."""
-        return isinstance(put, Put) and any(one.identity == put.identity for one in self.puts)
+        return isinstance(put, Put) and any(known.identity == put.identity for known in self.puts)
 
     def add(self, put: Put | BadLineAt, size: int) -> None:
         self.line = put.line
@@ -231,7 +231,9 @@ class Load:
     def run(self, database: Store, writers: int, tell: Callable[[int], None]) -> None:
         """Loads what is left; `tell` is called with the number of changes so far."""
         self.read_state()
-        keys = {name: table_key(database, name) for name in {one.table for one in self.sources}}
+        keys = {
+            name: table_key(database, name) for name in {source.table for source in self.sources}
+        }
         self.save()
         under_way: deque[tuple[Batch, Future[list[BadLineAt]]]] = deque()
         moving: set[Identity] = set()
@@ -350,6 +352,6 @@ def table_key(database: Store, name: str) -> TableKey:
             f"There is no table {name}: make it first (`bigtime tables create SYSTEM`, or"
             " CreateTable), or name another with --table."
         ) from None
-    types = {one["AttributeName"]: one["AttributeType"] for one in table["AttributeDefinitions"]}
+    types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
     names = [key["AttributeName"] for key in table["KeySchema"]]
     return TableKey(name, {attribute: types[attribute] for attribute in names})

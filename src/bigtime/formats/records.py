@@ -78,14 +78,14 @@ def read_csv(path: Path, format: Format, after: int) -> Iterator[Record]:
     if not header:
         number, first = next(rows, (0, BadLine("it is empty")))
         try:
-            header = check_header(without_mark(raised(first)))
+            header = check_header(without_mark(row_values(first)))
         except BadLine as error:
             raise BadFile(path, f"line {number}: {error}.") from None
     for number, row in rows:
         if number <= after:
             continue
         try:
-            values = raised(row)
+            values = row_values(row)
             size = sum(len(value or "") + 1 for value in values)
             item = item_of_row(header, values, format.types, drops_empty=format.drops_empty)
         except BadLine as error:
@@ -94,7 +94,7 @@ def read_csv(path: Path, format: Format, after: int) -> Iterator[Record]:
             yield Record(number, size, Change(put=item))
 
 
-def raised(row: list[str | None] | BadLine) -> list[str | None]:
+def row_values(row: list[str | None] | BadLine) -> list[str | None]:
     if isinstance(row, BadLine):
         raise row
     return row

@@ -81,13 +81,13 @@ def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
             ended = writer.finish(database.clock())
     except BucketError as error:
         failure = (error.code, str(error))
-        ended = transfer.ended("FAILED", database.clock(), failure=failure)
+        ended = transfer.end("FAILED", database.clock(), failure=failure)
     except storage.UnreadableItem as error:
         failure = ("InternalServerError", str(error))
-        ended = transfer.ended("FAILED", database.clock(), failure=failure)
+        ended = transfer.end("FAILED", database.clock(), failure=failure)
     except OSError as error:
         failure = ("AccessDenied", f"{error.filename}: {error.strerror}")
-        ended = transfer.ended("FAILED", database.clock(), failure=failure)
+        ended = transfer.end("FAILED", database.clock(), failure=failure)
     work = partial(storage.finish_export, database.catalogue, ended)
     database.committer.run(work)
 
@@ -176,7 +176,7 @@ class Writer:
             self._files = [self._shared(file) for file in self._files]
         formats.write_manifests(self._folder, self._files, self._summary(now), size=self._size)
         self._is_finished = True
-        return self._transfer.ended(
+        return self._transfer.end(
             "COMPLETED",
             now,
             manifest=f"{self._key}/manifest-summary.json",

@@ -120,7 +120,7 @@ class Imports:
             self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
             return False
         counts = dict.fromkeys(("file", "line", "errors", "processed", "imported", "bytes"), 0)
-        begun = transfer.changed(files=files, logged=0, **counts)
+        begun = transfer.with_state(files=files, logged=0, **counts)
         self._run(partial(save, begun), transfer)
         return True
 
@@ -174,7 +174,7 @@ class Imports:
             processed = len(chunk.records) + bool(chunk.damage)
             logged = write_log(transfer, faults)
             state = transfer.state
-            changed = transfer.changed(
+            changed = transfer.with_state(
                 file=state["file"] + chunk.is_last,
                 line=0 if chunk.is_last else chunk.line,
                 processed=state["processed"] + processed,
@@ -196,16 +196,16 @@ class Imports:
 
     def _finish(self, transfer: Transfer) -> None:
         now = self._database.clock()
-        ended = transfer.ended("COMPLETED", now, files=[])
+        ended = transfer.end("COMPLETED", now, files=[])
         if transfer.state["errors"]:
             message = f"{INVALID_ITEMS} (They are in {log_path(transfer)}.)"
             failure = ("ItemValidationError", message)
-            ended = transfer.ended("FAILED", now, files=[], failure=failure)
+            ended = transfer.end("FAILED", now, files=[], failure=failure)
         self._run(partial(storage.finish_import, self._database.catalogue, ended), transfer)
 
     def _fail(self, transfer: Transfer, code: str, message: str) -> None:
         """Ends an import that read nothing."""
-        ended = transfer.ended("FAILED", self._database.clock(), failure=(code, message))
+        ended = transfer.end("FAILED", self._database.clock(), failure=(code, message))
         self._run(partial(storage.give_up_import, self._database.catalogue, ended), transfer)
 
     def _run(self, work: Work[None], transfer: Transfer) -> None:

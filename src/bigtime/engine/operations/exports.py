@@ -39,7 +39,7 @@ def export_table_to_point_in_time(database: Database, params: Params) -> Work[Re
     name = source_name(database, params["TableArn"])
 
     def work(transaction: Transaction) -> Response:
-        known = transfer_pages.replayed(transaction, "export", params)
+        known = transfer_pages.find_replay(transaction, "export", params)
         if known is not None:
             if known.state["digest"] != transfer_pages.request_digest(params):
                 raise wire.ExportConflictException(

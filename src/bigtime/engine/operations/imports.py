@@ -45,7 +45,7 @@ def import_table(database: Database, params: Params) -> Work[Response]:
     declared = new_table(params["TableCreationParameters"])
 
     def work(transaction: Transaction) -> Response:
-        known = transfer_pages.replayed(transaction, "import", params)
+        known = transfer_pages.find_replay(transaction, "import", params)
         if known is not None:
             if known.state["digest"] != transfer_pages.request_digest(params):
                 raise wire.ImportConflictException(CONFLICT)
@@ -109,7 +109,7 @@ def list_imports(database: Database, params: Params) -> Response:
         database, "import", params, params.get("PageSize", transfer_pages.MOST_LISTED)
     )
     described = [description(database, transfer) for transfer in found]
-    summaries = [{name: one[name] for name in SUMMARY if name in one} for one in described]
+    summaries = [{name: each[name] for name in SUMMARY if name in each} for each in described]
     return {"ImportSummaryList": summaries, **token}
 
 

@@ -23,13 +23,13 @@ def request_digest(params: Params) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def replayed(transaction: Transaction, kind: TransferKind, params: Params) -> Transfer | None:
+def find_replay(transaction: Transaction, kind: TransferKind, params: Params) -> Transfer | None:
     """What an earlier request with the same token asked for, within 8 hours."""
     token = params.get("ClientToken")
     if not token:
         return None
     since = transaction.settled - TOKEN_SECONDS
-    return storage.same_token(transaction.connection, kind, token, since)
+    return storage.find_by_token(transaction.connection, kind, token, since)
 
 
 def page(
@@ -42,13 +42,13 @@ def page(
     with database.reading() as reader:
         found = storage.list_transfers(reader, kind, table_name, since)
     if "NextToken" in params:
-        found = after(found, params["NextToken"])
+        found = rest_after(found, params["NextToken"])
     if len(found) <= limit:
         return found, {}
     return found[:limit], {"NextToken": next_token(found[limit - 1].arn)}
 
 
-def after(found: list[Transfer], token: str) -> list[Transfer]:
+def rest_after(found: list[Transfer], token: str) -> list[Transfer]:
     try:
         last = bytes.fromhex(token).decode().strip()
     except ValueError:

@@ -46,11 +46,11 @@ class Transfer:
     token: str | None
     state: dict[str, Any]
 
-    def changed(self, **state: Any) -> Transfer:
+    def with_state(self, **state: Any) -> Transfer:
         return replace(self, state={**self.state, **state})
 
-    def ended(self, status: Status, at: float, **state: Any) -> Transfer:
-        return replace(self.changed(ended_at=round(at, 3), **state), status=status)
+    def end(self, status: Status, at: float, **state: Any) -> Transfer:
+        return replace(self.with_state(ended_at=round(at, 3), **state), status=status)
 
 
 def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
@@ -79,7 +79,7 @@ def find_transfer(reader: apsw.Connection, kind: TransferKind, arn: str) -> Tran
     return next(iter(select(reader, "kind = ? AND arn = ?", (kind, arn))), None)
 
 
-def same_token(
+def find_by_token(
     reader: apsw.Connection, kind: TransferKind, token: str, since: float
 ) -> Transfer | None:
     """The export or import that was asked for with the same ClientToken since then."""
