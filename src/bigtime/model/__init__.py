@@ -29,6 +29,7 @@ from bigtime.model.schema import (
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
+    from bigtime.model.environment import Environment
     from bigtime.model.invariants import counted, sequence, singleton, unique
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from bigtime.model.verification import Violation, repair, verify
 
 LATER = {
+    "environment": "Environment",
     "invariants": "counted sequence singleton unique",
     "operations": (
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
@@ -66,12 +68,12 @@ __all__ = [
     "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At",
     "Attribute", "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed",
     "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError",
-    "EmailAddress", "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing",
-    "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key", "KeyPart",
-    "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound", "NotReady",
-    "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress", "Reaction",
-    "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText", "Set",
-    "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
+    "EmailAddress", "Entity", "EntityKey", "Environment", "EpochSeconds", "Field", "Forbidden",
+    "IfMissing", "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key",
+    "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound",
+    "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress",
+    "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText",
+    "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
     "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation", "WebAddress",
     "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
     "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
