@@ -9,6 +9,7 @@ import typer
 import bigtime
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
+from bigtime.cli.cost import cost
 from bigtime.cli.data import data
 from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
@@ -73,6 +74,7 @@ app.command()(check)
 app.command()(patterns)
 app.command(context_settings=TYPED)(explain)
 app.command(context_settings=TYPED)(run)
+app.command()(cost)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
