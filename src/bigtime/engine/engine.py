@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -14,7 +15,9 @@ import apsw
 import orjson
 
 from bigtime.engine import operations, partiql
+from bigtime.engine.access import IN_PROCESS, UserTransport
 from bigtime.engine.housekeeping import Housekeeper
+from bigtime.engine.iam import Principal
 from bigtime.engine.operations import READS, Read
 from bigtime.engine.storage import (
     CLOSED,
@@ -153,6 +156,13 @@ class Engine:
         """Does now what the housekeeper would do in time: expiry, backfills, trimming."""
         if not self._database.file.is_read_only:
             self._housekeeper.round()
+
+    def as_user(self, principal: Principal, about: Mapping[str, str] = IN_PROCESS) -> UserTransport:
+        """The engine as a user or role sees it: a transport that their policies bind.
+
+        `about` are condition keys such as `aws:SourceIp`.
+        """
+        return UserTransport(self, self._database, principal, checked, about)
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""

@@ -14,6 +14,8 @@ from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.query import (
     bounded_start, check_start, check_terms, find_index, read_walk,
 )
+from bigtime.engine.operations.policy_document import stored_policy
+from bigtime.engine.operations.streams import read_iterator
 from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, write_all
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Write
 from bigtime.engine.storage import Database, Work
@@ -68,6 +70,7 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
     "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start", "check_terms",
-    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_page",
-    "read_selection", "read_start_key", "read_walk", "values_given_by", "write_all",
+    "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_iterator",
+    "read_page", "read_selection", "read_start_key", "read_walk", "stored_policy",
+    "values_given_by", "write_all",
 ]

@@ -13,7 +13,7 @@ from bigtime.engine.storage.definition import (
     expiry_second,
 )
 from bigtime.engine.storage.describe import (
-    WARM_ON_DEMAND, stream_arn, table_description, table_name, warm,
+    WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
 )
 from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
 from bigtime.engine.storage.faults import Faults
@@ -44,6 +44,6 @@ __all__ = [
     "discard_some", "expiry_second", "explain", "first_after", "has_late_stamps",
     "has_pages_to_return", "index_type_mismatch", "last_sequence", "mend_stamps", "open_stream",
     "pending_backfills", "quick_blob", "return_pages", "rotate_shards", "scrub", "scrub_file",
-    "segment_range", "stream_arn", "streams_to_trim", "table_description", "table_name",
-    "tables_to_discard", "trim_stream", "warm",
+    "segment_range", "stream_arn", "streams_to_trim", "table_arn", "table_description",
+    "table_name", "tables_to_discard", "trim_stream", "warm",
 ]
