@@ -2,22 +2,29 @@
 
 from typing import TYPE_CHECKING
 
+from bigtime.engine.access import UserTransport
 from bigtime.engine.engine import Engine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
+from bigtime.engine.iam import (
+    AccessKeys, AccessRequest, Decision, Policy, PolicyError, Principal, UsersFileError, evaluate,
+    read_policy, read_users,
+)
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
 )
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.engine.http import NotLoopback, serve
+    from bigtime.engine.http import NotLoopback, serve, serve_workers
 
-TOOLS = {"NotLoopback": "http", "serve": "http"}
+TOOLS = {"NotLoopback": "http", "serve": "http", "serve_workers": "http"}
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "Update", "checksum_vfs", "compact", "read_expressions", "scrub_file", "serve",
+    "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "Decision", "Engine", "Faults",
+    "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError", "Principal", "Update",
+    "UserTransport", "UsersFileError", "checksum_vfs", "compact", "evaluate", "read_expressions",
+    "read_policy", "read_users", "scrub_file", "serve", "serve_workers",
 ]

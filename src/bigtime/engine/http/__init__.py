@@ -7,15 +7,17 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.engine.http.boto import boto3_client, boto3_resource
     from bigtime.engine.http.endpoint import NotLoopback, serve
+    from bigtime.engine.http.workers import serve_workers
 
 TOOLS = {
     "NotLoopback": "endpoint",
     "boto3_client": "boto",
     "boto3_resource": "boto",
     "serve": "endpoint",
+    "serve_workers": "workers",
 }
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
-__all__ = ["NotLoopback", "boto3_client", "boto3_resource", "serve"]
+__all__ = ["NotLoopback", "boto3_client", "boto3_resource", "serve", "serve_workers"]

@@ -502,7 +502,7 @@ def listen(
     """Sockets for every address of a host, all on one port; it is loopback, unless `anywhere`."""
     listeners: list[socket.socket] = []
     with contextlib.ExitStack() as opened:
-        for address, family in loopback_addresses(host, anywhere=anywhere).items():
+        for address, family in listening_addresses(host, anywhere=anywhere).items():
             listener = socket.create_server((address, port), family=family, backlog=BACKLOG)
             listeners.append(opened.enter_context(listener))
             port = listener.getsockname()[1]
@@ -510,7 +510,7 @@ def listen(
     return listeners
 
 
-def loopback_addresses(host: str, *, anywhere: bool) -> dict[str, socket.AddressFamily]:
+def listening_addresses(host: str, *, anywhere: bool) -> dict[str, socket.AddressFamily]:
     addresses = addresses_of(host)
     if addresses and (
         anywhere or all(ipaddress.ip_address(each).is_loopback for each in addresses)
