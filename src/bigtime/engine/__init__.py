@@ -2,22 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.engine.access import UserTransport
 from bigtime.engine.engine import Engine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
-from bigtime.engine.iam import (
-    AccessKeys, AccessRequest, Decision, Policy, PolicyError, Principal, UsersFileError, evaluate,
-    read_policy, read_users,
-)
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
 )
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
+    from bigtime.engine.access import UserTransport
     from bigtime.engine.http import NotLoopback, serve, serve_workers
+    from bigtime.engine.iam import (
+        AccessKeys, AccessRequest, Decision, Policy, PolicyError, Principal, UsersFileError,
+        evaluate, read_policy, read_users,
+    )
 
-TOOLS = {"NotLoopback": "http", "serve": "http", "serve_workers": "http"}
+IAM = (
+    "AccessKeys", "AccessRequest", "Decision", "Policy", "PolicyError", "Principal",
+    "UsersFileError", "evaluate", "read_policy", "read_users",
+)
+TOOLS = {
+    **dict.fromkeys(IAM, "iam"),
+    **dict.fromkeys(("NotLoopback", "serve", "serve_workers"), "http"),
+    "UserTransport": "access",
+}
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)

@@ -15,9 +15,7 @@ import apsw
 import orjson
 
 from bigtime.engine import operations, partiql
-from bigtime.engine.access import IN_PROCESS, UserTransport
 from bigtime.engine.housekeeping import Housekeeper
-from bigtime.engine.iam import Principal
 from bigtime.engine.operations import READS, Read
 from bigtime.engine.storage import (
     CLOSED,
@@ -43,6 +41,9 @@ from bigtime.wire import (
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
+
+    from bigtime.engine.access import UserTransport
+    from bigtime.engine.iam import Principal
 
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
@@ -157,11 +158,15 @@ class Engine:
         if not self._database.file.is_read_only:
             self._housekeeper.round()
 
-    def as_user(self, principal: Principal, about: Mapping[str, str] = IN_PROCESS) -> UserTransport:
+    def as_user(
+        self, principal: Principal, about: Mapping[str, str] | None = None
+    ) -> UserTransport:
         """The engine as a user or role sees it: a transport that their policies bind.
 
-        `about` are condition keys such as `aws:SourceIp`.
+        `about` are condition keys of the connection, such as `aws:SourceIp`.
         """
+        from bigtime.engine.access import UserTransport
+
         return UserTransport(self, self._database, principal, checked, about)
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:

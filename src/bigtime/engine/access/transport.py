@@ -46,7 +46,7 @@ class UserTransport:
         database: Database,
         principal: Principal,
         check: Check,
-        about: Mapping[str, str] = IN_PROCESS,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         self._engine = engine
         self._database = database
@@ -55,7 +55,7 @@ class UserTransport:
         self._caller = principal.caller(database.account)
         self._keys: dict[str, tuple[str, ...]] = {
             **principal.keys(database.account),
-            **{name.lower(): (value,) for name, value in about.items()},
+            **{name.lower(): (value,) for name, value in (about or IN_PROCESS).items()},
             "aws:requestedregion": (database.region,),
             "aws:resourceaccount": (database.account,),
         }

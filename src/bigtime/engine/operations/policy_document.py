@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from bigtime.engine.iam import Policy, PolicyError, Statement, Terms, read_policy
 from bigtime.engine.operations.table_schema import invalid
 from bigtime.engine.storage import TableDefinition
+
+if TYPE_CHECKING:
+    from bigtime.engine.iam import Policy
 
 # Of the definition's notes: for the table (under "") and for each stream, by its label.
 NOTES: Final = "ResourcePolicies"
@@ -37,6 +39,8 @@ def check_document(text: str) -> None:
     labels = [statement["Sid"] for statement in statements if "Sid" in statement]
     if any(label in labels[:place] for place, label in enumerate(labels)):
         invalid("Invalid policy document: The Statement Ids in the policy are not unique")
+    from bigtime.engine.iam import PolicyError, read_policy
+
     try:
         read_policy(document, of_resource=True)
     except PolicyError as error:
@@ -52,6 +56,8 @@ def stored_policy(definition: TableDefinition, label: str = "") -> Policy | None
 
 @lru_cache(256)
 def parse(text: str) -> Policy:
+    from bigtime.engine.iam import Policy, PolicyError, Statement, Terms, read_policy
+
     try:
         return read_policy(orjson.loads(text), of_resource=True)
     except PolicyError:
