@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -200,8 +201,10 @@ class Engine:
 
     def _read(self, operation: str, read: Read, params: Params) -> Response:
         database = self._database
-        if database.faults.active and operation != "TransactGetItems":
-            database.faults.meet(operation)
+        if database.faults.active:
+            if operation != "TransactGetItems":
+                database.faults.meet(operation)
+            read = partial(operations.read_with_faults, operation=operation, read=read)
         for _ in range(READ_TRIES):
             try:
                 return read(database, params)

@@ -9,6 +9,7 @@ from bigtime.engine.operations import (
 from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.items import carry_out, get_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
+from bigtime.engine.operations.limits import read_with_faults
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.query import (
@@ -71,6 +72,6 @@ __all__ = [
     "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES", "CacheKey", "Get", "QueryPlan", "Read",
     "Walk", "Write", "bounded_start", "carry_out", "check_key_paths", "check_start", "check_terms",
     "check_update", "find_index", "get_all", "get_item", "mode_of", "position", "read_iterator",
-    "read_page", "read_selection", "read_start_key", "read_walk", "stored_policy",
-    "values_given_by", "write_all",
+    "read_page", "read_selection", "read_start_key", "read_walk", "read_with_faults",
+    "stored_policy", "values_given_by", "write_all",
 ]

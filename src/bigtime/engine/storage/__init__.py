@@ -31,12 +31,13 @@ from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, first_after, has_late_stamps, last_sequence,
     mend_stamps, open_stream, rotate_shards, streams_to_trim, trim_stream,
 )
+from bigtime.engine.storage.token_buckets import Draft
 from bigtime.engine.storage.table import QUICK_LENGTH, Index, Table, index_type_mismatch, quick_blob
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "FORMAT", "OLDEST_SECONDS", "QUICK_LENGTH", "RETENTION_SECONDS",
-    "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done", "Fault", "Faults",
-    "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec",
+    "WARM_ON_DEMAND", "Compacted", "DamagedFileException", "Database", "Done", "Draft", "Fault",
+    "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "KeyAttribute", "KeyCodec",
     "LogLost", "Settings", "SortRange", "StreamDefinition", "Table", "TableDefinition",
     "Throughput", "Transaction", "UnreadableItem", "UnreadableRecord", "Work", "advance_backfill",
     "all_rows", "append_record", "base_blobs", "base_key", "begin_backfill", "check_key_size",
