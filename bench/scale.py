@@ -38,6 +38,7 @@ class Scale:
     deals: int
     cached_deals: int
     zipf_reads: int
+    worker_seconds: int
     room: float = 1.0
     looks: int = 1
 
@@ -68,6 +69,7 @@ FULL = Scale(
     deals=10_000,
     cached_deals=2_000,
     zipf_reads=200_000,
+    worker_seconds=5,
 )
 
 QUICK = Scale(
@@ -96,6 +98,7 @@ QUICK = Scale(
     deals=10_000,
     cached_deals=2_000,
     zipf_reads=50_000,
+    worker_seconds=1,
     room=2.0,
     looks=3,
 )
