@@ -59,9 +59,11 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
             str(count): stack.enter_context(contender(server, processes(server, count), scale))
             for count, server in servers.items()
         }
-        one, two = race(contenders, scale.rounds).values()
+        single, double = race(contenders, scale.rounds).values()
         bar = Bar("at most", 1.15, "x")
-        yield Figure("GetItem, two workers", two, "us", one, "one worker", two / one, bar)
+        yield Figure(
+            "GetItem, two workers", double, "us", single, "one worker", double / single, bar
+        )
         if shutil.which("wrk") is None:
             raise NotHere("wrk, which shows reads a second, is missing: apt-get install wrk")
         script = folder / "reads.lua"

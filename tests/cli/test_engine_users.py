@@ -143,7 +143,7 @@ def test_a_large_body_is_verified_too(users: Path) -> None:
 # --- The file -------------------------------------------------------------------------------------
 
 
-def changed(path: str, value: Any) -> str:
+def change_value(path: str, value: Any) -> str:
     """The users with one value changed: `Users.0.UserName`."""
     content = json.loads(json.dumps(USERS))
     at = content
@@ -162,27 +162,30 @@ def changed(path: str, value: Any) -> str:
         ("{}", "{}: nobody has an access key: give a user AccessKeys."),
         ('{"users": []}', "{}: users: there is no such element: use Roles, Users."),
         (
-            changed("Users.0.UserName", "a b"),
+            change_value("Users.0.UserName", "a b"),
             "{}: Users[0].UserName: it is up to 64 letters, digits and the characters +=,.@_-.",
         ),
-        (changed("Users.1.UserName", "alice"), "{}: Users[1]: 'alice' is there twice: leave one"),
         (
-            changed("Users.1.AccessKeys.0.AccessKeyId", "AKIDALICE"),
+            change_value("Users.1.UserName", "alice"),
+            "{}: Users[1]: 'alice' is there twice: leave one",
+        ),
+        (
+            change_value("Users.1.AccessKeys.0.AccessKeyId", "AKIDALICE"),
             "{}: Users[1].AccessKeys[0].AccessKeyId: AKIDALICE is there twice: change one.",
         ),
         (
-            changed("Users.1.AccessKeys.0.SecretAccessKey", ""),
+            change_value("Users.1.AccessKeys.0.SecretAccessKey", ""),
             "{}: Users[1].AccessKeys[0].SecretAccessKey: it is a text that is not empty.",
         ),
         (
-            changed("Users.0.Policies.0.Statement.0.Effect", "Permit"),
+            change_value("Users.0.Policies.0.Statement.0.Effect", "Permit"),
             "{}: Users[0].Policies[0].Statement[0].Effect: it is Allow or Deny.",
         ),
         (
-            changed("Roles.0.Policies", "admin"),
+            change_value("Roles.0.Policies", "admin"),
             "{}: Roles[0].Policies: it is a list.",
         ),
-        (changed("Users.0.Tags", ["x"]), "{}: Users[0].Tags: it is an object of texts"),
+        (change_value("Users.0.Tags", ["x"]), "{}: Users[0].Tags: it is an object of texts"),
     ],
 )
 def test_what_is_wrong_with_the_file_is_told(tmp_path: Path, text: str, problem: str) -> None:

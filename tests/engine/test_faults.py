@@ -393,7 +393,7 @@ def put_in(engine: Engine, table: str, size: int = 10, **more: Any) -> str:
     return outcomes(lambda: call(engine, "PutItem", TableName=table, Item=item), 1)[0]
 
 
-def exceeded(attempt: Callable[[], object]) -> str:
+def excess(attempt: Callable[[], object]) -> str:
     with pytest.raises(ProvisionedThroughputExceededException) as caught:
         attempt()
     return caught.value.message
@@ -407,7 +407,7 @@ def test_a_table_may_use_five_minutes_at_once(narrow: Engine, clock: TestClock) 
     assert "Item" in call(narrow, "GetItem", **key)  # reads have a bucket of their own
     clock.now += 3
     assert [put_in(narrow, "two") for _ in range(4)].count("done") == 3
-    assert exceeded(lambda: call(narrow, "DeleteItem", **key)) == TABLE_EXCEEDED
+    assert excess(lambda: call(narrow, "DeleteItem", **key)) == TABLE_EXCEEDED
     clock.now += 10_000
     assert [put_in(narrow, "two") for _ in range(302)].count("done") == 300
 
@@ -428,12 +428,12 @@ def test_reads_use_what_they_would_report(narrow: Engine, clock: TestClock) -> N
     fresh = partial(call, narrow, "GetItem", **read, ConsistentRead=True)
     found = [outcomes(fresh, 1)[0] for _ in range(31)]
     assert found.count("done") == 30  # ten units each
-    assert exceeded(lambda: call(narrow, "Scan", TableName="two")) == TABLE_EXCEEDED
+    assert excess(lambda: call(narrow, "Scan", TableName="two")) == TABLE_EXCEEDED
     select = {"Statement": "SELECT * FROM two WHERE p = 'a'"}
-    assert exceeded(lambda: call(narrow, "ExecuteStatement", **select)) == TABLE_EXCEEDED
+    assert excess(lambda: call(narrow, "ExecuteStatement", **select)) == TABLE_EXCEEDED
     clock.now += 1
-    told = call(narrow, "GetItem", **read, ReturnConsumedCapacity="TOTAL")["ConsumedCapacity"]
-    assert told == {"TableName": "two", "CapacityUnits": 5.0}
+    capacity = call(narrow, "GetItem", **read, ReturnConsumedCapacity="TOTAL")["ConsumedCapacity"]
+    assert capacity == {"TableName": "two", "CapacityUnits": 5.0}
 
 
 def test_an_index_has_a_throughput_of_its_own(narrow: Engine, clock: TestClock) -> None:
@@ -475,7 +475,7 @@ def test_a_full_index_holds_up_the_writes_of_its_table(clock: TestClock) -> None
         assert moves.count("done") == 151  # one unit, and then two for each move
         item = {"p": s("a"), "state": s("new")}
         put = partial(call, engine, "PutItem", TableName="one", Item=item)
-        assert exceeded(put) == INDEX_EXCEEDED
+        assert excess(put) == INDEX_EXCEEDED
         same = {"p": s("a"), "state": s("150"), "text": s("x" * 10)}
         assert call(engine, "PutItem", TableName="one", Item=same) == {}  # the index sees nothing
         assert call(engine, "Scan", TableName="one")["Items"] == [same]
@@ -490,7 +490,7 @@ def test_a_batch_leaves_what_exceeds(narrow: Engine) -> None:
     assert call(narrow, "Scan", TableName="one")["Count"] == 1
     assert call(narrow, "Scan", TableName="two")["Count"] == 1
     alone = partial(call, narrow, "BatchWriteItem", RequestItems={"two": put})
-    assert exceeded(alone) == TABLE_EXCEEDED
+    assert excess(alone) == TABLE_EXCEEDED
     key = {"Keys": [{"p": s("b")}]}
     while outcomes(lambda: call(narrow, "Scan", TableName="two"), 1) == ["done"]:
         pass

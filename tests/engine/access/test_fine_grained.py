@@ -405,8 +405,8 @@ def test_no_item_is_returned_by_a_condition_check(games: Engine) -> None:
         "ConditionExpression": "attribute_exists(UserId)",
     }
     assert may(writer, "TransactWriteItems", TransactItems=[{"ConditionCheck": check}])
-    told = {**check, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-    assert not may(writer, "TransactWriteItems", TransactItems=[{"ConditionCheck": told}])
+    shown = {**check, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    assert not may(writer, "TransactWriteItems", TransactItems=[{"ConditionCheck": shown}])
 
 
 def test_partiql_has_actions_of_its_own(games: Engine) -> None:

@@ -38,12 +38,12 @@ def games(engine: Engine) -> Engine:
     return engine
 
 
-def denied(engine: Engine, operation: str, **params: Any) -> tuple[str, str]:
+def denial(engine: Engine, operation: str, **params: Any) -> tuple[str, str]:
     """The action and the resource that a user without any policy is denied."""
     with pytest.raises(AccessDeniedException) as caught:
         user(engine)(Request(operation, params))
-    told = caught.value.message.split("perform: ")[1].split(" because no")[0]
-    action, _, resource = told.partition(" on resource: ")
+    words = caught.value.message.split("perform: ")[1].split(" because no")[0]
+    action, _, resource = words.partition(" on resource: ")
     return action.removeprefix("dynamodb:"), resource
 
 
@@ -73,7 +73,7 @@ def denied(engine: Engine, operation: str, **params: Any) -> tuple[str, str]:
     ],
 )
 def test_resources(games: Engine, operation: str, params: Any, resource: str) -> None:
-    assert denied(games, operation, **params) == (operation, resource)
+    assert denial(games, operation, **params) == (operation, resource)
 
 
 def test_a_shard_iterator_is_of_its_stream(games: Engine) -> None:
@@ -85,7 +85,7 @@ def test_a_shard_iterator_is_of_its_stream(games: Engine) -> None:
         "ShardIteratorType": "TRIM_HORIZON",
     }
     iterator = call(games, "GetShardIterator", **place)["ShardIterator"]
-    assert denied(games, "GetRecords", ShardIterator=iterator) == ("GetRecords", stream)
+    assert denial(games, "GetRecords", ShardIterator=iterator) == ("GetRecords", stream)
     consumer = user(games, allow("GetRecords", resource=f"{ARN}/stream/*"))
     assert may(consumer, "GetRecords", ShardIterator=iterator)
     assert not may(consumer, "GetShardIterator", **place)
@@ -235,7 +235,7 @@ def test_writes_and_reads_are_submitted(games: Engine) -> None:
 
 def submit(transport: UserTransport, request: Request) -> tuple[Any, BaseException | None]:
     outcome: Future[tuple[Any, BaseException | None]] = Future()
-    transport.submit(request, lambda *told: outcome.set_result(told))
+    transport.submit(request, lambda *words: outcome.set_result(words))
     return outcome.result(timeout=60)
 
 

@@ -115,7 +115,7 @@ def key_text(value: wire.AttributeValue) -> str:
     return str(text)
 
 
-def named(*groups: Iterable[str]) -> tuple[str, ...]:
+def attribute_names(*groups: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name for group in groups for name in group}))
 
 
@@ -127,7 +127,9 @@ def item_access(
 ) -> Access:
     """An action on items that are given whole or by their keys."""
     access = on_table(database, action, name or params["TableName"])
-    access.keys["dynamodb:attributes"] = named(expressions.named_attributes(params), *items)
+    access.keys["dynamodb:attributes"] = attribute_names(
+        expressions.named_attributes(params), *items
+    )
     if access.table is not None:
         access.keys.update(leading_keys(access.table.codec.hash_key, items))
     return access
@@ -169,7 +171,7 @@ def return_values_of(params: Params) -> str:
 def walk_access(database: Database, action: str, params: Params) -> Access:
     index = params.get("IndexName")
     access = on_table(database, action, params["TableName"], index)
-    access.keys["dynamodb:attributes"] = named(expressions.named_attributes(params))
+    access.keys["dynamodb:attributes"] = attribute_names(expressions.named_attributes(params))
     access.keys["dynamodb:select"] = (select_of(params, has_index=index is not None),)
     return access
 
@@ -239,7 +241,7 @@ def statement_access(database: Database, request: Params) -> Access:
         return access
     subject = partiql.statement_subject(request, access.table)
     hash_key = subject.index.codec.hash_key if subject.index else access.table.codec.hash_key
-    access.keys["dynamodb:attributes"] = named(subject.attributes)
+    access.keys["dynamodb:attributes"] = attribute_names(subject.attributes)
     access.keys.update(leading_keys(hash_key, subject.partitions))
     if action == "PartiQLSelect":
         access.keys["dynamodb:fulltablescan"] = ("false" if subject.partitions else "true",)
@@ -264,7 +266,7 @@ def control_accesses(database: Database, operation: str, params: Params) -> Iter
     tags = {each["Key"]: each["Value"] for each in params.get("Tags") or ()}
     keys = tag_keys("aws:requesttag", tags)
     if tags or "TagKeys" in params:
-        keys["aws:tagkeys"] = named(tags, params.get("TagKeys") or ())
+        keys["aws:tagkeys"] = attribute_names(tags, params.get("TagKeys") or ())
     for resource in control_resources(database, operation, params):
         table = database.catalogue.tables.get(table_name(resource))
         yield Access(action, resource, dict(keys), table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from bigtime.engine import operations, partiql
@@ -69,7 +70,7 @@ class UserTransport:
         refused = self._refused_statements(params)
         if not refused:
             return self._engine(request)
-        rest = without(request, params, refused)
+        rest = drop_statements(request, params, refused)
         return merge(params, refused, self._engine(rest) if rest else {})
 
     def submit(self, request: Request, done: Done) -> None:
@@ -86,7 +87,7 @@ class UserTransport:
             return
         if not refused:
             self._engine.submit(request, done)
-        elif rest := without(request, params, refused):
+        elif rest := drop_statements(request, params, refused):
             self._engine.submit(
                 rest,
                 lambda response, error: done(
@@ -113,13 +114,7 @@ class UserTransport:
         return boto3_client(self, service, region=self._database.region)
 
     def _judge(self, access: Access) -> None:
-        now = time.time()
-        keys = {
-            **self._keys,
-            "aws:currenttime": (datetime.fromtimestamp(now, UTC).isoformat(),),
-            "aws:epochtime": (str(int(now)),),
-            **access.keys,
-        }
+        keys = {**self._keys, **time_keys(int(time.time())), **access.keys}
         request = AccessRequest(self._caller, access.action, access.resource, keys)
         decision = evaluate(request, self._principal.policies, policy_of(access))
         if not decision.allowed:
@@ -140,6 +135,14 @@ class UserTransport:
         return refused
 
 
+@lru_cache(8)
+def time_keys(second: int) -> dict[str, tuple[str, ...]]:
+    return {
+        "aws:currenttime": (datetime.fromtimestamp(second, UTC).isoformat(),),
+        "aws:epochtime": (str(second),),
+    }
+
+
 def policy_of(access: Access) -> Policy | None:
     if access.table is None:
         return None
@@ -147,7 +150,7 @@ def policy_of(access: Access) -> Policy | None:
     return operations.stored_policy(access.table.definition, stream)
 
 
-def without(
+def drop_statements(
     request: Request, params: Params, refused: Mapping[int, DynamoDBError]
 ) -> Request | None:
     """The batch without the statements that are refused; None if that leaves nothing."""

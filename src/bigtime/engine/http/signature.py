@@ -128,6 +128,7 @@ def authorization(parameters: Mapping[str, str]) -> Authorization:
     return Authorization(key_id, date, region, names, parameters["Signature"])
 
 
+@lru_cache(64)
 def read_stamp(stamp: str) -> datetime:
     try:
         return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
@@ -185,7 +186,7 @@ def check_date(moment: datetime, now: datetime) -> None:
 def canonical_request(call: Call, given: Authorization) -> str:
     path, _, query = call.target.decode("latin-1").partition("?")
     headers = "".join(
-        f"{name}:{trimmed(call.headers.get(name.encode('latin-1'), b''))}\n"
+        f"{name}:{trim(call.headers.get(name.encode('latin-1'), b''))}\n"
         for name in given.signed_headers
     )
     return "\n".join(
@@ -208,7 +209,7 @@ def canonical_query(query: str) -> str:
     return "&".join("=".join(pair) for pair in sorted(encoded))
 
 
-def trimmed(value: bytes) -> str:
+def trim(value: bytes) -> str:
     """Without spaces around it, and with single ones inside."""
     return b" ".join(value.split()).decode("latin-1")
 

@@ -147,16 +147,16 @@ class Supervisor:
 
     def start(self, number: int) -> bool:
         """Forks a worker and waits until it serves; False if it ended before."""
-        told, ready = os.pipe()
+        heard, ready = os.pipe()
         pid = os.fork()
         if pid == 0:
-            os.close(told)
+            os.close(heard)
             os.close(self.held)
             self.be_worker(number, ready)
         os.close(ready)
         self.numbers[pid] = number
-        is_up = os.read(told, 1) == b"1"
-        os.close(told)
+        is_up = os.read(heard, 1) == b"1"
+        os.close(heard)
         return is_up
 
     def be_worker(self, number: int, ready: int) -> NoReturn:
@@ -179,7 +179,7 @@ class Supervisor:
         """The numbers of the workers that have ended."""
         found = []
         for pid, number in list(self.numbers.items()):
-            if (status := ended(pid)) is not None:
+            if (status := exit_status(pid)) is not None:
                 log.warning("worker %d (process %d) ended: %s", number, pid, describe(status))
                 del self.numbers[pid]
                 found.append(number)
@@ -194,7 +194,7 @@ class Supervisor:
         deadline = time.monotonic() + SECONDS_TO_END
         while self.numbers:
             for pid in list(self.numbers):
-                if (status := ended(pid)) is not None:
+                if (status := exit_status(pid)) is not None:
                     del self.numbers[pid]
                     worst = max(worst, os.waitstatus_to_exitcode(status))
             if time.monotonic() > deadline:
@@ -204,7 +204,7 @@ class Supervisor:
         return worst
 
 
-def ended(pid: int) -> int | None:
+def exit_status(pid: int) -> int | None:
     """The status of a worker that has ended, which must be asked for once."""
     found, status = os.waitpid(pid, os.WNOHANG)
     return status if found else None

@@ -122,12 +122,12 @@ def matches_action(terms: Terms, action: str) -> bool:
 def matches_resource(terms: Terms, request: AccessRequest, has_variables: bool) -> bool:
     found = any(
         pattern == "*" or arn_like(request.resource, whole_arn(pattern))
-        for pattern in filled(terms, request.keys, has_variables)
+        for pattern in fill_patterns(terms, request.keys, has_variables)
     )
     return found is not terms.negated
 
 
-def filled(terms: Terms, keys: Keys, has_variables: bool) -> Iterator[str]:
+def fill_patterns(terms: Terms, keys: Keys, has_variables: bool) -> Iterator[str]:
     for pattern in terms.patterns:
         yield fill(pattern, keys, is_pattern=True) if has_variables else pattern
 

@@ -132,7 +132,7 @@ def read_access_keys(content: object) -> AccessKeys:
     found: dict[str, AccessKey] = {}
     for kind, name_member in (("Users", "UserName"), ("Roles", "RoleName")):
         names = set()
-        for number, entry in enumerate(listed(content, kind, "")):
+        for number, entry in enumerate(list_in(content, kind, "")):
             place = f"{kind}[{number}]"
             principal = read_principal(entry, name_member, place)
             if principal.name in names:
@@ -157,14 +157,14 @@ def read_principal(entry: object, name_member: str, place: str) -> Principal:
     tags = entry.get("Tags", {})
     if not isinstance(tags, dict) or not all(isinstance(value, str) for value in tags.values()):
         raise PolicyError(join(place, "Tags"), 'it is an object of texts, as {"team": "shop"}')
-    policies = read_policies(listed(entry, "Policies", place), join(place, "Policies"))
+    policies = read_policies(list_in(entry, "Policies", place), join(place, "Policies"))
     return Principal(name, policies, name_member == "RoleName", tags)
 
 
 def add_keys(
     found: dict[str, AccessKey], entry: Mapping[str, Any], principal: Principal, place: str
 ) -> None:
-    for number, key in enumerate(listed(entry, "AccessKeys", place)):
+    for number, key in enumerate(list_in(entry, "AccessKeys", place)):
         where = f"{place}.AccessKeys[{number}]"
         if not isinstance(key, dict):
             raise PolicyError(where, "it is an object with AccessKeyId and SecretAccessKey")
@@ -179,7 +179,7 @@ def add_keys(
         found[name] = AccessKey(secret, principal)
 
 
-def listed(entry: Mapping[str, Any], name: str, place: str) -> list[Any]:
+def list_in(entry: Mapping[str, Any], name: str, place: str) -> list[Any]:
     value = entry.get(name, [])
     if not isinstance(value, list):
         raise PolicyError(join(place, name), "it is a list")

@@ -45,8 +45,8 @@ def read_with_faults(database: Database, params: Params, *, operation: str, read
         if problems[name] is None:
             buckets.draw(draft)
     if mode := mode_of(params):
-        told = [in_mode(each, mode) for each in listed]
-        response["ConsumedCapacity"] = told if isinstance(used, list) else told[0]
+        shown = [in_mode(each, mode) for each in listed]
+        response["ConsumedCapacity"] = shown if isinstance(used, list) else shown[0]
     return response
 
 
