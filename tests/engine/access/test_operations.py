@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,8 +13,14 @@ from botocore.exceptions import ClientError
 from bigtime.engine import Engine
 from bigtime.engine.access import UserTransport
 from bigtime.engine.iam import Principal
-from bigtime.store import Store
-from bigtime.wire import AccessDeniedException, DynamoDBError, Request, ResourceNotFoundException
+from bigtime.store import AsyncStore, Store
+from bigtime.wire import (
+    AccessDeniedException,
+    DynamoDBError,
+    Request,
+    ResourceNotFoundException,
+    Steps,
+)
 from tests.engine.access.games import (
     ARN,
     INDEX,
@@ -27,7 +34,7 @@ from tests.engine.access.games import (
     policy,
     user,
 )
-from tests.engine.calls import call, s
+from tests.engine.calls import call, n, s
 
 EVERY_TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/*"
 
@@ -221,7 +228,28 @@ def test_boto3_and_stores_run_as_a_user(games: Engine) -> None:
     with pytest.raises(ClientError) as caught:
         client.delete_item(TableName="GameScores", Key=key("alice"))
     assert caught.value.response["Error"]["Code"] == "AccessDeniedException"
-    assert isinstance(Store(alice), Store)
+
+
+def test_a_pattern_runs_under_a_role(games: Engine) -> None:
+    def scores(user_id: str) -> Steps[Any]:
+        found = yield Request("GetItem", {"TableName": "GameScores", "Key": key(user_id)})
+        return found["Item"]["TopScore"]
+
+    mine = {"dynamodb:LeadingKeys": ["alice"]}
+    role = Principal.role("player", [policy(allow("GetItem", ForAllValues__StringEquals=mine))])
+    transport = games.as_user(role)
+    with Store(transport) as store:
+        assert store.run(scores("alice")) == n(5842)
+        with pytest.raises(AccessDeniedException, match="assumed-role/player/bigtime"):
+            store.run(scores("bob"))
+
+    async def run_async(user_id: str) -> Any:
+        async with AsyncStore(transport) as store:
+            return await store.run(scores(user_id))
+
+    assert asyncio.run(run_async("alice")) == n(5842)
+    with pytest.raises(AccessDeniedException):
+        asyncio.run(run_async("bob"))
 
 
 def test_writes_and_reads_are_submitted(games: Engine) -> None:

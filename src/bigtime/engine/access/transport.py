@@ -166,7 +166,9 @@ def merge(params: Params, refused: Mapping[int, DynamoDBError], response: Respon
     return {
         **response,
         "Responses": [
-            {"Error": partiql.error_of(refused[place])} if place in refused else next(answers)
-            for place in range(len(params["Statements"]))
+            partiql.statement_response(request["Statement"], refused[place])
+            if place in refused
+            else next(answers)
+            for place, request in enumerate(params["Statements"])
         ],
     }

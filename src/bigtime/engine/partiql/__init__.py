@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bigtime.engine.operations import Read
 from bigtime.engine.partiql import batch, transaction
-from bigtime.engine.partiql.batch import error_of
+from bigtime.engine.partiql.batch import statement_response
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import find_table, select
 from bigtime.engine.partiql.subject import Subject, statement_action, statement_subject
@@ -48,6 +48,6 @@ def find_read(operation: str, params: Params) -> Read | None:
 
 
 __all__ = [
-    "WRITES", "Subject", "error_of", "find_read", "find_table", "statement_action",
+    "WRITES", "Subject", "find_read", "find_table", "statement_action", "statement_response",
     "statement_subject",
 ]
