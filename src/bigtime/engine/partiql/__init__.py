@@ -9,8 +9,8 @@ from bigtime.engine.operations import Read
 from bigtime.engine.partiql import batch, transaction
 from bigtime.engine.partiql.batch import statement_response
 from bigtime.engine.partiql.parser import parse_statement
-from bigtime.engine.partiql.select import find_table, select
-from bigtime.engine.partiql.subject import Subject, statement_action, statement_subject
+from bigtime.engine.partiql.select import select
+from bigtime.engine.partiql.subject import statement_action, statement_subject
 from bigtime.engine.partiql.write import write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
@@ -48,6 +48,5 @@ def find_read(operation: str, params: Params) -> Read | None:
 
 
 __all__ = [
-    "WRITES", "Subject", "find_read", "find_table", "statement_action", "statement_response",
-    "statement_subject",
+    "WRITES", "find_read", "statement_action", "statement_response", "statement_subject",
 ]
