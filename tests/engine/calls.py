@@ -81,10 +81,9 @@ def make_table(
             {"AttributeName": a, "AttributeType": t} for a, t in attributes.items()
         ],
         KeySchema=key_schema(*keys),
-        BillingMode="PAY_PER_REQUEST",
         **({"LocalSecondaryIndexes": list(local)} if local else {}),
         **({"GlobalSecondaryIndexes": list(globally)} if globally else {}),
-        **settings,
+        **{"BillingMode": "PAY_PER_REQUEST", **settings},
     )
     return name
 
