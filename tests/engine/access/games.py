@@ -7,14 +7,14 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.engine.access import UserTransport
 from bigtime.engine.iam import Principal
-from bigtime.wire import AccessDeniedException, Request, Response
+from bigtime.wire import AccessDeniedException, Request, Response, Transport
 from tests.engine.calls import index, key_schema, make_table, n, s
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/GameScores"
 INDEX = f"{ARN}/index/TopScoreDateTimeIndex"
 
 
-def make_games(engine: Engine) -> None:
+def make_games(engine: Transport) -> None:
     """`GameScores`, with an item of alice and one of bob."""
     make_table(
         engine,

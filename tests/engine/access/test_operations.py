@@ -153,6 +153,36 @@ def test_an_unknown_operation_is_unknown_to_all(engine: Engine) -> None:
     assert caught.value.code == "UnknownOperationException"
 
 
+def test_each_region_is_judged_by_its_own_names_and_policies() -> None:
+    there = ARN.replace("us-east-1", "eu-west-1")
+    with Engine.memory(regions=["eu-west-1"]) as engine:
+        ireland = engine.in_region("eu-west-1")
+        for transport in (engine, ireland):
+            make_games(transport)
+        here_only = Principal.user("alice", [policy(allow("GetItem"))])
+        there_only = Principal.user("bob", [policy(allow("GetItem", resource=there))])
+        by_region = allow(
+            "GetItem", resource="*", StringEquals={"aws:RequestedRegion": "eu-west-1"}
+        )
+        asked_there = Principal.user("carol", [policy(by_region)])
+        for principal, regions in (
+            (here_only, [None]),
+            (there_only, ["eu-west-1"]),
+            (asked_there, ["eu-west-1"]),
+        ):
+            for region in (None, "eu-west-1"):
+                as_user = engine.as_user(principal, region=region)
+                assert may(as_user, "GetItem", Key=key("alice")) is (region in regions)
+        table_policy = orjson.dumps(
+            policy({**allow("GetItem", resource=there), "Principal": {"AWS": "*"}})
+        ).decode()
+        put = {"ResourceArn": there, "Policy": table_policy}
+        ireland(Request("PutResourcePolicy", put))
+        nobody = Principal.user("dan", [])
+        assert may(engine.as_user(nobody, region="eu-west-1"), "GetItem", Key=key("alice"))
+        assert not may(engine.as_user(nobody), "GetItem", Key=key("alice"))
+
+
 # --- Conditions on the connection and the time ----------------------------------------------------
 
 
