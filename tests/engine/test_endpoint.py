@@ -571,6 +571,9 @@ class Wire:
 
     close = write_eof
 
+    def can_write_eof(self) -> bool:
+        return True
+
     def is_closing(self) -> bool:
         return self.closed
 

@@ -47,6 +47,9 @@ from bigtime.wire import (
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
 
+    from bigtime.engine.access import UserTransport
+    from bigtime.engine.iam import Principal
+
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
 
@@ -270,6 +273,28 @@ class Engine:
         """
         return operations.read_changes(self._database, table, after, limit)
 
+    def as_user(
+        self,
+        principal: Principal,
+        about: Mapping[str, str] | None = None,
+        region: str | None = None,
+    ) -> UserTransport:
+        """The engine as a user or role sees it: a transport that their policies bind.
+
+        `about` are condition keys of the connection, such as `aws:SourceIp`.
+        """
+        from bigtime.engine.access import UserTransport
+
+        name = region or self.region
+        return UserTransport(
+            self if region is None else self.in_region(region),
+            lambda: self._regions.find(name) or self._database,
+            principal,
+            check_whole,
+            region=name,
+            about=about,
+        )
+
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""
         from bigtime.engine.http import boto3_client
@@ -300,8 +325,10 @@ class Engine:
         self.close()
 
     def _read(self, database: Database, operation: str, read: Read, params: Params) -> Response:
-        if database.faults.active and operation != "TransactGetItems":
-            database.faults.meet(operation)
+        if database.faults.active:
+            if operation != "TransactGetItems":
+                database.faults.meet(operation)
+            read = partial(operations.read_with_faults, operation=operation, read=read)
         for _ in range(READ_TRIES):
             try:
                 return read(database, params)
@@ -339,9 +366,20 @@ def empty_file() -> bytes:
 
 
 def checked(operation: str, params: Params) -> Params:
+    """A request as AWS reads it, but for the items of puts: the operation checks those."""
+    refuse_unknown(operation)
+    return shapes.check_around_items(operation, params)
+
+
+def check_whole(operation: str, params: Params) -> Params:
+    """As `checked`, with the items too: policies are about what is in them."""
+    refuse_unknown(operation)
+    return shapes.check(operation, params)
+
+
+def refuse_unknown(operation: str) -> None:
     if operation not in READS and operation not in WRITES:
         raise shapes.unknown_operation(operation)
-    return shapes.check_around_items(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:

@@ -21,7 +21,8 @@ whoever connects:
 4. Bytes that are no HTTP end their connection, once the calls before them are answered. The
    refusal is sent, and what still arrives is read and dropped for a moment: closing on unread
    bytes makes the kernel reset the connection, and then the client never sees the reason.
-5. It listens on loopback only.
+5. It listens on loopback only, unless it has users and a certificate. With users, every call is
+   verified (`signature`) and goes to the engine as its user sees it.
 
 On SIGTERM or SIGINT it stops listening, answers every call that has arrived, and closes the
 engine.
@@ -37,10 +38,12 @@ import ipaddress
 import logging
 import signal
 import socket
+import ssl
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from email.utils import formatdate
 from functools import partial
 from math import inf
@@ -66,6 +69,8 @@ from bigtime.engine.http.protocol import (
     signing_region,
     success,
 )
+from bigtime.engine.http.signature import verify
+from bigtime.engine.iam import AccessKeys, Principal
 from bigtime.extras import extra
 from bigtime.wire import DynamoDBError, InternalServerError, Request, Response
 
@@ -77,6 +82,7 @@ log = logging.getLogger("bigtime.endpoint")
 
 MAX_ARRIVED = MAX_HEAD + 2 * MAX_BODY  # chunked bodies carry overhead, but not that much
 MAX_CONNECTIONS = 1_000
+BACKLOG = 1024
 MAX_BODIES = 8 * MAX_BODY  # of all connections together; a small body is always taken
 SMALL_BODY = 64 * 1024
 
@@ -87,6 +93,7 @@ SECONDS_TO_TAKE = 30.0  # an answer
 SECONDS_IDLE = 75.0
 SECONDS_TO_LINGER = 5.0
 SECONDS_TO_STOP = 10.0
+SECONDS_TO_SHAKE_HANDS = 10.0
 
 Done: TypeAlias = Callable[[Response | None, BaseException | None], None]
 
@@ -99,6 +106,14 @@ class Submitting(Protocol):
     """What the endpoint asks of an engine."""
 
     def submit(self, request: Request, done: Done, region: str | None = None) -> None: ...
+
+
+class Serving(Submitting, Protocol):
+    """What the server asks of an engine."""
+
+    def as_user(
+        self, principal: Principal, about: Mapping[str, str], region: str | None
+    ) -> Submitting: ...
 
     def close(self) -> None: ...
 
@@ -215,11 +230,16 @@ class Connection(asyncio.Protocol):
         self.in_call = False
         body = b"".join(self.chunks)
         self.chunks = []  # an idle connection holds no body
-        keep_alive = self.parser.should_keep_alive()
-        self.waiting.append(Call(self.parser.get_method(), self.headers, body, keep_alive))
+        self.waiting.append(self.call(body, self.parser.should_keep_alive()))
         self.deadline = inf
 
+    def call(self, body: bytes, keep_alive: bool) -> Call:
+        return Call(self.parser.get_method(), self.headers, body, keep_alive)
+
     # Answers.
+
+    def engine_for(self, call: Call) -> Submitting:
+        return self.endpoint.engine
 
     def refuse(self, reply: Reply) -> None:
         if not self.deaf:
@@ -260,18 +280,19 @@ class Connection(asyncio.Protocol):
 
     def answer(self, call: Call) -> None:
         """Reads a call and passes it on: a small one on the event loop, a large one beside it."""
-        refusal = screen(call)
+        refusal = screen(call, any_host=self.endpoint.users is not None)
         if refusal is not None:
             self.reply(call, refusal)
             return
         try:
+            engine = self.engine_for(call)
             request = read_apart(call) if self.out else read(call)
         except DynamoDBError as error:
             self.reply(call, failure(call, error))
         except TooLarge:
             self.reply(call, TOO_LARGE)
         else:
-            self.submit(call, request)
+            self.submit(engine, call, request)
 
     def reply(self, call: Call, reply: Reply) -> None:
         """Sends what was known without the engine, from whichever thread."""
@@ -281,9 +302,8 @@ class Connection(asyncio.Protocol):
         else:
             self.endpoint.soon(self.resume, send)
 
-    def submit(self, call: Call, request: Request) -> None:
+    def submit(self, engine: Submitting, call: Call, request: Request) -> None:
         endpoint = self.endpoint
-
         finish = partial(self.finish, call, request)
 
         def done(response: Response | None, error: BaseException | None) -> None:
@@ -294,7 +314,7 @@ class Connection(asyncio.Protocol):
 
         self.out = True
         try:
-            endpoint.engine.submit(request, done, signing_region(call))
+            engine.submit(request, done, signing_region(call))
         except Exception as error:
             done(None, error)
 
@@ -343,30 +363,79 @@ class Connection(asyncio.Protocol):
         if not self.transport.is_closing():
             head = reply.head(request_id(), self.endpoint.date, keep_alive=False)
             self.transport.write(head + reply.body)
-            self.transport.write_eof()
+            if self.transport.can_write_eof():  # TLS cannot
+                self.transport.write_eof()
             self.deadline = self.endpoint.now + SECONDS_TO_LINGER
 
     def is_idle(self) -> bool:
         return not (self.in_call or self.out or self.waiting)
 
 
+class SignedConnection(Connection):
+    """A client of a server with users: each call is signed, and is answered as its user may see."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.target = b"/"
+        self.as_user: dict[tuple[int, str | None], Submitting] = {}
+
+    def on_url(self, url: bytes) -> None:
+        self.target += url  # which may come in parts
+
+    def on_message_begin(self) -> None:
+        self.target = b""
+        super().on_message_begin()
+
+    def call(self, body: bytes, keep_alive: bool) -> Call:
+        return super().call(body, keep_alive)._replace(target=self.target)
+
+    def engine_for(self, call: Call) -> Submitting:
+        users = self.endpoint.users
+        assert users is not None
+        principal = verify(call, users, datetime.now(UTC)).principal
+        region = signing_region(call)
+        engine = self.as_user.get((id(principal), region))
+        if engine is None:
+            engine = self.endpoint.engine.as_user(principal, self.about(), region)
+            self.as_user[id(principal), region] = engine
+        return engine
+
+    def about(self) -> dict[str, str]:
+        """The condition keys of the connection."""
+        secure = self.transport.get_extra_info("sslcontext") is not None
+        return {
+            "aws:SourceIp": str(self.transport.get_extra_info("peername")[0]),
+            "aws:SecureTransport": "true" if secure else "false",
+        }
+
+
 class Endpoint:
     """The connections of one engine, on one event loop."""
 
-    def __init__(self, engine: Submitting) -> None:
+    def __init__(self, engine: Serving, users: AccessKeys | None = None) -> None:
         self.engine = engine
+        self.users = users
         self.connections: set[Connection] = set()
         self.body_bytes = 0  # of calls that arrive, wait, or are with the engine
         self.reader = ThreadPoolExecutor(1, "bigtime-reader")
         self.servers: list[asyncio.Server] = []
         self.empty = asyncio.Event()
 
-    async def start(self, listeners: Sequence[socket.socket]) -> None:
+    async def start(
+        self, listeners: Sequence[socket.socket], certificate: ssl.SSLContext | None = None
+    ) -> None:
         self.loop = asyncio.get_running_loop()
         self.thread = threading.get_ident()
         self.tick()
+        kind = Connection if self.users is None else SignedConnection
+        patience = SECONDS_TO_SHAKE_HANDS if certificate else None
         for listener in listeners:
-            server = await self.loop.create_server(lambda: Connection(self), sock=listener)
+            server = await self.loop.create_server(
+                lambda: kind(self),
+                sock=listener,
+                ssl=certificate,
+                ssl_handshake_timeout=patience,
+            )
             self.servers.append(server)
 
     async def stop(self) -> None:
@@ -431,22 +500,33 @@ def paused_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def listen(host: str = "127.0.0.1", port: int = 8000) -> list[socket.socket]:
-    """Sockets for every address of a loopback host, all on one port."""
-    addresses = addresses_of(host)
-    if not addresses or not all(ipaddress.ip_address(each).is_loopback for each in addresses):
-        raise NotLoopback(
-            f"{host!r} is not a loopback address. The endpoint checks no signatures, so it "
-            "listens only where this machine alone can reach it: 127.0.0.1, ::1 or localhost."
-        )
+def listen(
+    host: str = "127.0.0.1", port: int = 8000, *, anywhere: bool = False
+) -> list[socket.socket]:
+    """Sockets for every address of a host, all on one port; it is loopback, unless `anywhere`."""
     listeners: list[socket.socket] = []
     with contextlib.ExitStack() as opened:
-        for address, family in addresses.items():
-            listener = socket.create_server((address, port), family=family, backlog=1024)
+        for address, family in listening_addresses(host, anywhere=anywhere).items():
+            listener = socket.create_server((address, port), family=family, backlog=BACKLOG)
             listeners.append(opened.enter_context(listener))
             port = listener.getsockname()[1]
         opened.pop_all()
     return listeners
+
+
+def listening_addresses(host: str, *, anywhere: bool) -> dict[str, socket.AddressFamily]:
+    addresses = addresses_of(host)
+    if addresses and (
+        anywhere or all(ipaddress.ip_address(each).is_loopback for each in addresses)
+    ):
+        return addresses
+    if anywhere:
+        raise NotLoopback(f"{host!r} is no address of this machine.")
+    raise NotLoopback(
+        f"{host!r} is not a loopback address. The endpoint listens only where this machine alone "
+        "can reach it: 127.0.0.1, ::1 or localhost. With users who sign their requests (--users) "
+        "and a certificate (--certificate, --key) it may listen on any address."
+    )
 
 
 def addresses_of(host: str) -> dict[str, socket.AddressFamily]:
@@ -457,16 +537,37 @@ def addresses_of(host: str) -> dict[str, socket.AddressFamily]:
 
 
 def serve(
-    engine: Submitting,
+    engine: Serving,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     on_ready: Callable[[int], None] = lambda port: None,
+    users: AccessKeys | None = None,
+    certificate: ssl.SSLContext | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `on_ready` hears the port, also when 0 was asked for."""
+    """Serve until SIGTERM or SIGINT; `on_ready` hears the port, also when 0 was asked for.
+
+    With users, requests are signed with one of their access keys; with a certificate, the server
+    speaks TLS. With both it may listen on any address.
+    """
+    anywhere = users is not None and certificate is not None
+    with contextlib.closing(engine):
+        serve_on(engine, listen(host, port, anywhere=anywhere), on_ready, users, certificate)
+
+
+def serve_on(
+    engine: Serving,
+    listeners: Sequence[socket.socket],
+    on_ready: Callable[[int], None],
+    users: AccessKeys | None = None,
+    certificate: ssl.SSLContext | None = None,
+    lifeline: int | None = None,
+) -> None:
+    """Serve on sockets that listen; also until the file `lifeline` is closed at its other end."""
     return_large_blocks()
-    with contextlib.closing(engine), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_until_stopped(engine, listen(host, port), on_ready))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        endpoint = Endpoint(engine, users)
+        runner.run(serve_until_stopped(endpoint, listeners, on_ready, certificate, lifeline))
 
 
 def return_large_blocks() -> None:
@@ -479,21 +580,28 @@ def return_large_blocks() -> None:
 
 
 async def serve_until_stopped(
-    engine: Submitting, listeners: Sequence[socket.socket], on_ready: Callable[[int], None]
+    endpoint: Endpoint,
+    listeners: Sequence[socket.socket],
+    on_ready: Callable[[int], None],
+    certificate: ssl.SSLContext | None,
+    lifeline: int | None,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    endpoint = Endpoint(engine)
-    await endpoint.start(listeners)
+    if lifeline is not None:
+        loop.add_reader(lifeline, stop.set)
+    await endpoint.start(listeners, certificate)
     on_ready(listeners[0].getsockname()[1])
     await stop.wait()
+    if lifeline is not None:
+        loop.remove_reader(lifeline)
     await endpoint.stop()
 
 
 @contextlib.contextmanager
-def serve_in_thread(engine: Submitting, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+def serve_in_thread(engine: Serving, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Serves on a thread of this process, on a free port unless one is given; yields the URL.
 
     The engine is left open at the end: its owner closes it.
@@ -514,7 +622,7 @@ def serve_in_thread(engine: Submitting, *, host: str = "127.0.0.1", port: int = 
 
 
 def run_until_asked(
-    engine: Submitting,
+    engine: Serving,
     listeners: Sequence[socket.socket],
     started: Future[Callable[[], None]],
 ) -> None:

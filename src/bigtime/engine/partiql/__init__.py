@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 from bigtime.engine.operations import Read
 from bigtime.engine.partiql import batch, transaction
+from bigtime.engine.partiql.batch import statement_response
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import select
+from bigtime.engine.partiql.subject import statement_action, statement_subject
 from bigtime.engine.partiql.write import write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
@@ -45,4 +47,6 @@ def find_read(operation: str, params: Params) -> Read | None:
     return read if only_reads(params) else None
 
 
-__all__ = ["WRITES", "find_read"]
+__all__ = [
+    "WRITES", "find_read", "statement_action", "statement_response", "statement_subject",
+]
