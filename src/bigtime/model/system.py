@@ -20,14 +20,25 @@ D = TypeVar("D", Pattern[Any, Any], Reaction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A dry run: arguments instead of the samples, and what the tables hold; None is samples."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    holding: tuple[Entity, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class System:
     """What charts, checks, the command line and the cost report read.
 
     `accepted` are findings of `bigtime check` about its tables that are as they should be, and
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
-    tables its patterns read and write beside its own. `roles` are names of patterns by who runs
-    them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are names of
-    tables that are in no backup, because nothing in them is worth having back.
+    tables its patterns read and write beside its own. `roles` are names of patterns and reactions
+    by who runs them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are
+    names of tables that are in no backup, because nothing in them is worth having back.
+    `permanent` are names of tables whose items are never deleted: the policy of each role denies
+    it. `branches` are more dry runs of patterns and reactions, for what the usual ones do not
+    reach.
     """
 
     name: str
@@ -39,6 +50,8 @@ class System:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     environments: tuple[Environment, ...] = ()
     unsaved: tuple[str, ...] = ()
+    permanent: tuple[str, ...] = ()
+    branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -46,10 +59,10 @@ class System:
             check_mapped(table)
         self.declarations(Pattern)
         self.declarations(Reaction)
-        for names in self.roles.values():
-            for name in names:
+        for name in (*(name for names in self.roles.values() for name in names), *self.branches):
+            if name not in self.reactions:
                 self.pattern(name)
-        for name in self.unsaved:
+        for name in (*self.unsaved, *self.permanent):
             self.table(name)
 
     @property
