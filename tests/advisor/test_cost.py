@@ -55,14 +55,15 @@ def test_the_stated_units_at_the_prices_of_regions_and_days(
 ) -> None:
     load = month().model_copy(update={"reads": reads})
     report = cost_report(portal.SYSTEM, load, region=region, on=on)
-    stated = sum((line.stated_now or 0 for line in report.requests), Decimal(0))
+    stated = sum((line.stated_now or Decimal(0) for line in report.requests), Decimal(0))
     assert stated.quantize(CENT) == Decimal(dollars)
 
 
 def test_the_real_units_are_those_that_explain_finds() -> None:
     report = cost_report(portal.SYSTEM, month(), environment=PROD)
     writes = {line.name: line.write_units / line.runs for line in report.requests}
-    assert (writes["tenant writes"], writes["order writes"]) == (9, 10)
+    assert writes["tenant writes"] == 9
+    assert writes["order writes"] == 10
     assert sum(line.write_units for line in report.requests) == 1_457_000
     spent = rate("af-south-1").dollars(0, 1_457_000)
     assert spent.quantize(CENT) == Decimal("1.23")
@@ -99,9 +100,8 @@ def test_a_month_over_the_alert_of_its_budget_is_warned_of() -> None:
     assert report.estimates["DynamoDB"] == 800 and sum(report.estimates.values()) == 2_100
     assert sum(report.groups.values()) == report.total
     budgets = [budget_of(each) for each in (DEV, SIT, PROD)]
-    assert [(each.limit, each.alert) for each in budgets if each] == [
-        (500, 400), (1_000, 800), (5_000, 4_000),
-    ]  # fmt: skip
+    assert [each.limit for each in budgets if each] == [500, 1_000, 5_000]
+    assert [int(each.alert) for each in budgets if each] == [400, 800, 4_000]
 
 
 def test_storage_and_streams_have_a_free_part() -> None:

@@ -1,1 +1,7 @@
-"""Running a Bigtime application: environments, backups, regions. Nothing of it is there yet."""
+"""Running a Bigtime application: environments, infrastructure, alarms."""
+
+from bigtime.ops.daily_cost import (
+    DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
+)
+
+__all__ = ["DayCost", "TableUnitCounter", "TableUnits", "day_cost", "days_to", "dollars_of"]
