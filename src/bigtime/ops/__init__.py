@@ -1,1 +1,6 @@
-"""Running a Bigtime application: environments, backups, regions. Nothing of it is there yet."""
+"""Running a Bigtime application: environments, infrastructure, alarms."""
+
+from bigtime.ops.account import check_store
+from bigtime.ops.settings import settle
+
+__all__ = ["check_store", "settle"]
