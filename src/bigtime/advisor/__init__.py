@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bigtime.advisor.charges import Measured, consumed_charges, measure, units
 from bigtime.advisor.charts import chart
-from bigtime.advisor.difference import diff
+from bigtime.advisor.difference import Live, describe_live, diff
 from bigtime.advisor.design_check import Finding
 from bigtime.advisor.load_file import Load, LoadError, RequestLoad, read_load
 from bigtime.advisor.prices import DEFAULT_REGION, Rate, UnknownPrice, rate, read_price_list
@@ -40,8 +40,9 @@ __getattr__ = lazy_names(__name__, DRY)
 
 __all__ = [
     "DEFAULT_REGION", "Budget", "CannotSample", "Cost", "CostReport", "ExplainedRequest",
-    "Explanation", "Finding", "Load", "LoadError", "Measured", "Rate", "RequestLoad",
+    "Explanation", "Finding", "Live", "Load", "LoadError", "Measured", "Rate", "RequestLoad",
     "UnknownPrice", "budget_of", "chart", "check_system", "consumed_charges", "cost_of",
-    "cost_report", "diff", "explain", "iam_policy", "measure", "open_findings", "price", "rate",
-    "read_load", "read_price_list", "report_fields", "sample_arguments", "sample_value", "units",
+    "cost_report", "describe_live", "diff", "explain", "iam_policy", "measure", "open_findings",
+    "price", "rate", "read_load", "read_price_list", "report_fields", "sample_arguments",
+    "sample_value", "units",
 ]

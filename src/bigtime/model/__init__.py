@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-    recovery_days, setup, shards, write_chunk,
+        recovery_days, recovery_request, setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -50,7 +50,7 @@ LATER = {
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
         " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list"
-        " recovery_days setup shards write_chunk"
+        " recovery_days recovery_request setup shards write_chunk"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -84,7 +84,7 @@ __all__ = [
     "less_than", "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first",
     "now", "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause",
     "put", "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "recovery_days",
-    "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards",
-    "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unwrap",
-    "update", "verify", "when", "write_chunk",
+    "recovery_request", "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup",
+    "sharded", "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact",
+    "unique", "unwrap", "update", "verify", "when", "write_chunk",
 ]
