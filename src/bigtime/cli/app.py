@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
+from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
 from bigtime.cli.cost import cost
@@ -87,6 +88,7 @@ app.add_typer(data)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
+app.command()(archive)
 
 
 def print_version(wanted: bool) -> None:

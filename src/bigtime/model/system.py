@@ -8,13 +8,17 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.schema import Entity, Table
 from bigtime.model.stream import Reaction
+from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.operations import Page, Position
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
 
@@ -25,6 +29,27 @@ class Branch:
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     holding: tuple[Entity, ...] | None = None
+
+
+class Anonymise(Protocol):
+    """Takes from a record what tells who it was, if its last change was at that moment."""
+
+    def __call__(self, id: str, archived: datetime, reason: str, by: str, /) -> Steps[bool]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Retention:
+    """What is archived of a system, for `bigtime archive`.
+
+    `find` lists the records that were last changed before a moment, page by page; each has an `id`.
+    `collect` reads one by its id with all that belongs to it, the record first, or nothing if it is
+    not to be archived any more.
+    """
+
+    find: Callable[[datetime, Position | None], Steps[Page[Any]]]
+    collect: Callable[[str, datetime], Steps[list[Entity]]]
+    last_change: Callable[[Entity], datetime]
+    anonymise: Anonymise | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +63,7 @@ class System:
     names of tables that are in no backup, because nothing in them is worth having back.
     `permanent` are names of tables whose items are never deleted: the policy of each role denies
     it. `branches` are more dry runs of patterns and reactions, for what the usual ones do not
-    reach.
+    reach. `retention` says what is archived of it.
     """
 
     name: str
@@ -52,6 +77,7 @@ class System:
     unsaved: tuple[str, ...] = ()
     permanent: tuple[str, ...] = ()
     branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
+    retention: Retention | None = None
 
     def __post_init__(self) -> None:
         check_tables(self.tables)

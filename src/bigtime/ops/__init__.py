@@ -1,12 +1,17 @@
 """Running a Bigtime application: environments, infrastructure, alarms."""
 
 from bigtime.ops.account import check_store
+from bigtime.ops.archive import (
+    Archive, CannotArchive, anonymise_archived, archive_records, moment_before, open_archive,
+    retention_of,
+)
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
 from bigtime.ops.settings import settle
 
 __all__ = [
-    "DayCost", "TableUnitCounter", "TableUnits", "check_store", "day_cost", "days_to", "dollars_of",
-    "settle",
+    "Archive", "CannotArchive", "DayCost", "TableUnitCounter", "TableUnits", "anonymise_archived",
+    "archive_records", "check_store", "day_cost", "days_to", "dollars_of", "moment_before",
+    "open_archive", "retention_of", "settle",
 ]
