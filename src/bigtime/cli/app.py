@@ -19,6 +19,7 @@ from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
+from bigtime.cli.remind import remind
 from bigtime.cli.tables import tables
 
 
@@ -89,6 +90,7 @@ app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
 app.command()(archive)
+app.command()(remind)
 
 
 def print_version(wanted: bool) -> None:

@@ -97,7 +97,9 @@ class RunningReaction:
             return True
 
     def handle(self, record: Response) -> Steps[None]:
-        yield from self.reaction.handle(record)
+        from bigtime.ops import handle_and_log
+
+        yield from handle_and_log(self.reaction, record)
         self.records += 1
         self.bar.update(self.task, records=self.records)
 

@@ -104,15 +104,21 @@ def moment(timestamp: float | datetime) -> datetime:
 
 
 React: TypeAlias = Callable[[Change[Any]], Steps[None]]
+LogLine: TypeAlias = Callable[[Change[Any]], Mapping[str, object] | None]
+"""What is logged of a change, None if nothing is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reaction:
-    """Steps for each change of a table, or of those of its entities that are named."""
+    """Steps for each change of a table, or of those of its entities that are named.
+
+    `log_line` is what the process that runs it logs of a change, after its steps.
+    """
 
     table: Table
     function: React
     kinds: frozenset[str] = frozenset()
+    log_line: LogLine | None = None
     name: PatternName = field(init=False)
 
     def __post_init__(self) -> None:
@@ -138,7 +144,9 @@ class Reaction:
         return not self.kinds or named is None or named.get("S") in self.kinds
 
 
-def reaction(table: Table, *, of: Iterable[type[Entity]] = ()) -> Callable[[React], Reaction]:
+def reaction(
+    table: Table, *, of: Iterable[type[Entity]] = (), log_line: LogLine | None = None
+) -> Callable[[React], Reaction]:
     """Makes a reaction to a table's changes of a generator; `of` are the entities it is about."""
 
     def make(function: React) -> Reaction:
@@ -152,8 +160,7 @@ def reaction(table: Table, *, of: Iterable[type[Entity]] = ()) -> Callable[[Reac
                 f"{function.__name__} reacts to table {table.name}, whose stream does not tell"
                 ' what an item was and is; declare it with stream="NEW_AND_OLD_IMAGES"'
             )
-        return Reaction(
-            table, function, frozenset(name for one in of for name in one.layout.type_names)
-        )
+        kinds = frozenset(name for entity in of for name in entity.layout.type_names)
+        return Reaction(table, function, kinds, log_line)
 
     return make

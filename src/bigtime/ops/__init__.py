@@ -8,10 +8,12 @@ from bigtime.ops.archive import (
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
+from bigtime.ops.lambda_handler import lambda_handler
+from bigtime.ops.reaction_log import handle_and_log
 from bigtime.ops.settings import settle
 
 __all__ = [
     "Archive", "CannotArchive", "DayCost", "TableUnitCounter", "TableUnits", "anonymise_archived",
-    "archive_records", "check_store", "day_cost", "days_to", "dollars_of", "moment_before",
-    "open_archive", "retention_of", "settle",
+    "archive_records", "check_store", "day_cost", "days_to", "dollars_of", "handle_and_log",
+    "lambda_handler", "moment_before", "open_archive", "retention_of", "settle",
 ]

@@ -26,11 +26,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
-from bigtime.ops import DayCost, TableUnitCounter, TableUnits, day_cost, days_to
+from bigtime.ops import DayCost, TableUnitCounter, TableUnits, day_cost, days_to, handle_and_log
 from bigtime.site import (
     SYSTEMS,
     MailSender,
@@ -233,7 +234,10 @@ def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
     found: dict[str, tuple[Table, Handler]] = {}
     for system in SYSTEMS:
         for reaction in system.reactions.values():
-            found[f"{system.name}.{reaction.name}"] = reaction.table, reaction.handle
+            found[f"{system.name}.{reaction.name}"] = (
+                reaction.table,
+                partial(handle_and_log, reaction),
+            )
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found

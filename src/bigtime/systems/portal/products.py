@@ -173,14 +173,37 @@ class PriceEvent(bt.View, of=AuditEntry):
     event: design.EventId | None
 
 
-@bt.reaction(design.PRODUCTS)
-def log_price_changes(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
-    """Each new price of a product becomes an entry PRICE_CHANGED, once."""
+def prices_of(change: bt.Change[Any]) -> tuple[ProductRecord, ProductRecord] | None:
+    """A product before and after a change of its price."""
     product = change.of(ProductRecord)
     if product is None or product.before is None or product.after is None:
-        return
-    if product.before.price != product.after.price:
-        yield from log_price(product.before, product.after, product.sequence)
+        return None
+    if product.before.price == product.after.price:
+        return None
+    return product.before, product.after
+
+
+def price_line(change: bt.Change[Any]) -> dict[str, object] | None:
+    """A change of a price; delivered again, it has the same `event`."""
+    if (prices := prices_of(change)) is None:
+        return None
+    before, after = prices
+    return {
+        "action": design.Action.PRICE_CHANGED,
+        "productId": after.id,
+        "oldPrice": before.price,
+        "newPrice": after.price,
+        "changedBy": after.last_updated_by,
+        "changedAt": after.date_last_updated,
+        "event": change.sequence,
+    }
+
+
+@bt.reaction(design.PRODUCTS, log_line=price_line)
+def log_price_changes(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
+    """Each new price of a product becomes an entry PRICE_CHANGED, once."""
+    if (prices := prices_of(change)) is not None:
+        yield from log_price(*prices, change.sequence)
 
 
 def log_price(before: ProductRecord, after: ProductRecord, event: str) -> bt.Steps[None]:
