@@ -20,7 +20,7 @@ import pytest
 from botocore.credentials import Credentials
 
 from bigtime.engine import Engine
-from bigtime.engine.http.endpoint import Done
+from bigtime.engine.http.connection import Done
 from bigtime.model import DomainError, System, Table, setup
 from bigtime.model.operations.op import Runnable, steps_of
 from bigtime.store import Store
