@@ -70,9 +70,9 @@ class Front:
     def __init__(self) -> None:
         self.engine: Engine | None = None
 
-    def submit(self, request: Request, done: Done) -> None:
+    def submit(self, request: Request, done: Done, region: str | None = None) -> None:
         assert self.engine is not None
-        self.engine.submit(request, done)
+        self.engine.submit(request, done, region)
 
     @contextmanager
     def served(self) -> Iterator[Front]:
