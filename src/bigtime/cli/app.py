@@ -16,6 +16,7 @@ from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
+from bigtime.cli.infra import infra, schema
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
 
@@ -74,6 +75,8 @@ app.add_typer(engine)
 app.command()(doctor)
 app.add_typer(tables)
 app.command()(environments)
+app.command()(infra)
+app.add_typer(schema)
 app.command()(chart)
 app.command()(check)
 app.command()(patterns)

@@ -29,6 +29,7 @@ from bigtime.model.schema import (
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
+    from bigtime.model.alarm import ALARMS, Alarm
     from bigtime.model.environment import Environment
     from bigtime.model.invariants import counted, sequence, singleton, unique
     from bigtime.model.operations import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bigtime.model.verification import Violation, repair, verify
 
 LATER = {
+    "alarm": "ALARMS Alarm",
     "environment": "Environment",
     "invariants": "counted sequence singleton unique",
     "operations": (
@@ -65,18 +67,18 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     )
 
 __all__ = [
-    "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At",
-    "Attribute", "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed",
-    "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError",
-    "EmailAddress", "Entity", "EntityKey", "Environment", "EpochSeconds", "Field", "Forbidden",
-    "IfMissing", "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key",
-    "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound",
-    "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress",
-    "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText",
-    "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
-    "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation", "WebAddress",
-    "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
-    "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
+    "ALARMS", "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Alarm",
+    "Amount", "Append", "At", "Attribute", "BucketEntry", "Buckets", "Change", "Clash", "Condition",
+    "ConditionFailed", "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard",
+    "DomainError", "EmailAddress", "Entity", "EntityKey", "Environment", "EpochSeconds", "Field",
+    "Forbidden", "IfMissing", "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge",
+    "Key", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name",
+    "NotFound", "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position",
+    "Progress", "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret",
+    "SecretText", "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template",
+    "Throughput", "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation",
+    "WebAddress", "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most",
+    "attr", "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
     "collection", "count", "counted", "create", "create_table_request", "decode", "delete",
     "delete_many", "describe", "each_page", "erase", "field_annotation", "fields_in_key", "gather",
     "get", "get_many", "get_together", "global_index", "hidden_in", "hide", "is_readable",

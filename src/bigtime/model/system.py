@@ -10,6 +10,7 @@ from random import Random
 from types import ModuleType
 from typing import Any, Final, Protocol, TypeVar
 
+from bigtime.model.alarm import ALARMS, Alarm
 from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
@@ -27,7 +28,8 @@ class System:
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
     tables its patterns read and write beside its own. `roles` are names of patterns by who runs
     them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are names of
-    tables that are in no backup, because nothing in them is worth having back.
+    tables that are in no backup, because nothing in them is worth having back. `alarms` are raised
+    for each of its tables.
     """
 
     name: str
@@ -39,6 +41,7 @@ class System:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     environments: tuple[Environment, ...] = ()
     unsaved: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ALARMS
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
