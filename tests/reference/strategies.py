@@ -346,7 +346,9 @@ class Maker:
                 chosen = t.Or(chosen, other)
         return t.And(chosen, asked) if asked else chosen
 
-    def statement_write(self, kind: str, design: Design, *, returns: bool = False) -> o.Write:
+    def statement_write(
+        self, kind: str, design: Design, *, returns: bool = False
+    ) -> o.Put | o.Update | o.Delete | o.Check:
         shown = (None, "ALL_OLD") if returns else (None,)
         if kind == "insert":
             return replace(self.put_of(design, (None,)), condition=None, returns_on_failure=None)
@@ -354,17 +356,21 @@ class Maker:
         makes = replace(makes, readable=tuple(n for n in makes.names() if n not in design.keys))
         if kind == "update":
             more = (*shown, "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW") if returns else shown
-            made: o.Write = self.update_of(design, more)
-            assert isinstance(made, o.Update)
-            made = replace(made, actions=speakable(made.actions))
+            update = self.update_of(design, more)
+            made: o.Update | o.Delete = replace(update, actions=speakable(update.actions))
         else:
             made = self.delete_of(design, shown)
         asked = makes.condition() if kind == "check" or self.chance(0.4) else None
         made = replace(made, condition=asked)
-        if kind == "check":
-            given = {"style": made.style, "returns_on_failure": made.returns_on_failure}
-            return o.Check(design=design, key=made.names(), condition=asked, **given)
-        return made
+        if kind != "check":
+            return made
+        return o.Check(
+            design=design,
+            style=made.style,
+            key=made.key,
+            condition=asked,
+            returns_on_failure=made.returns_on_failure,
+        )
 
 
 def speakable(actions: t.Update) -> t.Update:
