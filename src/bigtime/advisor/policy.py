@@ -10,13 +10,14 @@ Where every entity of a table has a tenant, the policy adds the condition `dynam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from bigtime.advisor.request_actions import actions_of
 from bigtime.advisor.system_check import dry_run
 from bigtime.engine import Engine
 from bigtime.model import MAIN, DesignError, Pattern, System, Table, check_kind, leading_texts
+from bigtime.store import TableNames, table_names
 
 SINGLE: Final = {
     "Get": "GetItem",
@@ -38,9 +39,19 @@ def iam_policy(
     region: str = "*",
     account: str = "*",
     tenant: str = TENANT,
+    tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
-    """The policy for these patterns and those of these roles; for all, if none is named."""
+    """The policy for these patterns and those of these roles; for all, if none is named.
+
+    `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
+    """
     check_kind(system, "iam_policy")
+    names = table_names(tables)
+
+    def arn(table: Table) -> str:
+        real = table.name if names is None else names.real(table.name)
+        return f"arn:aws:dynamodb:{region}:{account}:table/{real}"
+
     needs = needs_of(system, chosen_patterns(system, patterns, roles))
     granted: dict[tuple[str, ...], list[tuple[Table, str]]] = {}
     for (table, index), actions in by_place(system, needs):
@@ -48,7 +59,7 @@ def iam_policy(
     statements = [
         statement
         for actions, places in granted.items()
-        for statement in statements_of(actions, places, f"{region}:{account}", tenant)
+        for statement in statements_of(actions, places, arn, tenant)
     ]
     return {"Version": "2012-10-17", "Statement": statements}
 
@@ -106,7 +117,10 @@ def is_by_tenant(table: Table) -> bool:
 
 
 def statements_of(
-    actions: tuple[str, ...], places: list[tuple[Table, str]], where: str, tenant: str
+    actions: tuple[str, ...],
+    places: list[tuple[Table, str]],
+    arn: Callable[[Table], str],
+    tenant: str,
 ) -> Iterator[dict[str, Any]]:
     """One statement for all places, and one for each table that goes by tenant."""
     shared = [place for place in places if not is_by_tenant(place[0])]
@@ -117,17 +131,15 @@ def statements_of(
         statement: dict[str, Any] = {
             "Effect": "Allow",
             "Action": [f"dynamodb:{action}" for action in actions],
-            "Resource": [resource(table, index, where) for table, index in group],
+            "Resource": [
+                arn(table) if index == MAIN else f"{arn(table)}/index/{index}"
+                for table, index in group
+            ],
         }
         if is_by_tenant(group[0][0]):
             keys = leading_keys(group[0][0], tenant)
             statement["Condition"] = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
         yield statement
-
-
-def resource(table: Table, index: str, where: str) -> str:
-    arn = f"arn:aws:dynamodb:{where}:table/{table.name}"
-    return arn if index == MAIN else f"{arn}/index/{index}"
 
 
 def leading_keys(table: Table, tenant: str) -> list[str]:
