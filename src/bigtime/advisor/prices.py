@@ -27,13 +27,20 @@ class Rate:
     """What a million read and a million write request units cost, in US dollars."""
 
     region: str
+    """The AWS region."""
     date: date
+    """The day of the price list."""
     read: Decimal
+    """Dollars for a million read units."""
     write: Decimal
+    """Dollars for a million write units."""
     source: str
+    """Where the prices were read."""
     estimated: bool = False
+    """Whether they are estimates."""
 
     def dollars(self, read_units: float, write_units: float) -> Decimal:
+        """The price of some units."""
         reads, writes = Decimal(str(read_units)), Decimal(str(write_units))
         return (reads * self.read + writes * self.write) / MILLION
 
