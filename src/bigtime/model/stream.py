@@ -33,6 +33,7 @@ F = TypeVar("F", bound=Entity)
 Kind: TypeAlias = Literal["insert", "modify", "remove"]
 
 SERVICE = "dynamodb.amazonaws.com"
+"""The `PrincipalId` of what expired; Lambda says `principalId` (time-to-live-ttl-streams.html)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
         after=layout.from_item(new) if new else None,
         sequence=data["SequenceNumber"],
         at=moment(data["ApproximateCreationDateTime"]),
-        by_service=(record.get("userIdentity") or {}).get("PrincipalId") == SERVICE,
+        by_service=SERVICE in (record.get("userIdentity") or {}).values(),
     )
 
 
