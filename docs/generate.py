@@ -9,6 +9,7 @@ A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is gener
 - `chart NAME entities` and `chart NAME patterns` are the charts of the SYSTEM in an example;
 - `figures bench` and `figures proofs` are the tables of docs/figures/NAME.json, which a full run
   writes: the machine, and rows of what was measured, the bar it had to reach, and what was seen;
+- `cold-start` is the table of docs/figures/cold_start.json, which docs/cold_start.py writes;
 - `summary` are a few of these figures in sentences;
 - `attributes MODULE CLASS` are the public attributes and methods of a class, each with its type and
   the string below it in the code;
@@ -75,6 +76,7 @@ def part(name: str) -> str:
         "chart": chart,
         "system": system_text,
         "figures": figures,
+        "cold-start": cold_start,
         "summary": summary,
         "attributes": attributes,
         "walk": walk,
@@ -191,7 +193,7 @@ def figures(name: str) -> str:
 
 
 def run_of(name: str) -> dict[str, Any]:
-    """What the last full run of `make bench` or `make proofs` wrote."""
+    """What the last full run of `make bench`, `make proofs` or docs/cold_start.py wrote."""
     run: dict[str, Any] = json.loads((ROOT / "docs" / "figures" / f"{name}.json").read_text())
     return run
 
@@ -217,6 +219,13 @@ def dated_table(rows: list[dict[str, Any]]) -> str:
 def table(rows: list[dict[str, Any]]) -> str:
     lines = [f"| {row['what']} | {row['bar']} | {row['seen']} |" for row in rows]
     return "\n".join(["| what | bar | seen |", "|---|---|---|", *lines])
+
+
+def cold_start() -> str:
+    run = run_of("cold_start")
+    lines = [f"| {row['what']} | {row['milliseconds']} ms |" for row in run["rows"]]
+    head = ["| a fresh process, from bytecode | CPU time |", "|---|---|"]
+    return "\n".join([f"On {run['machine']}, {run['date']}:", "", *head, *lines])
 
 
 def summary() -> str:
