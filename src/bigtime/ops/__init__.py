@@ -1,1 +1,15 @@
-"""Running a Bigtime application: environments, backups, regions. Nothing of it is there yet."""
+"""Running a Bigtime application: environments, infrastructure, alarms."""
+
+from bigtime.ops.account import check_store
+from bigtime.ops.infrastructure import (
+    compare_file, environments_of, infrastructure, write_infrastructure,
+)
+from bigtime.ops.schema_check import Fault, check_file, schema_files
+from bigtime.ops.schema_files import schema_document, schema_path, schema_text, table_of
+from bigtime.ops.settings import settle
+
+__all__ = [
+    "Fault", "check_file", "check_store", "compare_file", "environments_of", "infrastructure",
+    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_of",
+    "write_infrastructure",
+]
