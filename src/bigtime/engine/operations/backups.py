@@ -62,9 +62,13 @@ class TableChange(NamedTuple):
     """A row of a table's change log: when it was, the item's key, and the item before."""
 
     sequence: int
+    """Orders the changes of a table."""
     at: float
+    """When it was, in seconds since 1970."""
     key: Item
+    """The key attributes of the item."""
     before: Item | None
+    """The item before, or None if it was new."""
 
 
 def read_changes(database: Database, table_name: str, after: int, limit: int) -> list[TableChange]:
