@@ -12,7 +12,8 @@ from typing import Any
 
 import uvloop
 
-from bigtime.engine.http.endpoint import Done, Endpoint, listen
+from bigtime.engine.http.connection import Done
+from bigtime.engine.http.endpoint import Endpoint, listen
 from bigtime.engine.iam import Principal
 from bigtime.wire import Request, Response
 

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from bigtime.advisor.charges import Measured, consumed_charges, measure, units
-from bigtime.advisor.charts import chart
+from bigtime.advisor.charts import chart, markdown
 from bigtime.advisor.difference import Live, describe_live, diff
 from bigtime.advisor.design_check import Finding
 from bigtime.advisor.load_file import Load, LoadError, RequestLoad, read_load
 from bigtime.advisor.prices import DEFAULT_REGION, Rate, UnknownPrice, rate, read_price_list
-from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
+from bigtime.advisor.sample import CannotSample, sample_arguments, sample_item, sample_value
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ __all__ = [
     "DEFAULT_REGION", "Budget", "CannotSample", "Cost", "CostReport", "ExplainedRequest",
     "Explanation", "Finding", "Live", "Load", "LoadError", "Measured", "Rate", "RequestLoad",
     "UnknownPrice", "budget_of", "chart", "check_system", "consumed_charges", "cost_of",
-    "cost_report", "describe_live", "diff", "explain", "iam_policy", "measure", "open_findings",
-    "price", "rate", "read_load", "read_price_list", "report_fields", "sample_arguments",
-    "sample_value", "units",
+    "cost_report", "describe_live", "diff", "explain", "iam_policy", "markdown", "measure",
+    "open_findings", "price", "rate", "read_load", "read_price_list", "report_fields",
+    "sample_arguments", "sample_item", "sample_value", "units",
 ]

@@ -16,8 +16,8 @@ Every system has the roles `backup` and `restore` beside its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.prices import rate
@@ -37,6 +37,7 @@ from bigtime.model import (
     check_kind,
     leading_texts,
 )
+from bigtime.store import TableNames, table_names
 
 SINGLE: Final = {
     "Get": "GetItem",
@@ -81,6 +82,14 @@ RESTORES: Final = (
 """What a restore does to the new table (AWS: "Using IAM with DynamoDB backup and restore")."""
 
 
+class Where(NamedTuple):
+    """Where the tables are, and what they are called there."""
+
+    region: str
+    account: str
+    names: TableNames | None
+
+
 def iam_policy(
     system: System,
     *,
@@ -89,10 +98,14 @@ def iam_policy(
     region: str = "*",
     account: str = "*",
     tenant: str = TENANT,
+    tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
-    """The policy for these patterns and those of these roles; for all, if none is named."""
+    """The policy for these patterns and those of these roles; for all, if none is named.
+
+    `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
+    """
     check_kind(system, "iam_policy")
-    where, roles = f"{region}:{account}", list(roles)
+    where, roles = Where(region, account, table_names(tables)), list(roles)
     operators = [role for role in roles if role in OPERATORS and role not in system.roles]
     names = [*patterns, *(name for role in roles for name in names_of_role(system, role))]
     statements = [
@@ -115,7 +128,7 @@ def names_of_role(system: System, role: str) -> tuple[str, ...]:
 
 
 def application_statements(
-    system: System, names: Iterable[str], where: str, tenant: str
+    system: System, names: Iterable[str], where: Where, tenant: str
 ) -> Iterator[dict[str, Any]]:
     """What patterns and reactions need, and what is denied to all."""
     runs: list[Explanation[Any]] = []
@@ -147,7 +160,7 @@ def application_statements(
     yield from denials(system, erased, where)
 
 
-def operator_statements(system: System, role: str, where: str) -> Iterator[dict[str, Any]]:
+def operator_statements(system: System, role: str, where: Where) -> Iterator[dict[str, Any]]:
     """Backups of the tables; items only of tables that are restored."""
     arns = [resource(table, MAIN, where) for table in system.tables]
     places = [place for arn in arns for place in (arn, f"{arn}/backup/*")]
@@ -156,7 +169,7 @@ def operator_statements(system: System, role: str, where: str) -> Iterator[dict[
         yield statement("Allow", RESTORES, [f"{arn}{RESTORED}" for arn in arns])
 
 
-def denials(system: System, erased: dict[str, list[str]], where: str) -> Iterator[dict[str, Any]]:
+def denials(system: System, erased: dict[str, list[str]], where: Where) -> Iterator[dict[str, Any]]:
     """Nothing of a permanent table is deleted, but what a pattern of these erases."""
     if not system.permanent:
         return
@@ -272,7 +285,7 @@ def is_by_tenant(table: Table) -> bool:
 
 
 def statements_of(
-    actions: tuple[str, ...], places: list[tuple[Table, str]], where: str, tenant: str
+    actions: tuple[str, ...], places: list[tuple[Table, str]], where: Where, tenant: str
 ) -> Iterator[dict[str, Any]]:
     """One statement for all places, and one for each table that goes by tenant."""
     shared = [place for place in places if not is_by_tenant(place[0])]
@@ -288,8 +301,9 @@ def statements_of(
         yield allowed
 
 
-def resource(table: Table, index: str, where: str) -> str:
-    arn = f"arn:aws:dynamodb:{where}:table/{table.name}"
+def resource(table: Table, index: str, where: Where) -> str:
+    name = table.name if where.names is None else where.names.real(table.name)
+    arn = f"arn:aws:dynamodb:{where.region}:{where.account}:table/{name}"
     return arn if index == MAIN else f"{arn}/index/{index}"
 
 

@@ -34,11 +34,17 @@ class Rate:
     """What a million read and a million write request units cost, in US dollars; and the rest."""
 
     region: str
+    """The AWS region."""
     date: date
+    """The day of the price list."""
     read: Decimal
+    """Dollars for a million read units."""
     write: Decimal
+    """Dollars for a million write units."""
     source: str
+    """Where the prices were read."""
     others: Mapping[str, Decimal] = field(default_factory=dict)
+    """The other prices, by name."""
     estimates: frozenset[str] = frozenset()
     """The names of the prices that are estimated."""
 
@@ -57,6 +63,7 @@ class Rate:
         return self.others[name]
 
     def dollars(self, read_units: float, write_units: float) -> Decimal:
+        """The price of some units."""
         reads, writes = Decimal(str(read_units)), Decimal(str(write_units))
         return (reads * self.read + writes * self.write) / MILLION
 

@@ -18,6 +18,7 @@ from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
+from bigtime.cli.infra import infra, schema
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.remind import remind
 from bigtime.cli.tables import tables
@@ -77,6 +78,8 @@ app.add_typer(engine)
 app.command()(doctor)
 app.add_typer(tables)
 app.command()(environments)
+app.command()(infra)
+app.add_typer(schema)
 app.command()(chart)
 app.command()(check)
 app.command()(patterns)

@@ -29,6 +29,7 @@ from bigtime.model.schema import (
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
+    from bigtime.model.alarm import ALARMS, Alarm
     from bigtime.model.environment import Environment
     from bigtime.model.invariants import counted, sequence, singleton, unique
     from bigtime.model.operations import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bigtime.model.verification import Violation, repair, verify
 
 LATER = {
+    "alarm": "ALARMS Alarm",
     "environment": "Environment",
     "invariants": "counted sequence singleton unique",
     "operations": (
@@ -65,8 +67,9 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     )
 
 __all__ = [
-    "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At",
-    "Attribute", "Branch", "BucketEntry", "Buckets", "Change", "Clash", "Condition",
+    "ALARMS", "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Alarm",
+    "Amount", "Append", "At", "Attribute", "Branch", "BucketEntry", "Buckets", "Change", "Clash",
+    "Condition",
     "ConditionFailed", "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard",
     "DomainError", "EmailAddress", "Entity", "EntityKey", "Environment", "EpochSeconds", "Field",
     "Forbidden", "IfMissing", "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge",

@@ -10,6 +10,7 @@ from random import Random
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from bigtime.model.alarm import ALARMS, Alarm
 from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
@@ -60,10 +61,10 @@ class System:
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
     tables its patterns read and write beside its own. `roles` are names of patterns and reactions
     by who runs them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are
-    names of tables that are in no backup, because nothing in them is worth having back.
-    `permanent` are names of tables whose items are never deleted: the policy of each role denies
-    it. `branches` are more dry runs of patterns and reactions, for what the usual ones do not
-    reach. `retention` says what is archived of it.
+    names of tables that are in no backup, because nothing in them is worth having back. `alarms`
+    are raised for each of its tables. `permanent` are names of tables whose items are never
+    deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
+    reactions, for what the usual ones do not reach. `retention` says what is archived of it.
     """
 
     name: str
@@ -75,6 +76,7 @@ class System:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     environments: tuple[Environment, ...] = ()
     unsaved: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ALARMS
     permanent: tuple[str, ...] = ()
     branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
     retention: Retention | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from bigtime.model import Environment
 from bigtime.store import SettingError, describe_choice, read_setting
@@ -40,7 +41,7 @@ def caller_account(region: str) -> str:
     from botocore.session import get_session
 
     try:
-        client = get_session().create_client("sts", region_name=region)
+        client: Any = get_session().create_client("sts", region_name=region)
         account: str = client.get_caller_identity()["Account"]
     except (BotoCoreError, ClientError) as error:
         raise SettingError(f"AWS does not tell whose credentials these are: {error}") from error

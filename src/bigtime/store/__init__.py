@@ -24,7 +24,7 @@ from bigtime.store.setting import (
     describe_choice, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.store import Store
-from bigtime.store.table_names import TableNames
+from bigtime.store.table_names import TableNames, table_names
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -49,5 +49,5 @@ __all__ = [
     "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
     "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
     "changed_by", "concerns_the_store", "consume", "describe_choice", "destination",
-    "engine_transport", "open_async_store", "open_store", "read_setting",
+    "engine_transport", "open_async_store", "open_store", "read_setting", "table_names",
 ]

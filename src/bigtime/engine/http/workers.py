@@ -25,10 +25,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, TypeAlias
 
+from bigtime.engine.http.connection import Serving
 from bigtime.engine.http.endpoint import (
     BACKLOG,
     SECONDS_TO_STOP,
-    Serving,
     listen,
     listening_addresses,
     serve_on,
