@@ -190,7 +190,7 @@ MADE_BY_CALLERS = set(
     "Add Amount Append At Attribute Buckets Demo Discard EmailAddress Field IfMissing Index KeyPart"
     " KeyRange Name Position Remove Retries Set Sharding Shards SortBounds System Table Throughput"
     " WebAddress AccessRequest AsyncConsumer Consumer Decision KeyTerm Policy Principal"
-    " Update".split()
+    " Update Alarm Branch Environment Live Retention".split()
 )
 """Values that programs give, or pass on as they are; the manuals say how they are made."""
 

@@ -80,10 +80,13 @@ class Budget:
     """Dollars a month, and those at which an alert is due."""
 
     limit: int
+    """Dollars a month."""
     percent: int
+    """The share of it at which an alert is due."""
 
     @property
     def alert(self) -> Decimal:
+        """That share, in dollars."""
         return Decimal(self.limit) * self.percent / 100
 
 
@@ -98,21 +101,30 @@ class CostReport:
     """A month of a system."""
 
     system: str
+    """The system's name."""
     environment: str | None
+    """The environment's name, if one was given."""
     rates: tuple[Rate, ...]
+    """The prices: those of the region, then those of the replica's."""
     requests: tuple[RequestLine, ...]
+    """A line for each kind of request of the load."""
     others: tuple[CostLine, ...]
+    """Storage, recovery, backups, streams, replication, transfer."""
     budget: Budget | None = None
+    """The environment's budget."""
     estimates: dict[str, Decimal] = field(default_factory=dict)
     """Dollars a month by group, as the environment declares them."""
     remarks: tuple[str, ...] = ()
+    """Sentences about what was computed."""
 
     @property
     def request_dollars(self) -> Decimal:
+        """All requests, in dollars a month."""
         return sum((line.dollars for line in self.requests), Decimal(0))
 
     @property
     def total(self) -> Decimal:
+        """Everything, in dollars a month."""
         return self.request_dollars + sum((line.dollars for line in self.others), Decimal(0))
 
     @property
@@ -125,6 +137,7 @@ class CostReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        """A sentence if the total is over the alert of the budget."""
         if self.budget is None or self.total <= self.budget.alert:
             return ()
         share = self.total / self.budget.limit * 100
