@@ -20,14 +20,16 @@ import pytest
 
 from bigtime.testing import intercept
 from tests.cli.program import server
-from tests.engine.clients.boto3_round import LARGE, key, settings, table
+from tests.engine.clients.boto3_round import AWAY, BUCKET, LARGE, key, settings, table, until
 
 AWS = Path(sys.executable).with_name("aws")
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with server("--data", tmp_path_factory.mktemp("data") / "compat.db") as running:
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "compat.db-s3" / BUCKET).mkdir(parents=True)
+    with server("--data", folder / "compat.db") as running:
         yield running.url
 
 
@@ -162,6 +164,104 @@ def test_the_aws_cli(url: str) -> None:
     assert "(ConditionalCheckFailedException)" in refused.stderr
     aws(url, "delete-table", name)
     assert aws(url, "list-tables") == {"TableNames": []}
+
+
+def test_the_new_operations_of_the_aws_cli(url: str) -> None:
+    if not AWS.exists():
+        pytest.skip("the AWS CLI's round is in `make compat`")
+    name = "--table-name=CliNew"
+    created = aws(url, "create-table", "--cli-input-json", json.dumps(table("CliNew")))
+    arn = created["TableDescription"]["TableArn"]
+    cli_statements(url)
+    cli_copies(url, name, arn)
+    cli_replicas(url, name)
+    cli_states(url, name, arn)
+
+
+def cli_statements(url: str) -> None:
+    insert = "INSERT INTO CliNew VALUE {'customer': 'alex', 'number': 1}"
+    aws(url, "execute-statement", "--statement", insert)
+    select = "SELECT * FROM CliNew WHERE customer = 'alex'"
+    assert aws(url, "execute-statement", "--statement", select)["Items"] == [key("alex", 1)]
+    one = f'{select} AND "number" = 1'
+    statements = json.dumps([{"Statement": one}])
+    batch = aws(url, "batch-execute-statement", "--statements", statements)
+    assert batch["Responses"] == [{"TableName": "CliNew", "Item": key("alex", 1)}]
+    read = aws(url, "execute-transaction", "--transact-statements", statements)
+    assert read["Responses"] == [{"Item": key("alex", 1)}]
+
+
+def cli_copies(url: str, name: str, arn: str) -> None:
+    recovery = "PointInTimeRecoveryEnabled=true,RecoveryPeriodInDays=7"
+    specification = ("--point-in-time-recovery-specification", recovery)
+    aws(url, "update-continuous-backups", name, *specification)
+    made = aws(url, "create-backup", name, "--backup-name", "mine")["BackupDetails"]["BackupArn"]
+    backup = ("--backup-arn", made)
+
+    def about_backup() -> Any:
+        return aws(url, "describe-backup", *backup)["BackupDescription"]["BackupDetails"]
+
+    until(lambda: about_backup()["BackupStatus"] == "AVAILABLE")
+    aws(url, "restore-table-from-backup", "--target-table-name", "CliOld", *backup)
+    source = ("--source-table-name", "CliNew", "--target-table-name", "CliLatest")
+    aws(url, "restore-table-to-point-in-time", *source, "--use-latest-restorable-time")
+    for copy in ("CliOld", "CliLatest"):
+        aws(url, "wait", "table-exists", "--table-name", copy)
+        assert aws(url, "scan", "--table-name", copy)["Items"] == [key("alex", 1)]
+    listed = aws(url, "list-backups", name)["BackupSummaries"]
+    assert [each["BackupArn"] for each in listed] == [made]
+    aws(url, "delete-backup", *backup)
+    begun = aws(url, "export-table-to-point-in-time", "--table-arn", arn, "--s3-bucket", BUCKET)
+    export = ("--export-arn", begun["ExportDescription"]["ExportArn"])
+
+    def about_export() -> Any:
+        return aws(url, "describe-export", *export)["ExportDescription"]
+
+    until(lambda: about_export()["ExportStatus"] == "COMPLETED")
+    data = f"{about_export()['ExportManifest'].rpartition('/')[0]}/data/"
+    imported = aws(
+        url,
+        *("import-table", "--s3-bucket-source", f"S3Bucket={BUCKET},S3KeyPrefix={data}"),
+        *("--input-format", "DYNAMODB_JSON", "--input-compression-type", "GZIP"),
+        *("--table-creation-parameters", json.dumps(table("CliCopy"))),
+    )["ImportTableDescription"]["ImportArn"]
+
+    def about_import() -> Any:
+        described = aws(url, "describe-import", "--import-arn", imported)
+        return described["ImportTableDescription"]
+
+    until(lambda: about_import()["ImportStatus"] == "COMPLETED")
+    assert about_import()["ImportedItemCount"] == 1
+    assert len(aws(url, "list-exports")["ExportSummaries"]) == 1
+    assert len(aws(url, "list-imports")["ImportSummaryList"]) == 1
+
+
+def cli_replicas(url: str, name: str) -> None:
+    def states() -> list[str]:
+        replicas = aws(url, "describe-table", name)["Table"].get("Replicas", [])
+        return [each["ReplicaStatus"] for each in replicas]
+
+    for verb, wanted in (("Create", ["ACTIVE"]), ("Delete", [])):
+        update = json.dumps([{verb: {"RegionName": AWAY}}])
+        aws(url, "update-table", name, "--replica-updates", update)
+        until(lambda wanted=wanted: states() == wanted)  # type: ignore[misc]
+
+
+def cli_states(url: str, name: str, arn: str) -> None:
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": arn}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    resource = ("--resource-arn", arn)
+    aws(url, "put-resource-policy", *resource, "--policy", json.dumps(policy))
+    assert json.loads(aws(url, "get-resource-policy", *resource)["Policy"]) == policy
+    aws(url, "delete-resource-policy", *resource)
+    enable = ("--contributor-insights-action", "ENABLE")
+    aws(url, "update-contributor-insights", name, *enable)
+    insights = aws(url, "describe-contributor-insights", name)
+    assert insights["ContributorInsightsStatus"] in ("ENABLING", "ENABLED")
+    stream = ("--stream-arn", f"arn:aws:kinesis:us-east-1:{arn.split(':')[4]}:stream/changes")
+    aws(url, "enable-kinesis-streaming-destination", name, *stream)
+    found = aws(url, "describe-kinesis-streaming-destination", name)
+    assert len(found["KinesisDataStreamDestinations"]) == 1
 
 
 def aws(url: str, *arguments: str) -> Any:

@@ -151,10 +151,11 @@ def denial(user: Engine, step: o.Call) -> Refusal | None:
     return None
 
 
-def has_mistakes(step: o.Call) -> bool:
-    calls = [step]
-    if isinstance(step, s.Statement):
-        calls = [step.call]
-    elif isinstance(step, s.Statements):
-        calls = [statement.call for statement in step.statements]
-    return any(True for call in calls for _ in mistakes(call))
+def has_mistakes(step: o.Operation | s.Spoken) -> bool:
+    match step:
+        case s.Statement():
+            return any(True for _ in mistakes(step.call))
+        case s.BatchStatement() | s.TransactStatement():
+            return any(map(has_mistakes, step.statements))
+        case _:
+            return any(True for _ in mistakes(step))

@@ -29,7 +29,7 @@ from tests.reference.targets import (
 )
 
 RUNS_PER_ROUND = 50
-FEW_RUNS, FEW_STEPS = 10, 30
+FEW_RUNS, FEW_STEPS = 6, 30
 """For runs that copy whole tables."""
 WITHOUT_PARTIQL = tuple(kind for kind in KINDS if kind not in STATEMENTS)
 WITHOUT_TRANSACTIONS = tuple(

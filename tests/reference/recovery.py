@@ -7,9 +7,12 @@ a copy of each table at that moment, and a restored table is one more table to b
 
 from __future__ import annotations
 
+import gzip
+import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +23,12 @@ from tests.reference.machine import Run
 from tests.reference.strategies import Plan
 from tests.reference.tables import Table
 from tests.reference.targets import Engine
-from tests.reference.values import Item, Key
+from tests.reference.values import Item, Key, decode_item
 
 BUCKET = "model"
 MOMENTS = 3
+WINDOW_SECONDS = 1_000
+"""Between two moments: the changes of 15 minutes to 24 hours can be exported."""
 
 State = dict[str, dict[Key, Item]]
 
@@ -57,6 +62,8 @@ def recover(plan: Plan, wrap: Callable[[Transport], Transport] = lambda engine: 
         for number, (moment, state) in enumerate(moments):
             recovery.restore(number, moment, state)
             recovery.transfer(number, moment, state)
+        for earlier, later in pairwise(moments):
+            recovery.export_changes(Path(folder) / BUCKET, earlier, later)
         recovery.restore_backups()
         run.finish()
         return run
@@ -74,7 +81,7 @@ def record(
         run.perform(step)
         if number % every == 0:
             moments.append((clock.now + 0.25, state_of(run)))
-            clock.step()
+            clock.now += WINDOW_SECONDS
             if number % (2 * every) == 0:
                 recovery.back_up(number)
     return moments
@@ -164,3 +171,47 @@ class Recovery:
             status = ended["ImportTableDescription"]["ImportStatus"]
             assert status == "COMPLETED", ended
             self.adopt(copy, state[design.name])
+
+    def export_changes(
+        self, bucket: Path, earlier: tuple[float, State], later: tuple[float, State]
+    ) -> None:
+        """Exports what changed between two moments: it must lead from one state to the other."""
+        (start, before), (end, after) = earlier, later
+        window = {
+            "ExportFromTime": start,
+            "ExportToTime": end,
+            "ExportViewType": "NEW_AND_OLD_IMAGES",
+        }
+        for design in self.designs:
+            arn = self.call("DescribeTable", TableName=design.name)["Table"]["TableArn"]
+            export = self.call(
+                "ExportTableToPointInTime",
+                TableArn=arn,
+                S3Bucket=BUCKET,
+                ExportType="INCREMENTAL_EXPORT",
+                IncrementalExportSpecification=window,
+            )["ExportDescription"]["ExportArn"]
+            self.tidy()
+            about = self.call("DescribeExport", ExportArn=export)["ExportDescription"]
+            table = Table(design, dict(before[design.name]))
+            for change in read_changes(bucket, about["ExportManifest"]):
+                apply(table, change)
+            if table.items != after[design.name]:
+                self.run.fail("engine: other changes", about, after[design.name], table.items)
+
+
+def read_changes(bucket: Path, summary: str) -> Iterator[Response]:
+    """The lines of an incremental export, as its manifest lists their files."""
+    manifest = json.loads((bucket / summary).read_text())["manifestFilesS3Key"]
+    for entry in (bucket / manifest).read_text().splitlines():
+        with gzip.open(bucket / json.loads(entry)["dataFileS3Key"], "rt") as lines:
+            yield from map(json.loads, lines)
+
+
+def apply(table: Table, change: Response) -> None:
+    key = table.key_of(decode_item(change["Keys"]))
+    old = decode_item(change["OldImage"]) if "OldImage" in change else None
+    assert table.items.get(key) == old, f"engine: another OldImage in {change}"
+    table.items.pop(key, None)
+    if "NewImage" in change:
+        table.items[key] = decode_item(change["NewImage"])

@@ -27,6 +27,7 @@ from tests.reference.outcomes import (
 )
 from tests.reference.statements import (
     BatchStatement,
+    Inner,
     Spoken,
     Statement,
     TransactStatement,
@@ -82,10 +83,10 @@ def alone(model: Model, statement: Statement) -> Prediction | Selected:
             return foretold
 
 
-def meant(call: o.Operation | o.Check) -> o.Operation:
+def meant(call: Inner) -> o.Operation:
     """The call with what its statement wants besides: whether the item is there."""
-    if not isinstance(call, o.Write):
-        return call  # type: ignore[return-value]
+    if isinstance(call, o.Get | o.Query | o.Scan):
+        return call
     key = t.Path((call.design.partition,))
     condition = call.condition
     match call:
@@ -107,7 +108,7 @@ def together(model: Model, transaction: TransactStatement) -> Prediction:
         gets = tuple(call for call in calls if isinstance(call, o.Get))
         return model.transact_get(o.TransactGet(gets=gets))
     token, params = transaction.token, transaction.params()
-    writes = [call for call in calls if isinstance(call, o.Write)]
+    writes: list[o.Write] = [call for call in calls if isinstance(call, o.Write)]
     if token is not None and token in model.tokens:
         same = model.tokens[token] == params
         return done(writes) if same else Refusal("IdempotentParameterMismatchException")
@@ -150,8 +151,8 @@ def difference(foretold: Foretold, seen: Seen, *, exact: bool) -> str | None:
                 return "another number of responses"
             pairs = zip(foretold, seen, strict=True)
             return next(filter(None, (difference(f, s, exact=exact) for f, s in pairs)), None)
-        case Selected(rows), {"Items": list()}:
-            return item_problem(rows, Pages(((seen,),)), exact)
+        case Selected(rows), {"Items": list(items)}:
+            return item_problem(rows, Pages((({"Items": items},),)), exact)
         case ((Refusal() | Answer()), (Refusal() | dict())):
             return unlike(foretold, seen, exact=exact)
         case _:
