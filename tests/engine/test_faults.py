@@ -512,6 +512,22 @@ def test_a_transaction_says_which_action_exceeds(narrow: Engine) -> None:
     assert call(narrow, "Scan", TableName="one")["Count"] == 0
 
 
+def test_statements_say_which_of_them_exceeds(narrow: Engine) -> None:
+    put_in(narrow, "one")
+    put_in(narrow, "two")
+    while outcomes(lambda: call(narrow, "Scan", TableName="two"), 1) == ["done"]:
+        pass
+    reads = [{"Statement": f"SELECT p FROM {name} WHERE p = 'a'"} for name in ("one", "two")]
+    exceeded = {"Code": "ProvisionedThroughputExceeded", "Message": TABLE_EXCEEDED}
+    assert call(narrow, "BatchExecuteStatement", Statements=reads)["Responses"] == [
+        {"TableName": "one", "Item": {"p": s("a")}},
+        {"TableName": "two", "Error": exceeded},
+    ]
+    with pytest.raises(TransactionCanceledException) as caught:
+        call(narrow, "ExecuteTransaction", TransactStatements=reads)
+    assert caught.value.reasons == [{"Code": "None"}, exceeded]
+
+
 def test_tables_on_demand_have_no_limit(narrow: Engine) -> None:
     assert [put_in(narrow, "free") for _ in range(1000)] == ["done"] * 1000
     narrow.faults.clear()

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
+from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
+from bigtime.cli.cost import cost
 from bigtime.cli.data import data
 from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
@@ -82,12 +84,14 @@ app.command()(check)
 app.command()(patterns)
 app.command(context_settings=TYPED)(explain)
 app.command(context_settings=TYPED)(run)
+app.command()(cost)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
+app.command()(archive)
 
 
 def print_version(wanted: bool) -> None:

@@ -325,7 +325,10 @@ class Engine:
         if database.faults.active:
             if operation != "TransactGetItems":
                 database.faults.meet(operation)
-            read = partial(operations.read_with_faults, operation=operation, read=read)
+            tables = partiql.tables_read(operation, params)
+            read = partial(
+                operations.read_with_faults, operation=operation, read=read, tables=tables
+            )
         for _ in range(READ_TRIES):
             try:
                 return read(database, params)

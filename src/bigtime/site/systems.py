@@ -8,6 +8,7 @@ from bigtime import model as bt
 from bigtime.site import (
     catalog_projection,
     checkout,
+    daily_units,
     design,
     editing,
     engagement,
@@ -48,6 +49,7 @@ SITE: Final = bt.System(
         mail,
         idempotency,
         rate_limits,
+        daily_units,
         design,
     ),
     accepted={

@@ -115,6 +115,23 @@ def begin_backup(database: Database, transaction: Transaction, name: str, title:
     )
 
 
+def refuse_while_copied(transaction: Transaction, table: Table) -> None:
+    """Refuses to delete a table whose backup is not finished.
+
+    AWS: "Using DynamoDB on-demand backup": "While a backup is in progress, you can't ... delete the
+    source table of the backup."; its text is not known.
+    """
+    if table.definition.change_log is None:
+        return
+    unfinished = storage.unfinished_backups(transaction.connection)
+    copies = (storage.find_backup(transaction.connection, id) for _, id in unfinished)
+    if any(copy and copy.moment.table == table.number for copy in copies):
+        raise wire.ResourceInUseException(
+            "Attempt to change a resource which is still in use: "
+            f"A backup of the table is being created: {table.name}"
+        )
+
+
 def keep_deleted(database: Database, transaction: Transaction, table: Table) -> list[str]:
     """The rows of a table that is being deleted that are to stay, for its system backup or for
     a copy that is not finished yet.

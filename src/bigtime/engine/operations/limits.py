@@ -27,8 +27,10 @@ DETAILS: Final = ("Table", "LocalSecondaryIndexes", "GlobalSecondaryIndexes")
 # --- Reads ------------------------------------------------------------------------------------
 
 
-def read_with_faults(database: Database, params: Params, *, operation: str, read: Read) -> Response:
-    """Answers a read as the faults have it."""
+def read_with_faults(
+    database: Database, params: Params, *, operation: str, read: Read, tables: Sequence[str] = ()
+) -> Response:
+    """Answers a read as the faults have it; `tables` are those of its statements, in order."""
     if operation not in READS:
         return read(database, params)
     source = database.lagging() if may_be_stale(database, operation, params) else database
@@ -40,7 +42,11 @@ def read_with_faults(database: Database, params: Params, *, operation: str, read
     listed = used if isinstance(used, list) else [used]
     drafts = {each["TableName"]: read_draft(database, each) for each in listed}
     problems = {name: buckets.lack(draft) for name, draft in drafts.items()}
-    refuse_read(operation, params, response, problems)
+    if tables or operation == "TransactGetItems":
+        names = tables or [entry["Get"]["TableName"] for entry in params["TransactItems"]]
+        refuse_parts(operation, names, response, problems)
+    else:
+        refuse_read(operation, params, response, problems)
     for name, draft in drafts.items():
         if problems[name] is None:
             buckets.draw(draft)
@@ -82,14 +88,28 @@ def refuse_read(
     if not lacking:
         return
     problem = next(iter(lacking.values()))
-    if operation == "TransactGetItems":
-        names = [entry["Get"]["TableName"] for entry in params["TransactItems"]]
-        raise wire.TransactionCanceledException([reason(lacking.get(name)) for name in names])
     if operation != "BatchGetItem" or len(lacking) == len(problems):
         raise wire.ProvisionedThroughputExceededException(problem)
     for name in lacking:
         response["Responses"][name] = []
         response["UnprocessedKeys"][name] = params["RequestItems"][name]
+
+
+def refuse_parts(
+    operation: str, tables: Sequence[str], response: Response, problems: dict[str, str | None]
+) -> None:
+    """Cancels a transaction, refuses a statement, or only those of a batch that exceed."""
+    reasons = [reason(problems.get(name)) for name in tables]
+    if not any("Message" in each for each in reasons):
+        return
+    if operation == "BatchExecuteStatement":
+        for place, (name, each) in enumerate(zip(tables, reasons, strict=True)):
+            if "Message" in each:
+                response["Responses"][place] = {"TableName": name, "Error": each}
+    elif operation == "ExecuteStatement":
+        raise wire.ProvisionedThroughputExceededException(reasons[0]["Message"])
+    else:
+        raise wire.TransactionCanceledException(reasons)
 
 
 def in_mode(used: Response, mode: str) -> Response:
