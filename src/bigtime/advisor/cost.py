@@ -44,35 +44,48 @@ REPLICATION: Final = "replication"
 
 @dataclass(frozen=True, slots=True)
 class RequestLine:
-    """The runs of a pattern, beside what a document states of them.
-
-    `stated` are its units at its own prices, `stated_now` the same at the prices of this report.
-    """
+    """The runs of a pattern, beside what a document states of them."""
 
     name: str
+    """As the load calls it."""
     runs: int
+    """How often it runs in the month."""
     pattern: str | None
+    """The pattern that is run, if it is one of the system's."""
     read_units: Decimal
+    """Of all runs."""
     write_units: Decimal
+    """Of all runs, with those of indexes."""
     replicated_units: Decimal
+    """Those that each replica takes."""
     dollars: Decimal
+    """Of all runs."""
     stated_dollars: Decimal | None = None
+    """The dollars that a document states."""
     stated: Decimal | None = None
+    """The units that it states, at its prices, in dollars."""
     stated_now: Decimal | None = None
+    """The same at the prices of this report."""
     ended: str | None = None
     """The domain error that the dry run came to: a real run may cost more."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """Anything else that is paid for; `group` is what estimates call it."""
+    """Anything else that is paid for."""
 
     name: str
+    """What is paid for."""
     group: str
+    """What estimates call it."""
     amount: str
+    """How much of it, in words."""
     dollars: Decimal
+    """For the month."""
     estimated: bool
+    """Whether its price is an estimate."""
     stated_dollars: Decimal | None = None
+    """The dollars that a document states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +93,13 @@ class Budget:
     """Dollars a month, and those at which an alert is due."""
 
     limit: int
+    """Dollars a month."""
     percent: int
+    """Of the limit, at which an alert is due."""
 
     @property
     def alert(self) -> Decimal:
+        """The dollars at which it is due."""
         return Decimal(self.limit) * self.percent / 100
 
 
@@ -98,21 +114,30 @@ class CostReport:
     """A month of a system."""
 
     system: str
+    """The name of the system."""
     environment: str | None
+    """The name of the environment, if one was given."""
     rates: tuple[Rate, ...]
+    """The prices of each region."""
     requests: tuple[RequestLine, ...]
+    """What the requests cost, line by line."""
     others: tuple[CostLine, ...]
+    """What else costs: storage, backups and so on."""
     budget: Budget | None = None
+    """The environment's, if it has one."""
     estimates: dict[str, Decimal] = field(default_factory=dict)
     """Dollars a month by group, as the environment declares them."""
     remarks: tuple[str, ...] = ()
+    """What the figures rest on, in sentences."""
 
     @property
     def request_dollars(self) -> Decimal:
+        """The sum of `requests`."""
         return sum((line.dollars for line in self.requests), Decimal(0))
 
     @property
     def total(self) -> Decimal:
+        """The sum of `requests` and `others`."""
         return self.request_dollars + sum((line.dollars for line in self.others), Decimal(0))
 
     @property
@@ -125,6 +150,7 @@ class CostReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        """That the total is over the alert, if it is."""
         if self.budget is None or self.total <= self.budget.alert:
             return ()
         share = self.total / self.budget.limit * 100
