@@ -44,35 +44,48 @@ REPLICATION: Final = "replication"
 
 @dataclass(frozen=True, slots=True)
 class RequestLine:
-    """The runs of a pattern, beside what a document states of them.
-
-    `stated` are its units at its own prices, `stated_now` the same at the prices of this report.
-    """
+    """The runs of a pattern, beside what a document states of them."""
 
     name: str
+    """As the load calls it."""
     runs: int
+    """How often it runs in the month."""
     pattern: str | None
+    """The pattern that is run, if it is one of the system's."""
     read_units: Decimal
+    """Of all runs."""
     write_units: Decimal
+    """Of all runs, with those of indexes."""
     replicated_units: Decimal
+    """Those that each replica takes."""
     dollars: Decimal
+    """Of all runs."""
     stated_dollars: Decimal | None = None
+    """The dollars that a document states."""
     stated: Decimal | None = None
+    """The units that it states, at its prices, in dollars."""
     stated_now: Decimal | None = None
+    """The same at the prices of this report."""
     ended: str | None = None
     """The domain error that the dry run came to: a real run may cost more."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """Anything else that is paid for; `group` is what estimates call it."""
+    """Anything else that is paid for."""
 
     name: str
+    """What is paid for."""
     group: str
+    """What estimates call it."""
     amount: str
+    """How much of it, in words."""
     dollars: Decimal
+    """For the month."""
     estimated: bool
+    """Whether its price is an estimate."""
     stated_dollars: Decimal | None = None
+    """The dollars that a document states."""
 
 
 @dataclass(frozen=True, slots=True)
