@@ -7,7 +7,8 @@ from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.operations import TableChange
 from bigtime.engine.replication import Replication
 from bigtime.engine.storage import (
-    APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
+    APPLICATION_ID, FORMAT, BackupFileError, Faults, FileFormatError, checksum_vfs, compact,
+    read_backup_items, scrub_file,
 )
 from bigtime.wire import lazy_names
 
@@ -20,7 +21,8 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "RegionalEngine", "Replication", "TableChange", "Update", "checksum_vfs", "compact",
-    "read_expressions", "response_handler", "scrub_file", "serve", "serve_in_thread",
+    "APPLICATION_ID", "FORMAT", "BackupFileError", "Engine", "Faults", "FileFormatError", "KeyTerm",
+    "NotLoopback", "RegionalEngine", "Replication", "TableChange", "Update", "checksum_vfs",
+    "compact", "read_backup_items", "read_expressions", "response_handler", "scrub_file", "serve",
+    "serve_in_thread",
 ]
