@@ -83,7 +83,7 @@ def test_the_last_good_one_is_never_pruned(library: Library, place: FolderPlace)
     damage(place, good)
     ops.create_backup(library.source(), place, moment=START + 3 * day, keep=day)
     damage(place, place.names()[-1])
-    with pytest.raises(BackupFault, match="No backup in .* can be read, so none is removed"):
+    with pytest.raises(BackupFault, match=r"No backup in .* can be read, so none is removed"):
         ops.prune(place, place.names(), now=late)
     assert len(place.names()) == 2
 
@@ -211,7 +211,7 @@ def test_a_place_must_be_a_folder(tmp_path: Path) -> None:
         ops.place_at(str(tmp_path / "file"))
     with pytest.raises(BackupFault, match="no s3:// yet"):
         ops.place_at("s3://bucket/backups")
-    with pytest.raises(BackupFault, match="no backup's name|There is no backup"):
+    with pytest.raises(BackupFault, match="There is no backup"):
         ops.read_manifest(FolderPlace(tmp_path), "../file")
 
 

@@ -1,4 +1,4 @@
-"""What a restored table lacks, as AWS restores it: stream, time to live, tags, recovery, protection.
+"""What a restored table lacks: stream, time to live, tags, point-in-time recovery, protection.
 
 AWS: "Restore a DynamoDB table from a backup", settings that must be set up by hand
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
