@@ -79,7 +79,7 @@ def test_the_verbs_in_the_tutorial_work(tmp_path: Path) -> None:
         assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/brands.db")
 
 
-@pytest.mark.parametrize("guide", ["model.md", "systems.md"])
+@pytest.mark.parametrize("guide", ["model.md", "operations.md", "systems.md"])
 def test_the_python_in_the_manual_runs(guide: str, tmp_path: Path) -> None:
     manual = (ROOT / "docs" / guide).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", manual, re.MULTILINE | re.DOTALL)

@@ -46,7 +46,7 @@ class Code(bt.Entity, table=CODES):
     ends_at: Annotated[datetime, bt.EpochSeconds]
 
 
-SYSTEM = bt.System("library", (BOOKS, LOANS, CODES))
+SYSTEM = bt.System("library", (BOOKS, LOANS, CODES), unsaved=("Codes",))
 
 
 class Library:

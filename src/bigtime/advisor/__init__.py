@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bigtime.advisor.charges import Measured, measure, units
 from bigtime.advisor.charts import chart
-from bigtime.advisor.difference import diff
+from bigtime.advisor.difference import Live, describe_live, diff
 from bigtime.advisor.design_check import Finding
 from bigtime.advisor.prices import UnknownPrice, read_price_list
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_value
@@ -32,7 +32,8 @@ DRY = {
 __getattr__ = lazy_names(__name__, DRY)
 
 __all__ = [
-    "CannotSample", "Cost", "ExplainedRequest", "Explanation", "Finding", "Measured",
-    "UnknownPrice", "chart", "check_system", "cost_of", "diff", "explain", "iam_policy", "measure",
-    "open_findings", "price", "read_price_list", "sample_arguments", "sample_value", "units",
+    "CannotSample", "Cost", "ExplainedRequest", "Explanation", "Finding", "Live", "Measured",
+    "UnknownPrice", "chart", "check_system", "cost_of", "describe_live", "diff", "explain",
+    "iam_policy", "measure", "open_findings", "price", "read_price_list", "sample_arguments",
+    "sample_value", "units",
 ]

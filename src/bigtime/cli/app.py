@@ -14,6 +14,7 @@ from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
+from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
@@ -38,7 +39,9 @@ def serve(
     from pydantic import ValidationError
 
     from bigtime import web
-    from bigtime.model import DomainError
+    from bigtime.model import DesignError, DomainError
+    from bigtime.ops import check_store
+    from bigtime.site import SITE
     from bigtime.store import SettingError, TransportError
     from bigtime.wire import DynamoDBError
 
@@ -47,10 +50,12 @@ def serve(
         settings = web.Settings(
             **{name: value for name, value in given.items() if value is not None}
         )
+        if settings.environment:
+            check_store(SITE.environment(settings.environment), settings.store)
         web.serve(settings, tell=typer.echo)
     except ValidationError as error:
         refuse("\n".join(web.setting_faults(error)), code=2)
-    except (SettingError, DomainError) as error:
+    except (SettingError, DomainError, DesignError) as error:
         refuse(str(error), code=2)
     except (TransportError, DynamoDBError) as error:
         refuse(f"The store does not answer: {error}")
@@ -68,6 +73,7 @@ app.command()(serve)
 app.add_typer(engine)
 app.command()(doctor)
 app.add_typer(tables)
+app.command()(environments)
 app.command()(chart)
 app.command()(check)
 app.command()(patterns)

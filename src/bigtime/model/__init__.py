@@ -29,12 +29,13 @@ from bigtime.model.schema import (
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
+    from bigtime.model.environment import Environment
     from bigtime.model.invariants import counted, sequence, singleton, unique
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-    recovery_days, setup, shards, write_chunk,
+        recovery_days, recovery_request, setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -43,12 +44,13 @@ if TYPE_CHECKING:
     from bigtime.model.verification import Violation, repair, verify
 
 LATER = {
+    "environment": "Environment",
     "invariants": "counted sequence singleton unique",
     "operations": (
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
         " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list"
-        " recovery_days setup shards write_chunk"
+        " recovery_days recovery_request setup shards write_chunk"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -66,12 +68,12 @@ __all__ = [
     "DELIMITER", "MAIN", "MANAGED_KEY", "PAYLOAD_BYTES", "UNTIL", "Add", "Amount", "Append", "At",
     "Attribute", "BucketEntry", "Buckets", "Change", "Clash", "Condition", "ConditionFailed",
     "Conflict", "CursorError", "Cursors", "Demo", "DesignError", "Discard", "DomainError",
-    "EmailAddress", "Entity", "EntityKey", "EpochSeconds", "Field", "Forbidden", "IfMissing",
-    "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key", "KeyPart",
-    "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound", "NotReady",
-    "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress", "Reaction",
-    "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText", "Set",
-    "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
+    "EmailAddress", "Entity", "EntityKey", "Environment", "EpochSeconds", "Field", "Forbidden",
+    "IfMissing", "Index", "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key",
+    "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Malformed", "Millis", "Name", "NotFound",
+    "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Page", "Pattern", "Position", "Progress",
+    "Reaction", "Remove", "RuleBroken", "Runnable", "Scale", "Seconds", "Secret", "SecretText",
+    "Set", "Sharding", "Shards", "SortBounds", "Steps", "System", "Table", "Template", "Throughput",
     "TooMany", "Unavailable", "Unfinished", "ValueRefused", "View", "Violation", "WebAddress",
     "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most", "attr",
     "begins_with", "between", "binary", "buckets", "camel_case", "check", "check_kind",
@@ -82,7 +84,7 @@ __all__ = [
     "less_than", "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first",
     "now", "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause",
     "put", "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "recovery_days",
-    "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards",
-    "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unwrap",
-    "update", "verify", "when", "write_chunk",
+    "recovery_request", "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup",
+    "sharded", "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact",
+    "unique", "unwrap", "update", "verify", "when", "write_chunk",
 ]

@@ -10,6 +10,7 @@ from random import Random
 from types import ModuleType
 from typing import Any, Final, Protocol, TypeVar
 
+from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.schema import Entity, Table
@@ -25,7 +26,8 @@ class System:
     `accepted` are findings of `bigtime check` about its tables that are as they should be, and
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
     tables its patterns read and write beside its own. `roles` are names of patterns by who runs
-    them, for `bigtime iam --role`.
+    them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are names of
+    tables that are in no backup, because nothing in them is worth having back.
     """
 
     name: str
@@ -35,6 +37,8 @@ class System:
     demo: Demo | None = None
     uses: tuple[System, ...] = ()
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    environments: tuple[Environment, ...] = ()
+    unsaved: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -45,6 +49,13 @@ class System:
         for names in self.roles.values():
             for name in names:
                 self.pattern(name)
+        for name in self.unsaved:
+            self.table(name)
+
+    @property
+    def saved_tables(self) -> tuple[Table, ...]:
+        """The tables that backups and restores are of."""
+        return tuple(table for table in self.tables if table.name not in self.unsaved)
 
     @property
     def all_tables(self) -> tuple[Table, ...]:
@@ -83,6 +94,15 @@ class System:
                 return table
         known = ", ".join(table.name for table in self.tables)
         raise DesignError(f"system {self.name} has no table {name!r}; it has {known}")
+
+    def environment(self, name: str) -> Environment:
+        for environment in self.environments:
+            if environment.name == name:
+                return environment
+        known = ", ".join(environment.name for environment in self.environments)
+        raise DesignError(
+            f"system {self.name} has no environment {name!r}; it has {known or 'none'}"
+        )
 
     def pattern(self, name: str) -> Pattern[Any, Any]:
         found = self.patterns.get(name)

@@ -10,7 +10,7 @@ what a table that is restored from it lacks (stream, time to live, tags, and so 
 3. Then they are read again, to their ends. A backup that cannot be read is reported, and is not
    counted as one.
 
-A table in which every item expires, such as one of one-time codes or sessions, is left out: what
+The tables that a system declares as `unsaved`, such as one of one-time codes, are left out: what
 has expired since would live again.
 """
 
@@ -111,23 +111,6 @@ def moment_in(name: str) -> datetime:
     return datetime.strptime(stamp_in(name), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
-def kept_tables(system: bt.System) -> list[bt.Table]:
-    """The tables of a system that are backed up and restored: all but those that only expire."""
-    return [table for table in system.tables if not all_expires(table)]
-
-
-def all_expires(table: bt.Table) -> bool:
-    """Whether every item of the table has a time to live."""
-    if table.ttl is None:
-        return False
-    for entity in table.entities:
-        names = entity.layout.names
-        fields = [field for field in entity.model_fields if names.get(field) == table.ttl]
-        if not fields or not all(entity.model_fields[field].is_required() for field in fields):
-            return False
-    return True
-
-
 # --- Making ---------------------------------------------------------------------------------
 
 
@@ -178,7 +161,7 @@ def create_backup(
 
 def begin(source: BackupSource) -> dict[bt.Table, str]:
     """Fixes the commit; the engine's backup of each table."""
-    tables = kept_tables(source.system)
+    tables = source.system.saved_tables
     names = {source.real(table): f"{OWN_NAME}.{source.system.name}" for table in tables}
     made = source.engine.create_backups(names)
     return {table: details["BackupArn"] for table, details in zip(tables, made, strict=True)}

@@ -56,6 +56,7 @@ SITE: Final = bt.System(
         "hot-partition DemoData": "one item, written twice when the demo data is loaded",
     },
     uses=PARTS,
+    environments=portal.SYSTEM.environments,
 )
 
 SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)

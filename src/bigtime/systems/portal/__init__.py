@@ -19,6 +19,7 @@ from bigtime.systems.portal.design import (
     AUDIT, CAMPAIGNS, CODES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS, Action, Audited,
     AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant, products_without_duplicate,
 )
+from bigtime.systems.portal.environments import DEV, PROD, SIT
 from bigtime.systems.portal.errors import (
     CampaignDeleted, CampaignElsewhere, CampaignExists, CampaignNotValid, CodeSpent, CodeUsed,
     CodeWrong, DatesReversed, DiscountRefused, DiscountTooHigh, EmailTaken, IdTaken, LinesRefused,
@@ -91,6 +92,8 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         modules=(*MODULES, *([erasure] if anonymise else [])),
         accepted={**ACCEPTED, **(DUPLICATE if duplicate_index else {})},
         demo=DEMO,
+        environments=(DEV, SIT, PROD),
+        unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
 
 
