@@ -40,9 +40,7 @@ def damage(place: FolderPlace, name: str, file: str = "Books.backup") -> None:
     path.write_bytes(content)
 
 
-def test_a_backup_has_every_table_but_the_unsaved(
-    library: Library, place: FolderPlace
-) -> None:
+def test_a_backup_has_every_table_but_the_unsaved(library: Library, place: FolderPlace) -> None:
     library.add("1", "2")
     made = ops.create_backup(library.source("prod"), place, moment=START, keep=timedelta(days=90))
     assert place.names() == [made.name] == ["library-prod-20260101T000000Z"]

@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutoria
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class TableSettings:
     recovery_days: int | None = None
     protected: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
+    replicas: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -70,6 +71,7 @@ def read_settings(name: str) -> Steps[TableSettings]:
         ),
         protected=table.get("DeletionProtectionEnabled", False),
         tags=(yield from read_tags(table["TableArn"])),
+        replicas=[each["RegionName"] for each in table.get("Replicas") or []],
     )
 
 
@@ -105,6 +107,11 @@ def give_settings(name: str, wanted: TableSettings) -> Steps[list[str]]:
         tags = [{"Key": tag, "Value": value} for tag, value in missing.items()]
         yield Request("TagResource", {"ResourceArn": table["TableArn"], "Tags": tags})
         done.append(f"{len(missing)} tags")
+    for region in set(wanted.replicas) - set(has.replicas):
+        create = [{"Create": {"RegionName": region}}]
+        yield Request("UpdateTable", {"TableName": name, "ReplicaUpdates": create})
+        yield from wait_until_active(name)
+        done.append(f"a replica in {region}")
     if wanted.protected and not has.protected:
         yield Request("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": True})
         yield from wait_until_active(name)

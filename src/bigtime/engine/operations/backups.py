@@ -312,8 +312,17 @@ def file_of_backup(database: Database, arn: str) -> Path:
 
 
 def adopt_backup(database: Database, source: Path) -> Response:
-    """Takes the file of a backup over, wherever it was made: it can be restored from then on."""
-    id = f"{int(database.clock() * 1000):014d}-{token_hex(4)}"
+    """Takes the file of a backup over, wherever it was made: it can be restored from then on.
+
+    One that was taken over before is found again by its checksum.
+    """
+    digest = storage.backup_digest(source)
+    with database.reading() as reader:
+        for known in storage.backup_files(reader):
+            if known.description.get("adopted") == digest:
+                return details(database, known)
+    now = database.clock()
+    id = f"{int(now * 1000):014d}-{token_hex(4)}"
     path = storage.backup_path(database.file.path, id)
     about = storage.copy_backup(source, path, is_synced=database.file.syncs)
     backup = Backup(
@@ -321,8 +330,11 @@ def adopt_backup(database: Database, source: Path) -> Response:
         table_name=about["definition"]["name"],
         type="USER",
         status="AVAILABLE",
-        created_at=round(database.clock(), 3),
-        description={name: about[name] for name in ("name", "definition", "items", "bytes")},
+        created_at=round(now, 3),
+        description={
+            **{name: about[name] for name in ("name", "definition", "items", "bytes")},
+            "adopted": digest,
+        },
     )
 
     def work(transaction: Transaction) -> Response:
