@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,7 @@ from bigtime import model as bt
 from bigtime import ops
 from bigtime.engine import Engine
 from bigtime.ops import BackupFault, FolderPlace, Restore, RestoreFault
-from bigtime.store import Store, TableNames, consume
-from bigtime.store.table_names import RenamingTransport
+from bigtime.store import RenamingTransport, Store, TableNames, consume
 from bigtime.systems import portal
 from bigtime.testing import Clock
 from bigtime.wire import Request, Response, Steps
@@ -36,15 +36,7 @@ def restore_of(library: Library, names: TableNames | None = None, **options: str
 
 
 def pages(restore: Restore, pair: ops.Pair) -> list[ops.Difference]:
-    place: tuple[bool, Response | None] | None = ops.BEGINNING
-    found: list[ops.Difference] = []
-    keys = ["PK"] if pair.name == "Books" else ["PK", "SK"]
-    while place is not None:
-        steps = ops.compare_page(pair.name, pair.source, pair.target, keys, place)
-        page = restore.store.run(steps)
-        found += page.differences
-        place = page.next
-    return found
+    return [found for page in restore.compare(pair) for found in page.differences]
 
 
 # From a backup
@@ -98,8 +90,8 @@ def test_an_interrupted_restore_goes_on(library: Library, tmp_path: Path, kind: 
             return engine(request)
 
         given = engine if kind == "engine" else None
+        broken = Store(break_off, sleep=lambda _: engine.tidy())
         with pytest.raises(Interrupted):
-            broken = Store(break_off, sleep=lambda _: engine.tidy())
             ops.restore_backup(place, made.name, broken, engine=given)
         store = Store(engine, sleep=lambda _: engine.tidy())
         if kind == "requests":
@@ -271,6 +263,8 @@ def test_a_protected_old_table_is_removed_only_by_its_name(
 
 # Single records
 
+MONTHLY = portal.BillingCycle.MONTHLY
+
 
 @pytest.fixture
 def portal_store() -> Iterator[Store]:
@@ -297,7 +291,7 @@ def test_a_record_comes_back_as_an_entry_of_its_chain(portal_store: Store) -> No
     run: Callable[..., object] = portal_store.run
     product = portal_store.run(
         portal.create_product(
-            name="Site", description="A site", price="99.99", billing_cycle="monthly", by=by
+            name="Site", description="A site", price=Decimal("99.99"), billing_cycle=MONTHLY, by=by
         )
     )
     run(portal.update_product(product.id, {"price": "1.00"}, by=by))

@@ -8,15 +8,18 @@ from bigtime.ops.backups import (
     BackupSource, Manifest, TableCopy, copy_backup, create_backup, moment_in, names_of, prune,
     read_manifest, verify_backup,
 )
+from bigtime.ops.drills import Drill, drill_backup, drill_pitr
 from bigtime.ops.restore_compare import BEGINNING, Compared, Difference, compare_page
+from bigtime.ops.restore_records import bring_record_back
 from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
 from bigtime.ops.schedule import Schedule, WrongSchedule
 from bigtime.ops.settings import settle
 
 __all__ = [
     "BEGINNING", "SUFFIX", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns", "BackupSource",
-    "Compared", "Difference", "FolderPlace", "Manifest", "Origin", "Pair", "Place", "Restore",
-    "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "WrongSchedule", "check_store",
-    "compare_page", "copy_backup", "create_backup", "moment_in", "names_of", "origin_of",
-    "place_at", "prune", "read_manifest", "restore_backup", "settle", "verify_backup",
+    "Compared", "Difference", "Drill", "FolderPlace", "Manifest", "Origin", "Pair", "Place",
+    "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "WrongSchedule",
+    "bring_record_back", "check_store", "compare_page", "copy_backup", "create_backup",
+    "drill_backup", "drill_pitr", "moment_in", "names_of", "origin_of", "place_at", "prune",
+    "read_manifest", "restore_backup", "settle", "verify_backup",
 ]

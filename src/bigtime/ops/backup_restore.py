@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bigtime.ops.backup_places import BackupFault, Place
 from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults
-from bigtime.ops.table_settings import (
-    describe_table,
-    give_settings,
-    read_tags,
-    wait_until_active,
-)
+from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
 from bigtime.store import Store
 from bigtime.wire import Item, Request, Response, Steps
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from bigtime import model as bt
 from bigtime.wire import Request, Response, Steps
+
+ComparePlace: TypeAlias = tuple[bool, Response | None]
+"""Whether it is the current table that is read, and the last key that was."""
 
 
 class Difference(NamedTuple):
@@ -25,21 +28,21 @@ class Difference(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A page of a comparison; `next` is where the next one begins, None after the last."""
+    """A page of a comparison: how many items are new in it, and where the next page begins."""
 
     items: int
     differences: list[Difference]
-    next: tuple[bool, Response | None] | None
+    next: ComparePlace | None
 
 
 PAGE: Final = 100  # keys of a BatchGetItem
-BEGINNING: Final[tuple[bool, Response | None]] = (True, None)
+BEGINNING: Final[ComparePlace] = (True, None)
 
 
 def compare_page(
-    name: str, current: str, restored: str, keys: Sequence[str], at: tuple[bool, Response | None]
+    name: str, current: str, restored: str, keys: Sequence[str], at: ComparePlace
 ) -> Steps[Compared]:
-    """Compares a page of items: first those of the current table, then the restored ones it lacks."""
+    """Compares a page: first the items of the current table, then the restored ones it lacks."""
     is_current, start = at
     here, there = (current, restored) if is_current else (restored, current)
     params: dict[str, Any] = {"TableName": here, "Limit": PAGE, "ConsistentRead": True}
@@ -58,7 +61,7 @@ def compare_page(
             found.append(Difference(name, "changed", shown, changed_in(item, others[key])))
     last = page.get("LastEvaluatedKey")
     following = (is_current, last) if last else (False, None) if is_current else None
-    return Compared(len(items), found, following)
+    return Compared(len(items) if is_current else len(found), found, following)
 
 
 def items_at(table: str, keys: Sequence[str], items: Sequence[Response]) -> Steps[dict[str, Any]]:

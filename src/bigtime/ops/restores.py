@@ -1,9 +1,9 @@
-"""A system brought back to a moment, in the five steps of a recovery, each of which may be repeated.
+"""A system brought back to a moment, in the five steps of a recovery; each may be run again.
 
-1. Find the moment: before what went wrong. `recovery_window` says how far back there is one.
-2. `restore_system`: every saved table, all at that moment, under new names (`tenants_restored`).
+1. Find the moment: before what went wrong. `window` says how far back there is one.
+2. `restore`: every saved table, all at that moment, under new names (`tenants_restored`).
    They belong together: an audit log of another moment than the records would not fit them.
-3. `restore_compare` shows item by item what differs.
+3. `compare_page` shows item by item what differs.
 4. `cut_over` gives the new tables what a restore leaves out, and writes the map of table names that
    running processes read again. A new stream begins with the first change after that, and each of
    its consumers at its beginning: shards have ids of their own, so no old checkpoint is met.
@@ -19,8 +19,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeReco
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any, Final, NamedTuple
 
 from bigtime import model as bt
 from bigtime.ops.backup_places import sync
+from bigtime.ops.restore_compare import BEGINNING, Compared, ComparePlace, compare_page
 from bigtime.ops.table_settings import (
     describe_table,
     give_settings,
@@ -36,13 +36,13 @@ from bigtime.ops.table_settings import (
     wait_until_active,
 )
 from bigtime.store import Store, TableNames
-from bigtime.wire import Request, Response, Steps, TableNotFoundException
+from bigtime.wire import Request, Steps, TableNotFoundException
 
 SUFFIX: Final = "_restored"
 
 
 class RestoreFault(Exception):
-    """Why a step of a restore cannot be done; a sentence that says what is there, and what to do."""
+    """Why a step of a restore cannot be done: a sentence that says what is there, what to do."""
 
 
 class Pair(NamedTuple):
@@ -112,7 +112,7 @@ class Restore:
         )
 
     def restore(self, at: datetime | None = None) -> list[Pair]:
-        """Restores all saved tables to that moment, or to the latest; waits until they are there."""
+        """Restores all saved tables to that moment, or the latest; waits until they are there."""
         window = self.window()
         moment = window.latest if at is None else at
         if not window.earliest <= moment <= window.latest:
@@ -168,6 +168,36 @@ class Restore:
             "RestoreDateTime": moment.timestamp(),
         }
         self.store.send(Request("RestoreTableToPointInTime", params))
+
+    # 3
+
+    def compare(self, pair: Pair) -> Iterator[Compared]:
+        """What differs between a table and its restored one, a page at a time."""
+        described = self.store.send(Request("DescribeTable", {"TableName": pair.target}))
+        keys = [each["AttributeName"] for each in described["Table"]["KeySchema"]]
+        place: ComparePlace | None = BEGINNING
+        while place is not None:
+            page = self.store.run(compare_page(pair.name, pair.source, pair.target, keys, place))
+            yield page
+            place = page.next
+
+    def states(self) -> list[str]:
+        """How far the restore of each table has come, in words."""
+        return [self.state(pair) for pair in self.pairs()]
+
+    def state(self, pair: Pair) -> str:
+        table = self.store.run(describe_table(pair.target))
+        origin = self.store.run(origin_of(pair.target))
+        if table is None or origin is None:
+            return f"{pair.name}: is {pair.source}, and not restored"
+        when = f"as {pair.source} was at {origin.at.isoformat()}"
+        if table["TableStatus"] != "ACTIVE":
+            return f"{pair.name}: {pair.target} is being filled, {when}"
+        if not self.is_cut_over(pair):
+            return f"{pair.name}: is {pair.source}; {pair.target} is ready, {when}"
+        is_left = self.store.run(describe_table(pair.source)) is not None
+        rest = f"; {pair.source} is still there" if is_left else ""
+        return f"{pair.name}: is {pair.target}, {when}{rest}"
 
     # 4
 
@@ -285,7 +315,7 @@ def write_names(path: Path, names: dict[str, str]) -> None:
     try:
         part.write_text(json.dumps(names, indent=2) + "\n")
         sync(part)
-        os.replace(part, path)
+        part.replace(path)
         sync(path.absolute().parent)
     except OSError as error:
         raise RestoreFault(f"{path} cannot be written: {error.strerror}.") from error
