@@ -180,7 +180,7 @@ def count_items(store: Store, table: str) -> int:
     params: dict[str, Any] = {"TableName": table, "Select": "COUNT"}
     while True:
         page = store.send(Request("Scan", params))
-        count += page["Count"]
+        count += int(page["Count"])
         if "LastEvaluatedKey" not in page:
             return count
         params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
