@@ -44,7 +44,7 @@ def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) 
     """Writes ever larger numbers, and backs them up; tells what was acknowledged and what made."""
     if mutant:
         backups.begin = begin_one_by_one
-    engine = Engine.open(folder / "data.db")
+    engine = Engine.open(folder / "data.db", housekeeping=False)
     Store(engine).run(bt.setup(WAREHOUSE))
     acknowledged = [first]
 

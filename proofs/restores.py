@@ -147,7 +147,7 @@ def one_commit_late() -> Callable[[], None]:
     def late(connection: Any, rows: str, at: float) -> int:
         return whole(connection, rows, at) + 1
 
-    storage.sequence_at = late
+    storage.sequence_at = late  # type: ignore[assignment]
 
     def mend() -> None:
         storage.sequence_at = whole
@@ -163,7 +163,7 @@ def last_change_wins() -> Callable[[], None]:
         whole(numbers, number)
         return True
 
-    point_in_time.RowNumbers.add = add  # type: ignore[method-assign]
+    point_in_time.RowNumbers.add = add  # type: ignore[assignment, method-assign]
 
     def mend() -> None:
         point_in_time.RowNumbers.add = whole  # type: ignore[method-assign]

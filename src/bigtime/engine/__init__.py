@@ -8,7 +8,7 @@ from bigtime.engine.operations import TableChange
 from bigtime.engine.replication import Replication
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, BackupFileError, Faults, FileFormatError, checksum_vfs, compact,
-    read_backup_items, scrub_file,
+    count_backup_items, read_backup_items, scrub_file,
 )
 from bigtime.wire import lazy_names
 
@@ -23,6 +23,6 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 __all__ = [
     "APPLICATION_ID", "FORMAT", "BackupFileError", "Engine", "Faults", "FileFormatError", "KeyTerm",
     "NotLoopback", "RegionalEngine", "Replication", "TableChange", "Update", "checksum_vfs",
-    "compact", "read_backup_items", "read_expressions", "response_handler", "scrub_file", "serve",
-    "serve_in_thread",
+    "compact", "count_backup_items", "read_backup_items", "read_expressions", "response_handler",
+    "scrub_file", "serve", "serve_in_thread",
 ]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bigtime.ops.backup_places import BackupFault, Place
-from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults
+from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults, refuse_others
 from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
 from bigtime.store import Store
 from bigtime.wire import Item, Request, Response, Steps
@@ -46,13 +46,19 @@ def restore_backup(
     tables: Sequence[str] = (),
 ) -> list[RestoredTable]:
     """Restores all tables of a backup, or some, each to its real name and the suffix."""
+    from bigtime.engine import BackupFileError
+
     manifest = read_manifest(place, name)
     wanted = [manifest.table(table) for table in tables] or [*manifest.tables]
-    refuse_faults(place, name)
     job = BackupRestore(place, manifest, store, lambda copy: real(copy.name) + suffix)
     if engine is None:
+        refuse_faults(place, name)
         return [job.fill(copy) for copy in wanted]
-    return job.restore_all(engine, wanted)
+    refuse_others(place, manifest)
+    try:
+        return job.restore_all(engine, wanted)
+    except BackupFileError as error:
+        raise BackupFault(f"{name} in {place.where} cannot be used: {error}") from error
 
 
 class BackupRestore(NamedTuple):

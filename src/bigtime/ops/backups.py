@@ -369,7 +369,17 @@ def manifest_in(content: dict[str, Any]) -> Manifest:
 
 
 def refuse_faults(place: Place, name: str) -> None:
-    if faults := verify_backup(place, name):
+    refuse(place, name, verify_backup(place, name))
+
+
+def refuse_others(place: Place, manifest: Manifest) -> None:
+    """Refuses a backup whose files are not the manifest's; an engine reads them to their ends."""
+    found = (digest_fault(place, manifest.name, table) for table in manifest.tables)
+    refuse(place, manifest.name, [fault for fault in found if fault])
+
+
+def refuse(place: Place, name: str, faults: list[str]) -> None:
+    if faults:
         raise BackupFault(
             f"{name} in {place.where} cannot be used: {'; '.join(faults)}. Make another one."
         )
@@ -385,21 +395,29 @@ def verify_backup(place: Place, name: str) -> list[str]:
 
 
 def table_faults(place: Place, name: str, table: TableCopy) -> Iterator[str]:
-    from bigtime.engine import BackupFileError, read_backup_items
+    from bigtime.engine import BackupFileError, count_backup_items
 
-    path = place.file(name, table.file)
+    if fault := digest_fault(place, name, table):
+        yield fault
+        return
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != table.sha256:
-            yield f"{table.file} is damaged: its SHA-256 is not the manifest's"
-            return
-        items = sum(len(chunk) for chunk in read_backup_items(path))
-    except (OSError, BackupFileError) as error:
+        items = count_backup_items(place.file(name, table.file))
+    except BackupFileError as error:
         yield f"{table.file} cannot be read: {error}"
         return
     if items != table.items:
         yield f"{table.file} has {items:,} items, not {table.items:,}"
+
+
+def digest_fault(place: Place, name: str, table: TableCopy) -> str | None:
+    """Whether the file is the one that the manifest is about."""
+    try:
+        with place.file(name, table.file).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"{table.file} cannot be read: {error.strerror}"
+    is_same = digest == table.sha256
+    return None if is_same else f"{table.file} is damaged: its SHA-256 is not the manifest's"
 
 
 def names_of(place: Place, system: str, environment: str | None) -> list[str]:

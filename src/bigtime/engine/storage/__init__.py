@@ -2,7 +2,8 @@
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
 from bigtime.engine.storage.backup_file import (
-    BackupFileError, backup_digest, backup_path, copy_backup, read_backup, read_backup_items,
+    BackupFileError, backup_digest, backup_path, copy_backup, count_backup_items, read_backup,
+    read_backup_items,
 )
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
@@ -75,10 +76,10 @@ __all__ = [
     "backup_digest", "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key",
     "begin_backfill", "begin_restore", "changed_items", "check_key_size", "check_key_value",
     "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copy_backup",
-    "discard", "discard_some", "drop_needless_logs", "ensure_log", "expiry_second", "explain",
-    "fill_restored", "find_backup", "find_by_token", "find_transfer", "finish_export",
-    "finish_import", "first_after", "forget_table", "give_up_import", "has_late_stamps",
-    "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
+    "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
+    "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
+    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
+    "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
     "index_type_mismatch", "is_region", "item_version", "keep_table", "kept_tables",
     "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
     "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",

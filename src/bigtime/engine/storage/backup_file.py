@@ -16,7 +16,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -117,15 +117,22 @@ def read_backup(path: Path) -> Iterator[list[ItemRow]]:
 
 
 def backup_digest(path: Path) -> str:
-    """The last checksum of a backup that is read to its end; it covers all that came before."""
-    digest = b""
-    for frame in read_frames(path):
-        digest = blake2b(frame, key=digest, digest_size=16).digest()
-    return digest.hex()
+    """The checksum of a file, to know it again by."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "blake2b").hexdigest()
+    except OSError as error:
+        raise BackupFileError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def count_backup_items(path: Path) -> int:
+    """How many items a backup has; a `BackupFileError` where it is not as it was written."""
+    return sum(len(rows) for rows in read_backup(path))
 
 
 def copy_backup(source: Path, path: Path, *, is_synced: bool) -> dict[str, Any]:
-    """Takes a backup over from another place: what it says of its table."""
+    """Takes a backup over from another place, read to its end: what it says of its table."""
+    count_backup_items(source)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     part = path.with_suffix(f".{token_hex(4)}.part")
     try:
