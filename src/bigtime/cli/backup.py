@@ -18,7 +18,6 @@ from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
 if TYPE_CHECKING:
-    from bigtime.engine import Engine
     from bigtime.model import System
     from bigtime.ops import BackupPlan, BackupRound, BackupSource, Manifest, Place
     from bigtime.store import Store, TableNames
@@ -209,7 +208,7 @@ def restore(
     Run it again to go on after an interruption.
     """
     from bigtime.model import setup
-    from bigtime.ops import restore_backup
+    from bigtime.ops import engine_of, restore_backup
 
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences(), open_database(store) as database:
@@ -220,15 +219,16 @@ def restore(
             there,
             name,
             plain_store(database),
-            engine=engine_in(database),
+            engine=engine_of(database),
             real=names.real,
             suffix=suffix,
             tables=table or [],
         )
         tell(f"restored {each.target} with {each.items:,} items" for each in done)
         if not suffix and not table:
-            made = database.run(setup(wanted)).made
-            tell(f"made {resource}, which is in no backup" for resource in made)
+            for part in (wanted, *wanted.uses):
+                made = database.run(setup(part)).made
+                tell(f"made {resource}, which is in no backup" for resource in made)
 
 
 @backup.command()
@@ -326,7 +326,7 @@ def open_source(
 ) -> Iterator[BackupSource]:
     """The engine's tables; for another store the end, with a sentence."""
     from bigtime.cli.results import remedy
-    from bigtime.ops import BackupSource
+    from bigtime.ops import BackupSource, engine_of
     from bigtime.store import describe_choice, read_setting
     from bigtime.wire import TableNotFoundException
 
@@ -336,7 +336,7 @@ def open_source(
     if not Path(where).exists():
         refuse(f"There is no file {where}: name the store that is to be backed up.")
     with open_database(store) as database:
-        engine = engine_in(database)
+        engine = engine_of(database)
         assert engine is not None
         try:
             yield BackupSource(engine, system, environment, table_names())
@@ -364,16 +364,6 @@ def table_names() -> TableNames:
 
     setting = os.environ.get("BIGTIME_TABLES", "").strip()
     return TableNames.read(setting) if setting else TableNames({})
-
-
-def engine_in(database: object) -> Engine | None:
-    """The engine that a store is on, if it is in this process."""
-    from bigtime.engine import Engine
-
-    transport = getattr(database, "transport", None)
-    while transport is not None and not isinstance(transport, Engine):
-        transport = getattr(transport, "transport", None)
-    return transport
 
 
 def described(made: Manifest, place: Place) -> str:

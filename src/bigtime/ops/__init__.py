@@ -5,8 +5,8 @@ from bigtime.ops.backup_places import BackupFault, FolderPlace, Place, place_at
 from bigtime.ops.backup_restore import RestoredTable, restore_backup
 from bigtime.ops.backup_runs import BackupPlan, BackupRound, BackupRuns
 from bigtime.ops.backups import (
-    BackupSource, Manifest, TableCopy, copy_backup, create_backup, moment_in, names_of, prune,
-    read_manifest, verify_backup,
+    BackupSource, Manifest, TableCopy, copy_backup, create_backup, engine_of, moment_in, names_of,
+    prune, read_manifest, verify_backup,
 )
 from bigtime.ops.drills import Drill, drill_backup, drill_pitr
 from bigtime.ops.restore_compare import BEGINNING, Compared, Difference, compare_page
@@ -20,6 +20,6 @@ __all__ = [
     "Compared", "Difference", "Drill", "FolderPlace", "Manifest", "Origin", "Pair", "Place",
     "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "WrongSchedule",
     "bring_record_back", "check_store", "compare_page", "copy_backup", "create_backup",
-    "drill_backup", "drill_pitr", "moment_in", "names_of", "origin_of", "place_at", "prune",
-    "read_manifest", "restore_backup", "settle", "verify_backup",
+    "drill_backup", "drill_pitr", "engine_of", "moment_in", "names_of", "origin_of", "place_at",
+    "prune", "read_manifest", "restore_backup", "settle", "verify_backup",
 ]

@@ -111,6 +111,22 @@ def moment_in(name: str) -> datetime:
     return datetime.strptime(stamp_in(name), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
+def saved_tables(system: bt.System) -> list[bt.Table]:
+    """What is backed up and restored together: a system's saved tables, and of those it uses."""
+    used = (table for part in system.uses for table in saved_tables(part))
+    return list(dict.fromkeys((*system.saved_tables, *used)))
+
+
+def engine_of(store: Store) -> Engine | None:
+    """The engine that a store is on, if it is in this process."""
+    from bigtime.engine import Engine
+
+    transport: object = store.transport
+    while transport is not None and not isinstance(transport, Engine):
+        transport = getattr(transport, "transport", None)
+    return transport
+
+
 # --- Making ---------------------------------------------------------------------------------
 
 
@@ -161,7 +177,7 @@ def create_backup(
 
 def begin(source: BackupSource) -> dict[bt.Table, str]:
     """Fixes the commit; the engine's backup of each table."""
-    tables = source.system.saved_tables
+    tables = saved_tables(source.system)
     names = {source.real(table): f"{OWN_NAME}.{source.system.name}" for table in tables}
     made = source.engine.create_backups(names)
     return {table: details["BackupArn"] for table, details in zip(tables, made, strict=True)}

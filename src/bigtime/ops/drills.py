@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from bigtime import model as bt
 from bigtime.ops.backup_places import BackupFault, Place
 from bigtime.ops.backup_restore import restore_backup
-from bigtime.ops.backups import names_of, read_manifest
+from bigtime.ops.backups import names_of, read_manifest, saved_tables
 from bigtime.ops.restores import Restore
 from bigtime.store import RenamingTransport, Store, TableNames
 from bigtime.systems import portal
@@ -146,7 +146,8 @@ def drill_backup(place: Place, system: bt.System, environment: bt.Environment) -
     ):
         store = Store(engine)
         restore_backup(place, manifest.name, store, engine=engine)
-        store.run(bt.setup(system))
+        for part in (system, *system.uses):
+            store.run(bt.setup(part))
         items, faults = verify_all(store, system)
         seconds = time.monotonic() - begun
     bars = BARS.get(environment.name, BARS["dev"])
@@ -168,10 +169,12 @@ def drill_backup(place: Place, system: bt.System, environment: bt.Environment) -
 
 def verify_all(store: Store, system: bt.System) -> tuple[int, list[str]]:
     """How many items there are, and all that is wrong with them."""
-    items = sum(count_items(store, table.name) for table in system.saved_tables)
-    faults = [str(violation) for violation in store.run(bt.verify(system))]
-    if system.name == portal.SYSTEM.name:
-        faults += broken_chains(store)
+    items = sum(count_items(store, table.name) for table in saved_tables(system))
+    faults: list[str] = []
+    for part in (system, *system.uses):
+        faults += [str(violation) for violation in store.run(bt.verify(part))]
+        if part.name == portal.SYSTEM.name:
+            faults += broken_chains(store)
     return items, faults
 
 

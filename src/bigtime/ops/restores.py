@@ -28,6 +28,7 @@ from typing import Any, Final, NamedTuple
 
 from bigtime import model as bt
 from bigtime.ops.backup_places import sync
+from bigtime.ops.backups import saved_tables
 from bigtime.ops.restore_compare import BEGINNING, Compared, ComparePlace, compare_page
 from bigtime.ops.table_settings import (
     describe_table,
@@ -71,7 +72,7 @@ class Restore:
 
     def pairs(self) -> list[Pair]:
         """Each saved table with its source and target, before the cut-over and after it."""
-        return [self.pair(table.name) for table in self.system.saved_tables]
+        return [self.pair(table.name) for table in saved_tables(self.system)]
 
     def pair(self, name: str) -> Pair:
         real = self.names.real(name)

@@ -24,13 +24,23 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from bigtime import ops
 from bigtime.model import Table, now
-from bigtime.site import SYSTEMS, MailSender, MailServer, pattern_label, write_worker_report
-from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
+from bigtime.site import SITE, SYSTEMS, MailSender, MailServer, pattern_label, write_worker_report
+from bigtime.store import (
+    Exchange,
+    Handler,
+    Hook,
+    RenamingTransport,
+    ShardTurn,
+    Store,
+    consume,
+    open_store,
+)
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
 from bigtime.wire import Steps
@@ -41,6 +51,7 @@ IDLE_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
 MAIL_SECONDS: Final = 10.0
+BACKUP_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
 
@@ -102,6 +113,8 @@ class Worker:
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
         ]
+        if (backups := backup_runs(store, settings)) is not None:
+            self.chores.append(Chore("backups", BACKUP_SECONDS, backups.round))
         if sender is not None:
             again = Chore("mail", MAIL_SECONDS, lambda: store.run(sender.send_again()))
             self.chores.append(again)
@@ -161,6 +174,28 @@ class Chore:
             self.do()
         except Exception:
             log.exception("%s failed; tried again in %.0f s", self.name, self.seconds)
+
+
+def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
+    """The backups of the site by the plan of its environment; None where no folder is set.
+
+    Without an environment they are made every day at 01:00 UTC, and kept for a week.
+    """
+    engine = ops.engine_of(store)
+    if not settings.backups or engine is None:
+        return None
+    environment = SITE.environment(settings.environment) if settings.environment else None
+    schedule = environment.backup_schedule if environment else "cron(0 1 * * ? *)"
+    second = settings.backups_copy
+    plan = ops.BackupPlan(
+        ops.Schedule.parse(schedule),
+        timedelta(days=environment.retention_days if environment else 7),
+        ops.place_at(settings.backups),
+        ops.place_at(second) if second else None,
+    )
+    names = store.transport.names if isinstance(store.transport, RenamingTransport) else None
+    source = ops.BackupSource(engine, SITE, environment and environment.name, names)
+    return ops.BackupRuns(source, plan)
 
 
 def mail_sender(settings: Settings) -> MailSender | None:
