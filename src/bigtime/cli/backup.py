@@ -252,12 +252,12 @@ def prune(
 
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
-    from bigtime.ops import BackupFault, RestoreFault, WrongSchedule
+    from bigtime.ops import BackupFault, NotActive, RestoreFault, WrongSchedule
     from bigtime.store import SettingError
 
     try:
         yield
-    except (BackupFault, RestoreFault) as error:
+    except (BackupFault, NotActive, RestoreFault) as error:
         refuse(str(error))
     except (WrongSchedule, SettingError) as error:
         refuse(str(error), code=2)

@@ -14,11 +14,12 @@ from bigtime.ops.restore_records import bring_record_back
 from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
 from bigtime.ops.schedule import Schedule, WrongSchedule
 from bigtime.ops.settings import settle
+from bigtime.ops.table_settings import NotActive
 
 __all__ = [
     "BEGINNING", "SUFFIX", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns", "BackupSource",
-    "Compared", "Difference", "Drill", "FolderPlace", "Manifest", "Origin", "Pair", "Place",
-    "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "WrongSchedule",
+    "Compared", "Difference", "Drill", "FolderPlace", "Manifest", "NotActive", "Origin", "Pair",
+    "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "WrongSchedule",
     "bring_record_back", "check_store", "compare_page", "copy_backup", "create_backup",
     "drill_backup", "drill_pitr", "engine_of", "moment_in", "names_of", "origin_of", "place_at",
     "prune", "read_manifest", "restore_backup", "settle", "verify_backup",

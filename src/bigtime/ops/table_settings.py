@@ -14,7 +14,12 @@ from bigtime import model as bt
 from bigtime.wire import Request, ResourceNotFoundException, Response, Steps
 
 POLL_SECONDS = 0.5
-POLLS = 1_200
+POLLS = 7_200
+UNSEEN_POLLS = 20
+
+
+class NotActive(Exception):
+    """A table that was waited for in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,20 @@ def describe_table(name: str) -> Steps[Response | None]:
 
 
 def wait_until_active(name: str) -> Steps[Response]:
-    """The table once it can be used."""
-    for _ in range(POLLS):
+    """The table once it can be used. One that was just made may not be seen at once."""
+    for poll in range(POLLS):
         table = yield from describe_table(name)
         if table is not None and table["TableStatus"] == "ACTIVE":
             return table
+        if table is None and poll >= UNSEEN_POLLS:
+            raise NotActive(
+                f"{name} is not there any more: its restore was given up, and the log says why."
+                " Run the same again, or restore another backup."
+            )
         yield from bt.pause(POLL_SECONDS)
-    raise TimeoutError(f"{name} is not ready after {POLLS * POLL_SECONDS:.0f} s")
+    raise NotActive(
+        f"{name} is not ready after {POLLS * POLL_SECONDS:.0f} s: run the same again to go on."
+    )
 
 
 def read_settings(name: str) -> Steps[TableSettings]:

@@ -194,7 +194,7 @@ def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
         ops.place_at(second) if second else None,
     )
     names = store.transport.names if isinstance(store.transport, RenamingTransport) else None
-    source = ops.BackupSource(engine, SITE, environment and environment.name, names)
+    source = ops.BackupSource(engine, SITE, environment.name if environment else None, names)
     return ops.BackupRuns(source, plan)
 
 
