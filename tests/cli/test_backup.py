@@ -199,3 +199,20 @@ def test_the_runbook_is_what_is_typed(data: str, monkeypatch: pytest.MonkeyPatch
     said(data, "backup", "create", "portal", "--environment", "dev")
     for line in first.partition("```")[0].splitlines():
         assert typed(*line.split()[1:], store=data).exit_code == 0, line
+
+
+def test_tables_with_replicas_and_protection_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = "file:portal.db"
+    said(store, "tables", "create", "portal", "--environment", "prod")
+    Path("tables.json").write_text("{}")
+    monkeypatch.setenv("BIGTIME_TABLES", "tables.json")
+    said(store, "restore", "portal")
+    done = said(store, "restore", "cut-over", "portal")
+    assert "tenants_restored has a replica in eu-west-1" in done
+    assert "tenants_restored has deletion protection" in done
+    assert "tenants_restored has 10 tags" in done
+    assert said(store, "restore", "finish", "portal", "--confirm", "tenants") == "deleted tenants\n"
+    assert "as declared" in said(store, "tables", "diff", "portal", "--environment", "prod")

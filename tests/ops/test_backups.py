@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bigtime import ops
-from bigtime.engine import Engine
+from bigtime.engine import BackupFileError, Engine
 from bigtime.ops import BackupFault, BackupPlan, BackupRuns, FolderPlace, Schedule, backups
 from bigtime.wire import Request
 from tests.ops.shop import START, Library
@@ -225,3 +225,23 @@ def test_another_engine_restores_a_table_from_the_file_alone(
         other.tidy()
         items = other(Request("Scan", {"TableName": "New", "IndexName": "ByAuthor"}))["Items"]
         assert sorted(item["PK"]["S"] for item in items) == ["BOOK#1", "BOOK#2"]
+
+
+def test_a_file_is_taken_over_once_and_only_if_it_is_whole(
+    library: Library, place: FolderPlace, tmp_path: Path
+) -> None:
+    library.add("1")
+    made = ops.create_backup(library.source(), place, moment=START)
+    path = place.file(made.name, "Books.backup")
+    with Engine.memory(housekeeping=False) as other:
+        first = other.adopt_backup(path)
+        assert other.adopt_backup(path) == first
+        assert other.check_backup(first["BackupArn"]) is None
+        assert other.backup_path(first["BackupArn"]).read_bytes() == path.read_bytes()
+        for wrong in (path.read_bytes()[:-3], b"no backup"):
+            (tmp_path / "wrong").write_bytes(wrong)
+            with pytest.raises(BackupFileError):
+                other.adopt_backup(tmp_path / "wrong")
+        with pytest.raises(BackupFileError, match="cannot be read"):
+            other.adopt_backup(tmp_path / "missing")
+        assert len(other(Request("ListBackups", {}))["BackupSummaries"]) == 1
