@@ -14,7 +14,7 @@ from functools import cache
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-PRELOADED = ["proofs.child", "proofs.clients", "proofs.transfers"]
+PRELOADED = ["proofs.backups", "proofs.child", "proofs.clients", "proofs.transfers"]
 
 
 class ChildDied(Exception):

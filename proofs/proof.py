@@ -61,6 +61,18 @@ def compare(operations: int) -> Result:
     return differential.run(operations, operations // 10)
 
 
+def prove_restores(restores: int) -> Result:
+    from proofs import restores as proof  # brings the systems with it, which takes a while
+
+    return proof.run(restores)
+
+
+def kill_backups(kills: int) -> Result:
+    from proofs import backups
+
+    return backups.run(kills)
+
+
 def use_site(seconds: int) -> Result:
     from proofs import site_load  # brings the whole site with it, which takes a while
 
@@ -213,6 +225,22 @@ PROOFS = {
         short=2,
         full=20,
         release=200,
+    ),
+    "restores": Proof(
+        "P18: restores to random commits",
+        "every restored table and index equals the model, every mutant caught",
+        prove_restores,
+        short=40,
+        full=1_000,
+        release=20_000,
+    ),
+    "backups": Proof(
+        "P19: backups under load with kill -9",
+        "0 half backups, tables at one commit, 0 acknowledged writes missing, the mutant caught",
+        kill_backups,
+        short=3,
+        full=40,
+        release=500,
     ),
     "rot": Proof(
         "P13: bit rot and torn pages",

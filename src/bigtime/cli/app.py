@@ -9,18 +9,21 @@ import typer
 import bigtime
 from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
+from bigtime.cli.backup import backup
 from bigtime.cli.consume import consume
 from bigtime.cli.cost import cost
 from bigtime.cli.data import data
 from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
+from bigtime.cli.drill import drill
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
 from bigtime.cli.infra import infra, schema
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.remind import remind
+from bigtime.cli.restore import restore
 from bigtime.cli.tables import tables
 
 
@@ -94,6 +97,9 @@ app.add_typer(dead_letters)
 app.add_typer(audit)
 app.command()(archive)
 app.command()(remind)
+app.add_typer(backup)
+app.add_typer(restore)
+app.add_typer(drill)
 
 
 def print_version(wanted: bool) -> None:

@@ -7,7 +7,8 @@ from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.operations import TableChange
 from bigtime.engine.replication import Replication
 from bigtime.engine.storage import (
-    APPLICATION_ID, FORMAT, Faults, FileFormatError, checksum_vfs, compact, scrub_file,
+    APPLICATION_ID, FORMAT, BackupFileError, Faults, FileFormatError, checksum_vfs, compact,
+    count_backup_items, read_backup_items, scrub_file,
 )
 from bigtime.wire import lazy_names
 
@@ -36,9 +37,10 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "Decision", "Engine", "Faults",
-    "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError", "Principal",
-    "RegionalEngine", "Replication", "TableChange", "Update", "UserTransport", "UsersFileError",
-    "checksum_vfs", "compact", "evaluate", "read_expressions", "read_policy", "read_users",
-    "response_handler", "scrub_file", "serve", "serve_in_thread", "serve_workers",
+    "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "BackupFileError", "Decision",
+    "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError",
+    "Principal", "RegionalEngine", "Replication", "TableChange", "Update", "UserTransport",
+    "UsersFileError", "checksum_vfs", "compact", "count_backup_items", "evaluate",
+    "read_backup_items", "read_expressions", "read_policy", "read_users", "response_handler",
+    "scrub_file", "serve", "serve_in_thread", "serve_workers",
 ]

@@ -263,6 +263,17 @@ class Engine:
         """Reads a backup to its end: what is wrong with it, or None if it can be restored."""
         return operations.check_backup(self._database, arn)
 
+    def backup_path(self, arn: str) -> Path:
+        """The file of a backup, which does not need this engine's to be read or restored."""
+        return operations.file_of_backup(self._database, arn)
+
+    def adopt_backup(self, path: str | os.PathLike[str]) -> Response:
+        """Takes the file of a backup over that any engine made; the answer has its BackupDetails.
+
+        From then on RestoreTableFromBackup takes it as one of this engine's own.
+        """
+        return operations.adopt_backup(self._database, Path(path))
+
     def changes(self, table: str, *, after: int = 0, limit: int = 1_000) -> list[TableChange]:
         """The change log of a table after a sequence, in order; [] for a table without one.
 

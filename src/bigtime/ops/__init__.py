@@ -1,26 +1,45 @@
-"""Running a Bigtime application: environments, infrastructure, alarms."""
+"""Running a Bigtime application: environments, infrastructure, alarms, cost, backups, restores."""
 
 from bigtime.ops.account import check_store
 from bigtime.ops.archive import (
     Archive, CannotArchive, anonymise_archived, archive_records, moment_before, open_archive,
     retention_of,
 )
+from bigtime.ops.backup_places import BackupFault, FolderPlace, Place, place_at
+from bigtime.ops.backup_restore import RestoredTable, restore_backup
+from bigtime.ops.backup_runs import BackupPlan, BackupRound, BackupRuns
+from bigtime.ops.backups import (
+    BackupSource, Manifest, TableCopy, copy_backup, create_backup, engine_of, moment_in, names_of,
+    prune, read_manifest, verify_backup,
+)
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
+from bigtime.ops.drills import Drill, drill_backup, drill_pitr
 from bigtime.ops.infrastructure import (
     compare_file, environments_of, infrastructure, write_infrastructure,
 )
 from bigtime.ops.lambda_handler import lambda_handler
 from bigtime.ops.reaction_log import handle_and_log
+from bigtime.ops.restore_compare import BEGINNING, Compared, Difference, compare_page
+from bigtime.ops.restore_records import bring_record_back
+from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
+from bigtime.ops.schedule import Schedule, WrongSchedule
 from bigtime.ops.schema_check import Fault, check_file, schema_files
 from bigtime.ops.schema_files import schema_document, schema_path, schema_text, table_of
 from bigtime.ops.settings import settle
+from bigtime.ops.table_settings import NotActive
 
 __all__ = [
-    "Archive", "CannotArchive", "DayCost", "Fault", "TableUnitCounter", "TableUnits",
-    "anonymise_archived", "archive_records", "check_file", "check_store", "compare_file",
-    "day_cost", "days_to", "dollars_of", "environments_of", "handle_and_log", "infrastructure",
-    "lambda_handler", "moment_before", "open_archive", "retention_of", "schema_document",
-    "schema_files", "schema_path", "schema_text", "settle", "table_of", "write_infrastructure",
+    "BEGINNING", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns",
+    "BackupSource", "CannotArchive", "Compared", "DayCost", "Difference", "Drill", "Fault",
+    "FolderPlace", "Manifest", "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault",
+    "RestoredTable", "Schedule", "TableCopy", "TableUnitCounter", "TableUnits", "WrongSchedule",
+    "anonymise_archived", "archive_records", "bring_record_back", "check_file", "check_store",
+    "compare_file", "compare_page", "copy_backup", "create_backup", "day_cost", "days_to",
+    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "environments_of", "handle_and_log",
+    "infrastructure", "lambda_handler", "moment_before", "moment_in", "names_of", "open_archive",
+    "origin_of", "place_at", "prune", "read_manifest", "restore_backup", "retention_of",
+    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_of",
+    "verify_backup", "write_infrastructure",
 ]

@@ -24,7 +24,7 @@ from bigtime.store.setting import (
     describe_choice, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.store import Store
-from bigtime.store.table_names import TableNames, table_names
+from bigtime.store.table_names import RenamingTransport, TableNames, table_names
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ __all__ = [
     "BotocoreTransport", "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints",
     "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
     "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
-    "NotConnected", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "Store",
-    "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
-    "changed_by", "concerns_the_store", "consume", "describe_choice", "destination",
-    "engine_transport", "open_async_store", "open_store", "read_setting", "table_names",
+    "NotConnected", "RenamingTransport", "Retries", "Runnable", "ServerFailure", "SettingError",
+    "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
+    "UnmodelledError", "changed_by", "concerns_the_store", "consume", "describe_choice",
+    "destination", "engine_transport", "open_async_store", "open_store", "read_setting",
+    "table_names",
 ]

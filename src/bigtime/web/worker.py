@@ -24,15 +24,16 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Final
 
+from bigtime import ops
 from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
-from bigtime.ops import DayCost, TableUnitCounter, TableUnits, day_cost, days_to, handle_and_log
 from bigtime.site import (
+    SITE,
     SYSTEMS,
     MailSender,
     MailServer,
@@ -45,6 +46,7 @@ from bigtime.store import (
     Exchange,
     Handler,
     Hook,
+    RenamingTransport,
     ShardTurn,
     Store,
     consume,
@@ -62,6 +64,7 @@ TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
 MAIL_SECONDS: Final = 10.0
 UNITS_SECONDS: Final = 60.0
+BACKUP_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
 
@@ -112,13 +115,13 @@ class Worker:
         store: Store,
         settings: Settings,
         spending: UnitCounter | None = None,
-        table_units: TableUnitCounter | None = None,
+        table_units: ops.TableUnitCounter | None = None,
     ) -> None:
         self.store = store
         self.spending = spending or UnitCounter()
-        self.table_units = table_units or TableUnitCounter()
+        self.table_units = table_units or ops.TableUnitCounter()
         self.region = region_of(settings)
-        self.day_cost: DayCost | None = None
+        self.day_cost: ops.DayCost | None = None
         sender = mail_sender(settings)
         self.consuming = [
             RetriedConsumer(store, name, table.name, handle)
@@ -131,6 +134,8 @@ class Worker:
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
         ]
+        if (backups := backup_runs(store, settings)) is not None:
+            self.chores.append(Chore("backups", BACKUP_SECONDS, backups.round))
         if sender is not None:
             again = Chore("mail", MAIL_SECONDS, lambda: store.run(sender.send_again()))
             self.chores.append(again)
@@ -160,13 +165,13 @@ class Worker:
         """Stores the units since the last time, and computes what the day has cost so far."""
         yield from store_units(self.table_units)
         today = (yield from now()).date()
-        counted = yield from view_daily_units([*days_to(today)])
+        counted = yield from view_daily_units([*ops.days_to(today)])
         units = {
-            day: [TableUnits(each.read_units, each.write_units) for each in tables]
+            day: [ops.TableUnits(each.read_units, each.write_units) for each in tables]
             for day, tables in counted.items()
         }
         try:
-            self.day_cost = day_cost(today, units, rate(self.region))
+            self.day_cost = ops.day_cost(today, units, rate(self.region))
         except UnknownPrice as error:
             log.warning("what a day costs is not known: %s", error)
             return
@@ -221,6 +226,28 @@ class Chore:
             log.exception("%s failed; tried again in %.0f s", self.name, self.seconds)
 
 
+def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
+    """The backups of the site by the plan of its environment; None where no folder is set.
+
+    Without an environment they are made every day at 01:00 UTC, and kept for a week.
+    """
+    engine = ops.engine_of(store)
+    if not settings.backups or engine is None:
+        return None
+    environment = SITE.environment(settings.environment) if settings.environment else None
+    schedule = environment.backup_schedule if environment else "cron(0 1 * * ? *)"
+    second = settings.backups_copy
+    plan = ops.BackupPlan(
+        ops.Schedule.parse(schedule),
+        timedelta(days=environment.retention_days if environment else 7),
+        ops.place_at(settings.backups),
+        ops.place_at(second) if second else None,
+    )
+    names = store.transport.names if isinstance(store.transport, RenamingTransport) else None
+    source = ops.BackupSource(engine, SITE, environment.name if environment else None, names)
+    return ops.BackupRuns(source, plan)
+
+
 def mail_sender(settings: Settings) -> MailSender | None:
     """Sends mails; None where no mail server is set."""
     if not settings.smtp:
@@ -236,7 +263,7 @@ def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
         for reaction in system.reactions.values():
             found[f"{system.name}.{reaction.name}"] = (
                 reaction.table,
-                partial(handle_and_log, reaction),
+                partial(ops.handle_and_log, reaction),
             )
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
@@ -253,7 +280,7 @@ def main() -> None:
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
     spending = UnitCounter()
-    table_units = TableUnitCounter()
+    table_units = ops.TableUnitCounter()
     hooks = [table_units, stopping_at(stop)]
     with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
         Worker(store, settings, spending, table_units).run(stop)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
@@ -320,6 +321,52 @@ def check_backup(database: Database, arn: str) -> str | None:
     if backup.status == "CREATING":
         raise wire.BackupInUseException(IN_USE)
     return None if backup.type == "SYSTEM" else storage.backup_fault(database.file.path, backup)
+
+
+def file_of_backup(database: Database, arn: str) -> Path:
+    """The file of a backup that is whole."""
+    with database.reading() as reader:
+        backup = find(database, reader, arn)
+    if backup.status == "CREATING":
+        raise wire.BackupInUseException(IN_USE)
+    return storage.backup_path(database.file.path, backup.id)
+
+
+def adopt_backup(database: Database, source: Path) -> Response:
+    """Takes the file of a backup over, wherever it was made: it can be restored from then on.
+
+    One that was taken over before is found again by its checksum.
+    """
+    digest = storage.backup_digest(source)
+    with database.reading() as reader:
+        for known in storage.backup_files(reader):
+            if known.description.get("adopted") == digest:
+                return details(database, known)
+    now = database.clock()
+    id = f"{int(now * 1000):014d}-{token_hex(4)}"
+    path = storage.backup_path(database.file.path, id)
+    about = storage.copy_backup(source, path, is_synced=database.file.syncs)
+    backup = Backup(
+        id=id,
+        table_name=about["definition"]["name"],
+        type="USER",
+        status="AVAILABLE",
+        created_at=round(now, 3),
+        description={
+            **{name: about[name] for name in ("name", "definition", "items", "bytes")},
+            "adopted": digest,
+        },
+    )
+
+    def work(transaction: Transaction) -> Response:
+        storage.add_backup(transaction, backup)
+        return details(database, backup)
+
+    try:
+        return database.committer.run(work)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 # --- Deleting and restoring -----------------------------------------------------------------

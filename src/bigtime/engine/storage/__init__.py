@@ -1,7 +1,10 @@
 """Tables in a SQLite file: definitions, keys, rows, streams, and the group commit."""
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
-from bigtime.engine.storage.backup_file import BackupFileError, backup_path, read_backup
+from bigtime.engine.storage.backup_file import (
+    BackupFileError, backup_digest, backup_path, copy_backup, count_backup_items, read_backup,
+    read_backup_items,
+)
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
 )
@@ -36,8 +39,9 @@ from bigtime.engine.storage.recovery import (
 )
 from bigtime.engine.storage.regions import Regions, is_region
 from bigtime.engine.storage.restore import (
-    SUMMARY, Backup, Restore, add_backup, backup_fault, begin_restore, fill_restored, find_backup,
-    list_backups, remove_backup, restores, restoring_table, unfinished_backups, write_backup,
+    SUMMARY, Backup, Restore, add_backup, backup_fault, backup_files, begin_restore, fill_restored,
+    find_backup, list_backups, remove_backup, restores, restoring_table, unfinished_backups,
+    write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
@@ -70,16 +74,17 @@ __all__ = [
     "Settings", "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
     "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Version",
     "Window", "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
-    "backup_fault", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
-    "changed_items", "check_key_size", "check_key_value", "checkpoint", "checksum_vfs",
-    "close_stream", "collection_bytes", "compact", "discard", "discard_some", "drop_needless_logs",
-    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
-    "find_transfer", "finish_export", "finish_import", "first_after", "forget_table",
-    "give_up_import", "has_late_stamps", "has_pages_to_return", "has_tombstones",
-    "imported_definition", "index_size", "index_type_mismatch", "is_region", "item_version",
-    "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
-    "list_transfers", "logs_to_trim", "mend_stamps", "open_stream", "pending_backfills", "pin",
-    "quick_blob", "read_backup", "read_changes", "recovery_window", "remove_backup", "restores",
+    "backup_digest", "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key",
+    "begin_backfill", "begin_restore", "changed_items", "check_key_size", "check_key_value",
+    "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copy_backup",
+    "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
+    "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
+    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
+    "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
+    "index_type_mismatch", "is_region", "item_version", "keep_table", "kept_tables",
+    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
+    "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",
+    "read_backup_items", "read_changes", "recovery_window", "remove_backup", "restores",
     "restoring_table", "return_pages", "rotate_shards", "rows_at", "save_transfer", "scrub",
     "scrub_file", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
     "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",

@@ -12,10 +12,11 @@ A file is written under another name, synced, and renamed when it is whole.
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -25,6 +26,7 @@ import orjson
 
 from bigtime.engine.storage.compact import sync
 from bigtime.engine.storage.point_in_time import ItemRow
+from bigtime.wire import Item
 
 MAGIC: Final = b"bigtime backup 1\n"
 FRAME: Final = struct.Struct(">I16s")
@@ -112,6 +114,43 @@ def read_backup(path: Path) -> Iterator[list[ItemRow]]:
         content = following
     if orjson.loads(content)["items"] != items:
         raise BackupFileError(f"{path} has another number of items than it says.")
+
+
+def backup_digest(path: Path) -> str:
+    """The checksum of a file, to know it again by."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "blake2b").hexdigest()
+    except OSError as error:
+        raise BackupFileError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def count_backup_items(path: Path) -> int:
+    """How many items a backup has; a `BackupFileError` where it is not as it was written."""
+    return sum(len(rows) for rows in read_backup(path))
+
+
+def copy_backup(source: Path, path: Path, *, is_synced: bool) -> dict[str, Any]:
+    """Takes a backup over from another place, read to its end: what it says of its table."""
+    count_backup_items(source)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    part = path.with_suffix(f".{token_hex(4)}.part")
+    try:
+        shutil.copyfile(source, part)
+        if is_synced:
+            sync(part)
+        part.rename(path)
+    finally:
+        part.unlink(missing_ok=True)
+    if is_synced:
+        sync(path.parent)
+    return read_description(path)
+
+
+def read_backup_items(path: Path) -> Iterator[list[Item]]:
+    """The items of a backup as DynamoDB has them, in chunks."""
+    for rows in read_backup(path):
+        yield [orjson.loads(item) for _, _, _, item in rows]
 
 
 def read_description(path: Path) -> dict[str, Any]:

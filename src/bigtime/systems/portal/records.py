@@ -28,6 +28,7 @@ from bigtime.systems.portal.design import Action, Audited, AuditEntry, Record
 R = TypeVar("R", bound=Record)
 
 TRIES: Final = 20
+STAMPS: Final = frozenset({"date_last_updated", "last_updated_by"})
 PAGE: Final = 50
 MOST_ON_A_PAGE: Final = 100
 IS_ACTIVE: Final = bt.attr("active") == True  # noqa: E712
@@ -210,6 +211,54 @@ def create_record(
         token=salt.hex(),
     )
     return record
+
+
+def bring_back(record: R, *, by: str, reason: str | None = None) -> bt.Steps[R]:
+    """Gives a record the state that it had once, as an entry of its chain; also one that is gone.
+
+    The stamps of its last change are new. What is so already is not changed again.
+    """
+
+    def decide(present: R) -> Change | None:
+        fields = {
+            name: value
+            for name, value in differing_fields(present, record).items()
+            if name not in STAMPS
+        }
+        return Change(fields, Action.RESTORED, reason) if fields else None
+
+    class Gone(bt.NotFound):
+        """The record is not in its table."""
+
+    try:
+        return (yield from RecordChange(record.own_key(), by, Gone).apply(decide))
+    except Gone:
+        return (yield from create_again(record, values.checked_actor(by), reason))
+
+
+def create_again(record: R, actor: str, reason: str | None) -> bt.Steps[R]:
+    """Makes a record that is gone, and goes on with its chain."""
+    moment = values.checked_moment((yield from bt.now()))
+    salt = yield from bt.random_bytes(chains.SALT_BYTES)
+    after = but(record, {"date_last_updated": moment, "last_updated_by": actor})
+    entry = chains.next_entry(
+        (yield from last_entry(TABLES[type(record)], record.id)),
+        TABLES[type(record)],
+        record.id,
+        action=Action.RESTORED,
+        at=moment,
+        actor=actor,
+        salt=salt,
+        reason=reason,
+        after=chains.state_of(after),
+    )
+    yield from bt.transact(
+        bt.create(after, unless_exists=errors.IdTaken),
+        bt.create(entry, unless_exists=Overtaken),
+        token=salt.hex(),
+        at=moment,
+    )
+    return after
 
 
 def last_entry(table: Audited, id: str) -> bt.Steps[chains.LastEntry | None]:

@@ -37,6 +37,10 @@ class Settings(BaseSettings):
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
+    backups: str = Field(
+        default="", description="The folder for the worker's backups; none, and it makes none."
+    )
+    backups_copy: str = Field(default="", description="A second folder that they are copied to.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")

@@ -1,0 +1,386 @@
+"""`bigtime backup`: backups of a system, made, listed, verified, restored and pruned."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.table import Table
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.environments import EnvironmentName, in_environment
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, open_database, tell
+
+if TYPE_CHECKING:
+    from bigtime.model import System
+    from bigtime.ops import BackupPlan, BackupRound, BackupSource, Manifest, Place
+    from bigtime.store import Store, TableNames
+
+DEFAULT_PLACE = "backups"
+
+backup = typer.Typer(
+    name="backup", help="Backups of a system: all its tables at one commit.", no_args_is_help=True
+)
+
+PlaceSetting = Annotated[
+    str | None,
+    typer.Option(
+        "--place",
+        metavar="FOLDER",
+        envvar="BIGTIME_BACKUPS",
+        help=f"The folder with the backups.  \\[default: {DEFAULT_PLACE}, and in it one for the"
+        " environment]",
+    ),
+]
+SecondPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--copy-to",
+        metavar="FOLDER",
+        envvar="BIGTIME_BACKUPS_COPY",
+        help="A second folder, on another disk or machine: every backup is copied there.",
+    ),
+]
+KeepDays = Annotated[
+    int | None,
+    typer.Option(
+        "--keep-days",
+        min=1,
+        help="How long a backup is kept.  \\[default: as the environment says, else for ever]",
+    ),
+]
+BackupName = Annotated[
+    str | None, typer.Argument(metavar="BACKUP", help="Its name.  \\[default: the newest]")
+]
+
+
+@backup.command("run")
+def run_backups(
+    system: SystemName,
+    store: StoreSetting = None,
+    environment: EnvironmentName = None,
+    place: PlaceSetting = None,
+    copy_to: SecondPlace = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(
+            "--schedule",
+            metavar="CRON",
+            help="When, as in 'cron(0 1 * * ? *)': daily at 01:00 UTC.",
+        ),
+    ] = None,
+    keep_days: KeepDays = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Do what is due now, and end: for a scheduler's own.")
+    ] = False,
+) -> None:
+    """Make backups when they are due, copy them, prune them; until Ctrl+C or SIGTERM.
+
+    After a time away it makes one. A backup that fails is tried again.
+    """
+    from bigtime.cli.consume import stop_signals
+    from bigtime.ops import BackupRuns
+
+    logging.basicConfig(level=logging.ERROR)
+    wanted = in_environment(system_named(system), environment, store)
+    with faults_as_sentences():
+        plan = read_plan(wanted, environment, place, copy_to, schedule, keep_days)
+        with open_source(wanted, environment, store) as source, stop_signals() as stop:
+            runs = BackupRuns(source, plan)
+            if once:
+                done = runs.round()
+                tell_round(done)
+                if done.faults:
+                    raise typer.Exit(1)
+                return
+            tell([f"backups of {wanted.name} by {plan.schedule.text}, to {plan.place.where}"])
+            runs.run(stop, tell_round)
+
+
+@backup.command()
+def create(
+    system: SystemName,
+    store: StoreSetting = None,
+    environment: EnvironmentName = None,
+    place: PlaceSetting = None,
+    copy_to: SecondPlace = None,
+    keep_days: KeepDays = None,
+) -> None:
+    """Make a backup now, while the tables are used; it is read again afterwards."""
+    from bigtime.ops import copy_backup, create_backup
+
+    wanted = in_environment(system_named(system), environment, store)
+    with faults_as_sentences(), open_source(wanted, environment, store) as source:
+        there = place_of(place, environment)
+        days = keep_days or retention_days(wanted, environment)
+        made = create_backup(
+            source,
+            there,
+            moment=datetime.now(UTC),
+            keep=None if days is None else timedelta(days=days),
+        )
+        tell([described(made, there)])
+        if copy_to is not None:
+            second = place_of(copy_to, None)
+            copy_backup(there, made.name, second)
+            tell([f"copied to {second.where}"])
+
+
+@backup.command("list")
+def list_all(
+    system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
+) -> None:
+    """Show the backups that there are, with their sizes and when their time is over."""
+    from bigtime.cli.results import screen_for_tables
+    from bigtime.ops import BackupFault, names_of, read_manifest
+
+    wanted = system_named(system)
+    with faults_as_sentences():
+        there = place_of(place, environment)
+        names = names_of(there, wanted.name, environment)
+    if not names:
+        tell([f"there is no backup of {wanted.name} in {there.where}"])
+        return
+    sheet = Table("backup", "commit", "items", "KB", "kept until", box=None, pad_edge=False)
+    for name in names:
+        try:
+            manifest = read_manifest(there, name)
+        except BackupFault as error:
+            sheet.add_row(name, str(error))
+            continue
+        sheet.add_row(
+            name,
+            f"{manifest.commit:%Y-%m-%d %H:%M:%S}",
+            f"{manifest.items:,}",
+            f"{manifest.file_bytes / 1024:,.0f}",
+            f"{manifest.expires_at:%Y-%m-%d %H:%M}" if manifest.expires_at else "for ever",
+        )
+    screen_for_tables().print(sheet)
+
+
+@backup.command()
+def verify(
+    system: SystemName,
+    backup: BackupName = None,
+    environment: EnvironmentName = None,
+    place: PlaceSetting = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+) -> None:
+    """Read a backup from its first byte to its last; the exit code is 1 if it is damaged."""
+    from bigtime.ops import names_of, verify_backup
+
+    wanted = system_named(system)
+    damaged = 0
+    with faults_as_sentences():
+        there = place_of(place, environment)
+        names = names_of(there, wanted.name, environment) if every else []
+        for name in names or [chosen(there, wanted, environment, backup)]:
+            faults = verify_backup(there, name)
+            damaged += bool(faults)
+            tell([f"damaged  {name}: {fault}" for fault in faults] or [f"good     {name}"])
+    if damaged:
+        refuse("Make another one with `bigtime backup create`; prune leaves the last good one.")
+
+
+@backup.command()
+def restore(
+    system: SystemName,
+    backup: BackupName = None,
+    store: StoreSetting = None,
+    environment: EnvironmentName = None,
+    place: PlaceSetting = None,
+    suffix: Annotated[
+        str, typer.Option("--suffix", help="Ends the names of the restored tables.")
+    ] = "",
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="NAME", help="Only this table; may be said several times."),
+    ] = None,
+) -> None:
+    """Restore a backup, to any store: an empty file, or Amazon DynamoDB. No table is written over.
+
+    Run it again to go on after an interruption.
+    """
+    from bigtime.model import setup
+    from bigtime.ops import engine_of, restore_backup
+
+    wanted = in_environment(system_named(system), environment, store)
+    with faults_as_sentences(), open_database(store) as database:
+        there = place_of(place, environment)
+        name = chosen(there, wanted, environment, backup)
+        names = table_names()
+        done = restore_backup(
+            there,
+            name,
+            plain_store(database),
+            engine=engine_of(database),
+            real=names.real,
+            suffix=suffix,
+            tables=table or [],
+        )
+        tell(f"restored {each.target} with {each.items:,} items" for each in done)
+        if not suffix and not table:
+            for part in (wanted, *wanted.uses):
+                made = database.run(setup(part)).made
+                tell(f"made {resource}, which is in no backup" for resource in made)
+
+
+@backup.command()
+def prune(
+    system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
+) -> None:
+    """Remove the backups whose time is over; the last good one stays."""
+    from bigtime.ops import names_of
+    from bigtime.ops import prune as prune_place
+
+    wanted = system_named(system)
+    with faults_as_sentences():
+        there = place_of(place, environment)
+        names = names_of(there, wanted.name, environment)
+        gone = prune_place(there, names, now=datetime.now(UTC))
+    tell([f"removed {name}" for name in gone] or ["the time of none is over"])
+
+
+# What the verbs share
+
+
+@contextmanager
+def faults_as_sentences() -> Iterator[None]:
+    from bigtime.ops import BackupFault, NotActive, RestoreFault, WrongSchedule
+    from bigtime.store import SettingError
+
+    try:
+        yield
+    except (BackupFault, NotActive, RestoreFault) as error:
+        refuse(str(error))
+    except (WrongSchedule, SettingError) as error:
+        refuse(str(error), code=2)
+
+
+def place_of(setting: str | None, environment: str | None) -> Place:
+    """A place that is given, or `backups/` with a folder for each environment."""
+    from bigtime.ops import place_at
+
+    default = Path(DEFAULT_PLACE) / environment if environment else Path(DEFAULT_PLACE)
+    return place_at(setting or str(default))
+
+
+def chosen(place: Place, system: System, environment: str | None, name: str | None) -> str:
+    from bigtime.ops import names_of
+
+    if name is not None:
+        return name
+    names = names_of(place, system.name, environment)
+    if not names:
+        kind = system.name if environment is None else f"{system.name} in {environment}"
+        refuse(
+            f"There is no backup of {kind} in {place.where}: `bigtime backup create` makes one;"
+            " say --place FOLDER or --environment NAME if they are elsewhere."
+        )
+    return names[-1]
+
+
+def retention_days(system: System, environment: str | None) -> int | None:
+    return None if environment is None else system.environment(environment).retention_days
+
+
+def read_plan(
+    system: System,
+    environment: str | None,
+    place: str | None,
+    copy_to: str | None,
+    schedule: str | None,
+    keep_days: int | None,
+) -> BackupPlan:
+    from bigtime.ops import BackupPlan, Schedule
+
+    declared = None if environment is None else system.environment(environment)
+    text = schedule or (declared and declared.backup_schedule)
+    days = keep_days or (declared and declared.retention_days)
+    if not text or not days:
+        refuse(
+            "Say when and for how long: --environment NAME, or --schedule 'cron(0 1 * * ? *)' and"
+            " --keep-days 7.",
+            code=2,
+        )
+    if declared is not None and declared.dr_region and copy_to is None:
+        refuse(
+            f"The backups of {declared.name} have a copy in {declared.dr_region}: say where it is,"
+            " with --copy-to FOLDER or BIGTIME_BACKUPS_COPY.",
+            code=2,
+        )
+    second = None if copy_to is None else place_of(copy_to, None)
+    first = place_of(place, environment)
+    return BackupPlan(Schedule.parse(text), timedelta(days=days), first, second)
+
+
+@contextmanager
+def open_source(
+    system: System, environment: str | None, store: str | None
+) -> Iterator[BackupSource]:
+    """The engine's tables; for another store the end, with a sentence."""
+    from bigtime.cli.results import remedy
+    from bigtime.ops import BackupSource, engine_of
+    from bigtime.store import describe_choice, read_setting
+    from bigtime.wire import TableNotFoundException
+
+    kind, where = read_setting(describe_choice(store))
+    if kind != "file":
+        refuse_store(kind)
+    if not Path(where).exists():
+        refuse(f"There is no file {where}: name the store that is to be backed up.")
+    with open_database(store) as database:
+        engine = engine_of(database)
+        assert engine is not None
+        try:
+            yield BackupSource(engine, system, environment, table_names())
+        except TableNotFoundException as error:
+            refuse(f"{error.message}: {remedy(system.name, store)}")
+
+
+def refuse_store(kind: str) -> NoReturn:
+    if kind == "dynamodb":
+        refuse(
+            "Tables on AWS are backed up by AWS: point-in-time recovery and AWS Backup, which"
+            " `bigtime infra` sets up. `bigtime backup` is for the engine's files."
+        )
+    refuse(
+        "A backup is made from the file itself, by a process beside the server: say"
+        " --store file:PATH on the machine that has it."
+    )
+
+
+def table_names() -> TableNames:
+    """The real names of tables: `BIGTIME_TABLES`, or as declared."""
+    import os
+
+    from bigtime.store import TableNames
+
+    setting = os.environ.get("BIGTIME_TABLES", "").strip()
+    return TableNames.read(setting) if setting else TableNames({})
+
+
+def described(made: Manifest, place: Place) -> str:
+    size = made.file_bytes / 1024
+    return f"made {made.name} in {place.where}: {made.items:,} items, {size:,.0f} KB, verified"
+
+
+def tell_round(done: BackupRound) -> None:
+    if done.made is not None:
+        tell([f"made {done.made.name}: {done.made.items:,} items, verified"])
+    tell(f"copied {name}" for name in done.copied)
+    tell(f"removed {name}" for name in done.pruned)
+    tell(f"failed: {fault}" for fault in done.faults)
+
+
+def plain_store(database: Store) -> Store:
+    """The same store with the real names of tables, which a restore works with."""
+    from bigtime.store import Store
+
+    return Store(getattr(database.transport, "transport", database.transport))

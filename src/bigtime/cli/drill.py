@@ -1,0 +1,91 @@
+"""`bigtime drill`: recoveries that are tried out, and timed beside what an environment promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bigtime.cli.backup import PlaceSetting, faults_as_sentences, place_of
+from bigtime.cli.engine import refuse
+from bigtime.cli.environments import in_environment
+from bigtime.cli.restore import opened
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting
+
+if TYPE_CHECKING:
+    from bigtime.ops import Drill
+
+drill = typer.Typer(
+    name="drill",
+    help="Recoveries that are tried out: how long they take, and what would be lost.",
+    no_args_is_help=True,
+)
+
+EnvironmentOfDrill = Annotated[
+    str,
+    typer.Option(
+        "--environment",
+        metavar="NAME",
+        envvar="BIGTIME_ENVIRONMENT",
+        help="Whose promises are measured.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="FILE", help="The report.  \\[default: drills/DAY-KIND-ENVIRONMENT.md]"
+    ),
+]
+
+
+@drill.command()
+def pitr(
+    system: SystemName,
+    environment: EnvironmentOfDrill,
+    out: Out = None,
+    store: StoreSetting = None,
+) -> None:
+    """Restore to the latest moment under other names, verify, take it away; exit code 1 if late."""
+    from bigtime.ops import drill_pitr
+
+    declared = system_named(system)
+    in_environment(declared, environment, store)
+    with opened(system, store, "_drill") as restore:
+        done = drill_pitr(restore, declared.environment(environment))
+    write_report(done, "pitr", out)
+
+
+@drill.command()
+def backup(
+    system: SystemName,
+    environment: EnvironmentOfDrill,
+    place: PlaceSetting = None,
+    out: Out = None,
+) -> None:
+    """Restore the newest backup into an empty file, and verify it; exit code 1 if it is late."""
+    from bigtime.model import DesignError
+    from bigtime.ops import drill_backup
+
+    declared = system_named(system)
+    with faults_as_sentences():
+        try:
+            named = declared.environment(environment)
+        except DesignError as error:
+            refuse(f"{error}.", code=2)
+        done = drill_backup(place_of(place, environment), declared, named)
+    write_report(done, "backup", out)
+
+
+def write_report(done: Drill, kind: str, out: Path | None) -> None:
+    path = out or Path("drills") / f"{done.at:%Y-%m-%d}-{kind}-{done.environment}.md"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(done.report())
+    except OSError as error:
+        refuse(f"{path} cannot be written: {error.strerror}.")
+    typer.echo(done.report())
+    typer.echo(f"written to {path}")
+    if not done.passed:
+        raise typer.Exit(1)

@@ -1,0 +1,251 @@
+"""`bigtime restore`: a system brought back to a moment, compared, cut over to, and tidied up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from bigtime.cli.backup import faults_as_sentences, plain_store, table_names
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, open_database, tell
+
+if TYPE_CHECKING:
+    from bigtime.ops import Difference, Restore
+
+DEFAULT = "to"
+
+
+class DefaultGroup(TyperGroup):
+    """A group in which `bigtime restore portal` means `bigtime restore to portal`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            args = [DEFAULT, *args]
+        return super().resolve_command(ctx, args)
+
+
+restore = typer.Typer(
+    name="restore",
+    cls=DefaultGroup,
+    help="A system brought back to a moment: `bigtime restore SYSTEM --at TIME`.",
+    no_args_is_help=True,
+)
+
+Suffix = Annotated[str, typer.Option("--suffix", help="Ends the names of the restored tables.")]
+DEFAULT_SUFFIX = "_restored"
+
+
+@restore.command(DEFAULT)
+def restore_to(
+    system: SystemName,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The moment, as in 2025-12-25T14:30:00Z.  \\[default: the latest]",
+        ),
+    ] = None,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    store: StoreSetting = None,
+) -> None:
+    """Restore all saved tables as they were at one moment, under new names; nothing is replaced.
+
+    Run it again to go on after an interruption.
+    """
+    moment = None if at is None else read_moment(at)
+    with opened(system, store, suffix) as restore:
+        pairs = restore.restore(moment)
+        when = restore.moment_of(pairs[0]).isoformat()
+        tell(f"{pair.target} is {pair.source} as it was at {when}" for pair in pairs)
+        tell([f"Next: bigtime restore compare {system}"])
+
+
+@restore.command()
+def status(system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None) -> None:
+    """Show from when to when there is a moment to restore to, and how far a restore has come."""
+    with opened(system, store, suffix) as restore:
+        window = restore.window()
+        tell([f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}"])
+        tell(restore.states())
+
+
+@restore.command()
+def compare(
+    system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None
+) -> None:
+    """Show item by item how the restored tables differ from the present ones; exit code 1 if so."""
+    with opened(system, store, suffix) as restore:
+        pairs = restore.pairs()
+        restore.check_restored(pairs)
+        found = 0
+        for pair in pairs:
+            counts: dict[str, int] = {}
+            items = 0
+            for page in restore.compare(pair):
+                items += page.items
+                for difference in page.differences:
+                    counts[difference.kind] = counts.get(difference.kind, 0) + 1
+                    tell([line_of(difference)])
+            found += sum(counts.values())
+            told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+            tell([f"{pair.name}: {told or 'no difference'}, among {items:,} items"])
+    if found:
+        raise typer.Exit(1)
+
+
+def line_of(difference: Difference) -> str:
+    key = " ".join(str(value) for part in difference.key.values() for value in part.values())
+    what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
+    return f"{difference.kind:13}  {difference.table}  {key}{what}"
+
+
+@restore.command("cut-over")
+def cut_over(
+    system: SystemName,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"
+        ),
+    ] = None,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    store: StoreSetting = None,
+) -> None:
+    """Let every process use the restored tables, which get the settings of the present ones."""
+    path = tables or map_path()
+    with opened(system, store, suffix, path) as restore:
+        tell(restore.cut_over(path) or ["nothing is left to do"])
+        tell([f"Next, when all is well: bigtime restore finish {system}"])
+
+
+@restore.command()
+def finish(
+    system: SystemName,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"
+        ),
+    ] = None,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    confirm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
+        ),
+    ] = None,
+    store: StoreSetting = None,
+) -> None:
+    """Delete the tables of before the cut-over, each after its name was typed."""
+    path = tables or map_path()
+    with opened(system, store, suffix, path) as restore:
+        gone = restore.finish(asker(confirm))
+        tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
+
+
+@restore.command()
+def abandon(
+    system: SystemName,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    confirm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
+        ),
+    ] = None,
+    store: StoreSetting = None,
+) -> None:
+    """Delete restored tables that are not wanted after all, each after its name was typed."""
+    with opened(system, store, suffix) as restore:
+        gone = restore.abandon(asker(confirm))
+        tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
+
+
+@restore.command()
+def record(
+    system: SystemName,
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="tenants, products, campaigns or orders.")
+    ],
+    key: Annotated[
+        list[str],
+        typer.Argument(metavar="KEY...", help="The partition key, and the sort key if it has one."),
+    ],
+    by: Annotated[str, typer.Option("--by", metavar="ACTOR", help="Who does it: an address.")],
+    reason: Annotated[str | None, typer.Option("--reason", help="Why, for the audit log.")] = None,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    store: StoreSetting = None,
+) -> None:
+    """Bring one record of the portal back into its table, as an entry of its audit log."""
+    from bigtime.cli.results import failures_as_sentences
+    from bigtime.ops import bring_record_back
+
+    with opened(system, store, suffix) as restore, failures_as_sentences(system, store):
+        tell([bring_record_back(restore, table, key, by=by, reason=reason)])
+
+
+# What the verbs share
+
+
+@contextmanager
+def opened(
+    system: str, store: str | None, suffix: str, path: Path | None = None
+) -> Iterator[Restore]:
+    from bigtime.ops import Restore
+    from bigtime.store import TableNames
+
+    declared = system_named(system)
+    with faults_as_sentences(), open_database(store) as database:
+        names = table_names()
+        if path is not None and path.is_file():
+            names = TableNames.read(str(path))
+        yield Restore(plain_store(database), declared, names, suffix)
+
+
+def map_path() -> Path:
+    """The file of names that running processes read."""
+    setting = os.environ.get("BIGTIME_TABLES", "").strip()
+    if not setting or setting.startswith("{"):
+        refuse(
+            "Running processes can follow only a file of table names: set BIGTIME_TABLES to its"
+            " path for them and here, with {} in it at first, or name it with --tables FILE.",
+            code=2,
+        )
+    return Path(setting)
+
+
+def read_moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        refuse(
+            f"{text!r} is no moment: say the day, the time and the zone, as in"
+            " 2025-12-25T14:30:00Z.",
+            code=2,
+        )
+    return moment
+
+
+def asker(confirmed: list[str] | None) -> Callable[[str], bool]:
+    """Asks for each name, unless names were typed beforehand."""
+
+    def ask(name: str) -> bool:
+        if confirmed is not None:
+            return name in confirmed
+        typed: str = typer.prompt(
+            f"{name} will be deleted for good. Type its name", default="", show_default=False
+        )
+        return typed == name
+
+    return ask

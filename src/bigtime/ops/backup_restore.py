@@ -1,0 +1,163 @@
+"""A backup brought back: into a file, which may be empty and on another machine, or on AWS.
+
+An engine takes the files over and restores them itself. Any other store gets tables as they were
+described and the items in batches; meanwhile each table has a tag that says which backup it is
+filled from, so that a restore that was interrupted can be run again. Every table gets the settings
+that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from bigtime.ops.backup_places import BackupFault, Place
+from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults, refuse_others
+from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
+from bigtime.store import Store
+from bigtime.wire import Item, Request, Response, Steps
+
+if TYPE_CHECKING:
+    from bigtime.engine import Engine
+
+MARK: Final = "bigtime:restored-from"
+BATCH: Final = 25
+CREATED_WITH: Final = ("AttributeDefinitions", "KeySchema")
+INDEX_MEMBERS: Final = ("IndexName", "KeySchema", "Projection")
+
+
+class RestoredTable(NamedTuple):
+    """A table of a backup, under the name that it has now."""
+
+    name: str
+    target: str
+    items: int
+
+
+def restore_backup(
+    place: Place,
+    name: str,
+    store: Store,
+    *,
+    engine: Engine | None = None,
+    real: Callable[[str], str] = lambda declared: declared,
+    suffix: str = "",
+    tables: Sequence[str] = (),
+) -> list[RestoredTable]:
+    """Restores all tables of a backup, or some, each to its real name and the suffix."""
+    from bigtime.engine import BackupFileError
+
+    manifest = read_manifest(place, name)
+    wanted = [manifest.table(table) for table in tables] or [*manifest.tables]
+    job = BackupRestore(place, manifest, store, lambda copy: real(copy.name) + suffix)
+    if engine is None:
+        refuse_faults(place, name)
+        return [job.fill(copy) for copy in wanted]
+    refuse_others(place, manifest)
+    try:
+        return job.restore_all(engine, wanted)
+    except BackupFileError as error:
+        raise BackupFault(f"{name} in {place.where} cannot be used: {error}") from error
+
+
+class BackupRestore(NamedTuple):
+    """A backup on its way into a store."""
+
+    place: Place
+    manifest: Manifest
+    store: Store
+    target: Callable[[TableCopy], str]
+
+    def restore_all(self, engine: Engine, copies: Sequence[TableCopy]) -> list[RestoredTable]:
+        """By the engine's own restore, all tables at once."""
+        arns: list[str] = []
+        for copy in copies:
+            path = self.place.file(self.manifest.name, copy.file)
+            arns.append(engine.adopt_backup(path)["BackupArn"])
+        for copy, arn in zip(copies, arns, strict=True):
+            self.begin(copy, arn)
+        done = [self.finish(copy) for copy in copies]
+        for arn in arns:
+            self.store.send(Request("DeleteBackup", {"BackupArn": arn}))
+        return done
+
+    def begin(self, copy: TableCopy, arn: str) -> None:
+        target = self.target(copy)
+        there = self.store.run(describe_table(target))
+        if there is None:
+            params = {"TargetTableName": target, "BackupArn": arn}
+            self.store.send(Request("RestoreTableFromBackup", params))
+        elif there.get("RestoreSummary", {}).get("SourceBackupArn") != arn:
+            raise is_taken(target, there)
+
+    def finish(self, copy: TableCopy) -> RestoredTable:
+        target = self.target(copy)
+        self.store.run(wait_until_active(target))
+        self.store.run(give_settings(target, copy.settings))
+        return RestoredTable(copy.name, target, copy.items)
+
+    # Through DynamoDB's own requests
+
+    def fill(self, copy: TableCopy) -> RestoredTable:
+        """Creates the table and writes its items, again if that was begun before."""
+        from bigtime.engine import read_backup_items
+
+        target = self.target(copy)
+        there = self.store.run(describe_table(target))
+        if there is None:
+            self.store.send(Request("CreateTable", self.create_params(copy, target)))
+        elif self.store.run(read_tags(there["TableArn"])).get(MARK) != self.manifest.name:
+            raise is_taken(target, there)
+        table = self.store.run(wait_until_active(target))
+        for chunk in read_backup_items(self.place.file(self.manifest.name, copy.file)):
+            for batch in batches(chunk):
+                self.store.run(put_items(target, batch))
+        self.store.run(give_settings(target, replace(copy.settings, stream=None)))
+        marked = {"ResourceArn": table["TableArn"], "TagKeys": [MARK]}
+        self.store.send(Request("UntagResource", marked))
+        return RestoredTable(copy.name, target, copy.items)
+
+    def create_params(self, copy: TableCopy, target: str) -> dict[str, Any]:
+        """The table as it was described, on demand, with the tag that says what fills it."""
+        table = copy.table
+        params: dict[str, Any] = {
+            "TableName": target,
+            "BillingMode": "PAY_PER_REQUEST",
+            "Tags": [{"Key": MARK, "Value": self.manifest.name}],
+            **{member: table[member] for member in CREATED_WITH},
+        }
+        for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+            if table.get(member):
+                params[member] = [
+                    {name: index[name] for name in INDEX_MEMBERS} for index in table[member]
+                ]
+        if copy.settings.stream:
+            stream = {"StreamEnabled": True, "StreamViewType": copy.settings.stream}
+            params["StreamSpecification"] = stream
+        return params
+
+
+def is_taken(target: str, there: Response) -> BackupFault:
+    items = there.get("ItemCount", 0)
+    return BackupFault(
+        f"There is a table {target} already, with about {items:,} items: nothing is written over."
+        " Choose another store, or say --suffix _restored."
+    )
+
+
+def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
+
+
+def put_items(table: str, items: Sequence[Item]) -> Steps[None]:
+    """Writes a batch; the store sends again what DynamoDB leaves unprocessed."""
+    from bigtime import model as bt
+
+    pending: Any = {table: [{"PutRequest": {"Item": item}} for item in items]}
+    while pending:
+        response: Response = yield Request("BatchWriteItem", {"RequestItems": pending})
+        pending = response.get("UnprocessedItems")
+        if pending:
+            yield from bt.pause(0.1)

@@ -1,0 +1,153 @@
+"""Backups on a schedule: made when due, copied to a second place, pruned when their time is over.
+
+A backup is due when the schedule has had a moment since the newest one. So a process that was away
+for a day makes one backup when it comes back, not twenty-four; and two that run at once make one,
+for a backup's name is its moment. What a second place lacks is copied with the next round, as far
+back as it would still be kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from bigtime.ops.backup_places import BackupFault, Place
+from bigtime.ops.backups import (
+    BackupSource,
+    Manifest,
+    backup_name,
+    copy_backup,
+    create_backup,
+    names_of,
+    prune,
+    stamp_in,
+    stamp_of,
+    verify_backup,
+)
+from bigtime.ops.schedule import Schedule
+
+log = logging.getLogger("bigtime.ops")
+
+LONGEST_SLEEP_SECONDS: Final = 30.0
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """When, for how long, and where to."""
+
+    schedule: Schedule
+    keep: timedelta
+    place: Place
+    second: Place | None = None
+
+
+@dataclass(slots=True)
+class BackupRound:
+    """What a round has done, and what it could not do."""
+
+    made: Manifest | None = None
+    copied: list[str] = field(default_factory=list)
+    pruned: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+class BackupRuns:
+    """A system's backups, by its plan."""
+
+    def __init__(
+        self, source: BackupSource, plan: BackupPlan, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.source = source
+        self.plan = plan
+        self.clock = clock
+
+    def run(
+        self,
+        stop: threading.Event,
+        tell: Callable[[BackupRound], None],
+    ) -> None:
+        """Rounds until it is stopped; one that fails is told, and tried again."""
+        while not stop.is_set():
+            tell(self.round())
+            stop.wait(self.seconds_until_next())
+
+    def seconds_until_next(self) -> float:
+        now = self.clock()
+        due = self.plan.schedule.next(now)
+        if due is None:
+            return LONGEST_SLEEP_SECONDS
+        return min(max((due - now).total_seconds(), 0.0), LONGEST_SLEEP_SECONDS)
+
+    def round(self) -> BackupRound:
+        """Does what is due now."""
+        done = BackupRound()
+        try:
+            due = self.due()
+            if due is not None:
+                done.made = self.make(due)
+        except BackupFault as error:
+            done.faults.append(str(error))
+        if self.plan.second is not None:
+            self.copy_missing(self.plan.second, done)
+        if done.made is not None:
+            self.prune_all(done.made, done)
+        for fault in done.faults:
+            log.error("backup of %s: %s", self.source.system.name, fault)
+        return done
+
+    def due(self) -> datetime | None:
+        """The last moment of the schedule, if no backup was made for it."""
+        moment = self.plan.schedule.last(self.clock())
+        names = self.names(self.plan.place)
+        if moment is None or (names and stamp_in(names[-1]) >= stamp_of(moment)):
+            return None
+        return moment
+
+    def make(self, moment: datetime) -> Manifest | None:
+        try:
+            return create_backup(self.source, self.plan.place, moment=moment, keep=self.plan.keep)
+        except BackupFault:
+            if self.was_made(moment):  # by another process, which was faster
+                return None
+            raise
+
+    def was_made(self, moment: datetime) -> bool:
+        name = backup_name(self.source.system.name, self.source.environment, moment)
+        place = self.plan.place
+        return name in self.names(place) and not verify_backup(place, name)
+
+    def copy_missing(self, second: Place, done: BackupRound) -> None:
+        try:
+            there = set(self.names(second))
+            oldest = stamp_of(self.clock() - self.plan.keep)
+            for name in self.names(self.plan.place):
+                if name not in there and stamp_in(name) > oldest:
+                    copy_backup(self.plan.place, name, second)
+                    done.copied.append(name)
+        except BackupFault as error:
+            done.faults.append(str(error))
+
+    def prune_all(self, made: Manifest, done: BackupRound) -> None:
+        self.prune_place(self.plan.place, made.name, done)
+        if self.plan.second is not None:
+            copied = made.name if made.name in done.copied else None
+            self.prune_place(self.plan.second, copied, done)
+
+    def prune_place(self, place: Place, good: str | None, done: BackupRound) -> None:
+        try:
+            done.pruned += prune(
+                place, self.names(place), now=self.clock(), keep=self.plan.keep, good=good
+            )
+        except BackupFault as error:
+            done.faults.append(str(error))
+
+    def names(self, place: Place) -> list[str]:
+        return names_of(place, self.source.system.name, self.source.environment)

@@ -1,0 +1,485 @@
+"""Backups of a system: all its tables at one commit, made while they are written to.
+
+A backup is a manifest and a file for each table, which the engine has written: compressed frames
+with checksums. It needs nothing else to be restored, neither the data file that it was made from
+nor the machine. The manifest has the size, the SHA-256 and the number of items of each file, and
+what a table that is restored from it lacks (stream, time to live, tags, and so on).
+
+1. The engine fixes the commit and copies the tables in the background.
+2. The files are copied to the place, and come there whole, under a name of system and moment.
+3. Then they are read again, to their ends. A backup that cannot be read is reported, and is not
+   counted as one.
+
+The tables that a system declares as `unsaved`, such as one of one-time codes, are left out: what
+has expired since would live again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from bigtime import model as bt
+from bigtime.ops.backup_places import NAME, BackupFault, Place
+from bigtime.ops.table_settings import TableSettings, read_settings
+from bigtime.store import Store, TableNames
+from bigtime.wire import BackupInUseException, BackupNotFoundException, Request, Response
+
+if TYPE_CHECKING:
+    from bigtime.engine import Engine
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+OWN_NAME: Final = "bigtime-backup"
+PAUSE_SECONDS: Final = 0.05
+BLOCK_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TableCopy:
+    """A table in a backup, by its declared name; `real` is the one it had in the database."""
+
+    name: str
+    real: str
+    file: str
+    items: int
+    bytes: int
+    file_bytes: int
+    sha256: str
+    settings: TableSettings
+    table: Mapping[str, Any]
+    """What DescribeTable said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself. The `moment` is the scheduled one, `commit` when it was."""
+
+    system: str
+    environment: str | None
+    moment: datetime
+    commit: datetime
+    expires_at: datetime | None
+    tables: tuple[TableCopy, ...]
+
+    @property
+    def name(self) -> str:
+        return backup_name(self.system, self.environment, self.moment)
+
+    @property
+    def items(self) -> int:
+        return sum(table.items for table in self.tables)
+
+    @property
+    def file_bytes(self) -> int:
+        return sum(table.file_bytes for table in self.tables)
+
+    def table(self, name: str) -> TableCopy:
+        for table in self.tables:
+            if table.name == name:
+                return table
+        known = ", ".join(table.name for table in self.tables)
+        raise BackupFault(f"{self.name} has no table {name!r}; it has {known}.")
+
+
+def backup_name(system: str, environment: str | None, moment: datetime) -> str:
+    middle = "" if environment is None else f"{environment}-"
+    return f"{system.lower()}-{middle}{stamp_of(moment)}"
+
+
+def stamp_of(moment: datetime) -> str:
+    """How a moment ends a backup's name: the order of stamps is that of their moments."""
+    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def stamp_in(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def moment_in(name: str) -> datetime:
+    """The moment of a backup, by its name."""
+    return datetime.strptime(stamp_in(name), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+
+
+def saved_tables(system: bt.System) -> list[bt.Table]:
+    """What is backed up and restored together: a system's saved tables, and of those it uses."""
+    used = (table for part in system.uses for table in saved_tables(part))
+    return list(dict.fromkeys((*system.saved_tables, *used)))
+
+
+def engine_of(store: Store) -> Engine | None:
+    """The engine that a store is on, if it is in this process."""
+    from bigtime.engine import Engine
+
+    transport: object = store.transport
+    while transport is not None and not isinstance(transport, Engine):
+        transport = getattr(transport, "transport", None)
+    return transport
+
+
+# --- Making ---------------------------------------------------------------------------------
+
+
+def pause_shortly() -> None:
+    time.sleep(PAUSE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSource:
+    """The tables of a system in an engine; `names` are their real names.
+
+    `pause` is what is done between two looks at whether the engine has finished.
+    """
+
+    engine: Engine
+    system: bt.System
+    environment: str | None = None
+    names: TableNames | None = None
+    pause: Callable[[], None] = pause_shortly
+
+    def real(self, table: bt.Table) -> str:
+        return table.name if self.names is None else self.names.real(table.name)
+
+
+def create_backup(
+    source: BackupSource,
+    place: Place,
+    *,
+    moment: datetime,
+    keep: timedelta | None = None,
+) -> Manifest:
+    """Backs a system up, and reads the backup again. Without `keep` it is never pruned."""
+    store = Store(source.engine)
+    with lock_of(source.engine.path):
+        drop_leftovers(store)
+        arns = begin(source)
+        try:
+            for arn in arns.values():
+                wait_for(store, arn, source.pause)
+            manifest = put_backup(source, store, arns, place, moment=moment, keep=keep)
+        finally:
+            for arn in arns.values():
+                with suppress(BackupInUseException, BackupNotFoundException):
+                    store.send(Request("DeleteBackup", {"BackupArn": arn}))
+    refuse_faults(place, manifest.name)
+    return manifest
+
+
+def begin(source: BackupSource) -> dict[bt.Table, str]:
+    """Fixes the commit; the engine's backup of each table."""
+    tables = saved_tables(source.system)
+    names = {source.real(table): f"{OWN_NAME}.{source.system.name}" for table in tables}
+    made = source.engine.create_backups(names)
+    return {table: details["BackupArn"] for table, details in zip(tables, made, strict=True)}
+
+
+def wait_for(store: Store, arn: str, pause: Callable[[], None]) -> None:
+    while True:
+        described = store.send(Request("DescribeBackup", {"BackupArn": arn}))
+        details = described["BackupDescription"]["BackupDetails"]
+        if details["BackupStatus"] == "AVAILABLE":
+            return
+        pause()
+
+
+def put_backup(
+    source: BackupSource,
+    store: Store,
+    arns: Mapping[bt.Table, str],
+    place: Place,
+    *,
+    moment: datetime,
+    keep: timedelta | None,
+) -> Manifest:
+    commit = 0.0
+    tables: list[TableCopy] = []
+    name = backup_name(source.system.name, source.environment, moment)
+
+    def make(commit: float) -> Manifest:
+        at = moment.astimezone(UTC).replace(microsecond=0)
+        return Manifest(
+            source.system.name,
+            source.environment,
+            at,
+            datetime.fromtimestamp(commit, UTC),
+            None if keep is None else at + keep,
+            tuple(tables),
+        )
+
+    def write(folder: Path) -> None:
+        nonlocal commit
+        for table, arn in arns.items():
+            copy, commit = copy_table(source, store, table, arn, folder)
+            tables.append(copy)
+        (folder / MANIFEST).write_bytes(manifest_json(make(commit)))
+
+    place.put(name, write)
+    return make(commit)
+
+
+def copy_table(
+    source: BackupSource, store: Store, table: bt.Table, arn: str, folder: Path
+) -> tuple[TableCopy, float]:
+    """Copies the file of a table; the engine's commit beside it."""
+    described = store.send(Request("DescribeBackup", {"BackupArn": arn}))["BackupDescription"]
+    real = source.real(table)
+    file = f"{table.name}.backup"
+    digest, size = copy_file(source.engine.backup_path(arn), folder / file)
+    copy = TableCopy(
+        name=table.name,
+        real=real,
+        file=file,
+        items=described["SourceTableDetails"]["ItemCount"],
+        bytes=described["SourceTableDetails"]["TableSizeBytes"],
+        file_bytes=size,
+        sha256=digest,
+        settings=store.run(read_settings(real)),
+        table=store.send(Request("DescribeTable", {"TableName": real}))["Table"],
+    )
+    return copy, float(described["BackupDetails"]["BackupCreationDateTime"])
+
+
+def copy_file(source: Path, target: Path) -> tuple[str, int]:
+    """Its SHA-256 and its size."""
+    digest, size = hashlib.sha256(), 0
+    with source.open("rb") as reader, target.open("wb") as writer:
+        while block := reader.read(BLOCK_BYTES):
+            digest.update(block)
+            size += len(block)
+            writer.write(block)
+    return digest.hexdigest(), size
+
+
+def drop_leftovers(store: Store) -> None:
+    """Deletes the engine's backups that a killed process has left; those not whole yet stay."""
+    params: dict[str, Any] = {}
+    while True:
+        page: Response = store.send(Request("ListBackups", params))
+        for summary in page["BackupSummaries"]:
+            if summary["BackupName"].startswith(f"{OWN_NAME}."):
+                with suppress(BackupInUseException, BackupNotFoundException):
+                    store.send(Request("DeleteBackup", {"BackupArn": summary["BackupArn"]}))
+        if "LastEvaluatedBackupArn" not in page:
+            return
+        params = {"ExclusiveStartBackupArn": page["LastEvaluatedBackupArn"]}
+
+
+@contextmanager
+def lock_of(data: Path) -> Iterator[None]:
+    """Only one process at a time backs a file up: what else has our name was left by a dead one."""
+    handle = os.open(data.with_name(data.name + "-backup-lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def copy_backup(place: Place, name: str, other: Place) -> None:
+    """Copies a backup to a second place, and reads it there."""
+    manifest = read_manifest(place, name)
+    files = [MANIFEST, *(table.file for table in manifest.tables)]
+
+    def write(folder: Path) -> None:
+        for file in files:
+            copy_file(place.file(name, file), folder / file)
+
+    other.put(name, write)
+    refuse_faults(other, name)
+
+
+# --- Reading --------------------------------------------------------------------------------
+
+
+def manifest_json(manifest: Manifest) -> bytes:
+    tables = [
+        {
+            "name": table.name,
+            "real": table.real,
+            "file": table.file,
+            "items": table.items,
+            "bytes": table.bytes,
+            "fileBytes": table.file_bytes,
+            "sha256": table.sha256,
+            "settings": table.settings.to_json(),
+            "table": table.table,
+        }
+        for table in manifest.tables
+    ]
+    content = {
+        "format": FORMAT,
+        "system": manifest.system,
+        "environment": manifest.environment,
+        "moment": manifest.moment.isoformat(),
+        "commit": manifest.commit.isoformat(),
+        "expiresAt": manifest.expires_at and manifest.expires_at.isoformat(),
+        "tables": tables,
+    }
+    body = orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    digest = hashlib.sha256(body).hexdigest()
+    return b'{"sha256": "%s", "manifest":\n%s}\n' % (digest.encode(), body)
+
+
+NO_BACKUP: Final = (
+    "There is no backup {name} in {where}: `bigtime backup list` has those there are."
+)
+
+
+def read_manifest(place: Place, name: str) -> Manifest:
+    """The manifest of a backup, which is compared with its own checksum."""
+    if not NAME.fullmatch(name):
+        raise BackupFault(NO_BACKUP.format(name=name, where=place.where))
+    path = place.file(name, MANIFEST)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        if name not in place.names():
+            raise BackupFault(NO_BACKUP.format(name=name, where=place.where)) from None
+        raise BackupFault(f"{name} in {place.where} is damaged: it has no manifest.") from None
+    except OSError as error:
+        raise BackupFault(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        body = content.partition(b"\n")[2].removesuffix(b"}\n")
+        if orjson.loads(content)["sha256"] != hashlib.sha256(body).hexdigest():
+            raise ValueError("its checksum is another")
+        return manifest_in(orjson.loads(body))
+    except (ValueError, KeyError, TypeError) as error:
+        raise BackupFault(f"{name} in {place.where} is damaged: its manifest, {error}.") from error
+
+
+def manifest_in(content: dict[str, Any]) -> Manifest:
+    if content["format"] != FORMAT:
+        raise ValueError(f"it is of format {content['format']}, and this version reads {FORMAT}")
+    expires_at = content["expiresAt"]
+    return Manifest(
+        content["system"],
+        content["environment"],
+        datetime.fromisoformat(content["moment"]),
+        datetime.fromisoformat(content["commit"]),
+        datetime.fromisoformat(expires_at) if expires_at else None,
+        tuple(
+            TableCopy(
+                name=table["name"],
+                real=table["real"],
+                file=table["file"],
+                items=table["items"],
+                bytes=table["bytes"],
+                file_bytes=table["fileBytes"],
+                sha256=table["sha256"],
+                settings=TableSettings(**table["settings"]),
+                table=table["table"],
+            )
+            for table in content["tables"]
+        ),
+    )
+
+
+def refuse_faults(place: Place, name: str) -> None:
+    refuse(place, name, verify_backup(place, name))
+
+
+def refuse_others(place: Place, manifest: Manifest) -> None:
+    """Refuses a backup whose files are not the manifest's; an engine reads them to their ends."""
+    found = (digest_fault(place, manifest.name, table) for table in manifest.tables)
+    refuse(place, manifest.name, [fault for fault in found if fault])
+
+
+def refuse(place: Place, name: str, faults: list[str]) -> None:
+    if faults:
+        raise BackupFault(
+            f"{name} in {place.where} cannot be used: {'; '.join(faults)}. Make another one."
+        )
+
+
+def verify_backup(place: Place, name: str) -> list[str]:
+    """All that is wrong with a backup, read from its first byte to its last."""
+    try:
+        manifest = read_manifest(place, name)
+    except BackupFault as error:
+        return [str(error)]
+    return [fault for table in manifest.tables for fault in table_faults(place, name, table)]
+
+
+def table_faults(place: Place, name: str, table: TableCopy) -> Iterator[str]:
+    from bigtime.engine import BackupFileError, count_backup_items
+
+    if fault := digest_fault(place, name, table):
+        yield fault
+        return
+    try:
+        items = count_backup_items(place.file(name, table.file))
+    except BackupFileError as error:
+        yield f"{table.file} cannot be read: {error}"
+        return
+    if items != table.items:
+        yield f"{table.file} has {items:,} items, not {table.items:,}"
+
+
+def digest_fault(place: Place, name: str, table: TableCopy) -> str | None:
+    """Whether the file is the one that the manifest is about."""
+    try:
+        with place.file(name, table.file).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"{table.file} cannot be read: {error.strerror}"
+    is_same = digest == table.sha256
+    return None if is_same else f"{table.file} is damaged: its SHA-256 is not the manifest's"
+
+
+def names_of(place: Place, system: str, environment: str | None) -> list[str]:
+    """The backups of a system in an environment, the oldest first."""
+    stem = backup_name(system, environment, datetime.now(UTC)).rpartition("-")[0]
+    return [name for name in place.names() if name.rpartition("-")[0] == stem]
+
+
+# --- Pruning --------------------------------------------------------------------------------
+
+
+def prune(
+    place: Place,
+    names: Iterable[str],
+    *,
+    now: datetime,
+    keep: timedelta = timedelta(),
+    good: str | None = None,
+) -> list[str]:
+    """Removes the backups whose time is over; those that went.
+
+    The newest one that can be read is never removed, and nothing is unless there is one; `good`
+    is one that was just read. None is younger than `keep`: their manifests need not be read.
+    """
+    newest_first = sorted(names, key=stamp_in, reverse=True)
+    oldest = stamp_of(now - keep)
+    old = [name for name in newest_first if stamp_in(name) <= oldest]
+    over = [name for name in old if is_over(place, name, now)]
+    if not over:
+        return []
+    last = good or next((name for name in newest_first if not verify_backup(place, name)), None)
+    if last is None:
+        raise BackupFault(
+            f"No backup in {place.where} can be read, so none is removed:"
+            " make one with `bigtime backup create`."
+        )
+    gone = [name for name in reversed(over) if name != last]
+    for name in gone:
+        place.remove(name)
+    return gone
+
+
+def is_over(place: Place, name: str, now: datetime) -> bool:
+    """A backup without a readable manifest stays: nobody knows until when it was wanted."""
+    try:
+        expires_at = read_manifest(place, name).expires_at
+    except BackupFault:
+        return False
+    return expires_at is not None and expires_at <= now

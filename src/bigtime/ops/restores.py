@@ -1,0 +1,329 @@
+"""A system brought back to a moment, in the five steps of a recovery; each may be run again.
+
+1. Find the moment: before what went wrong. `window` says how far back there is one.
+2. `restore`: every saved table, all at that moment, under new names (`tenants_restored`).
+   They belong together: an audit log of another moment than the records would not fit them.
+3. `compare_page` shows item by item what differs.
+4. `cut_over` gives the new tables what a restore leaves out, and writes the map of table names that
+   running processes read again. A new stream begins with the first change after that, and each of
+   its consumers at its beginning: shards have ids of their own, so no old checkpoint is met.
+5. `finish` removes the old tables, once their names were typed.
+
+What is where is asked of the tables themselves (RestoreSummary), so no state has to be kept beside
+them. It is all DynamoDB's own requests, for an engine as for AWS.
+
+AWS: "Restoring a DynamoDB table to a point in time"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final, NamedTuple
+
+from bigtime import model as bt
+from bigtime.ops.backup_places import sync
+from bigtime.ops.backups import saved_tables
+from bigtime.ops.restore_compare import BEGINNING, Compared, ComparePlace, compare_page
+from bigtime.ops.table_settings import (
+    describe_table,
+    give_settings,
+    read_settings,
+    wait_until_active,
+)
+from bigtime.store import Store, TableNames
+from bigtime.wire import Request, Steps, TableNotFoundException
+
+SUFFIX: Final = "_restored"
+
+
+class RestoreFault(Exception):
+    """Why a step of a restore cannot be done: a sentence that says what is there, what to do."""
+
+
+class Pair(NamedTuple):
+    """A declared table, the real table that it was, and the one that it is restored to."""
+
+    name: str
+    source: str
+    target: str
+
+
+class Window(NamedTuple):
+    """The moments that all tables of a system can be restored to."""
+
+    earliest: datetime
+    latest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """A system's restore under a suffix. The `store` knows real names; `names` maps to them."""
+
+    store: Store
+    system: bt.System
+    names: TableNames
+    suffix: str = SUFFIX
+
+    def pairs(self) -> list[Pair]:
+        """Each saved table with its source and target, before the cut-over and after it."""
+        return [self.pair(table.name) for table in saved_tables(self.system)]
+
+    def pair(self, name: str) -> Pair:
+        real = self.names.real(name)
+        origin = self.store.run(origin_of(real)) if real.endswith(self.suffix) else None
+        if origin is not None and origin.table + self.suffix == real:
+            return Pair(name, origin.table, real)
+        return Pair(name, real, real + self.suffix)
+
+    def is_cut_over(self, pair: Pair) -> bool:
+        return self.names.real(pair.name) == pair.target
+
+    # 1 and 2
+
+    def window(self) -> Window:
+        windows = [self.table_window(pair) for pair in self.pairs()]
+        return Window(
+            max(window.earliest for window in windows), min(window.latest for window in windows)
+        )
+
+    def table_window(self, pair: Pair) -> Window:
+        params = {"TableName": pair.source}
+        try:
+            described = self.store.send(Request("DescribeContinuousBackups", params))
+        except TableNotFoundException:
+            raise RestoreFault(
+                f"There is no table {pair.source}: `bigtime restore` needs the tables of"
+                f" {self.system.name}. From a backup, `bigtime backup restore` makes them."
+            ) from None
+        found = described["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        if found["PointInTimeRecoveryStatus"] != "ENABLED":
+            raise RestoreFault(
+                f"{pair.source} has no point-in-time recovery, so no moment of it was kept: restore"
+                " a backup (`bigtime backup list`), and switch it on with"
+                f" `bigtime tables create {self.system.name} --environment NAME`."
+            )
+        return Window(
+            time_of(found["EarliestRestorableDateTime"]), time_of(found["LatestRestorableDateTime"])
+        )
+
+    def restore(self, at: datetime | None = None) -> list[Pair]:
+        """Restores all saved tables to that moment, or the latest; waits until they are there."""
+        window = self.window()
+        moment = window.latest if at is None else at
+        if not window.earliest <= moment <= window.latest:
+            raise RestoreFault(
+                f"{self.system.name} cannot be restored to {moment.isoformat()}: its tables can be"
+                f" restored to any moment from {window.earliest.isoformat()}"
+                f" to {window.latest.isoformat()}."
+            )
+        pairs = self.pairs()
+        begun = [pair for pair in pairs if self.is_begun(pair, None if at is None else moment)]
+        if at is None and begun:
+            moment = self.moment_of(begun[0])
+        for pair in pairs:
+            if pair not in begun:
+                self.begin(pair, moment)
+        for pair in pairs:
+            self.store.run(wait_until_active(pair.target))
+        return pairs
+
+    def is_begun(self, pair: Pair, moment: datetime | None) -> bool:
+        """Whether the target is there, by a restore of this source to this moment, or to any."""
+        if self.is_cut_over(pair):
+            raise RestoreFault(
+                f"{pair.name} is {pair.target} since a cut-over: `bigtime restore finish` ends that"
+                " restore; for another one, say another --suffix."
+            )
+        there = self.store.run(describe_table(pair.target))
+        if there is None:
+            return False
+        origin = self.store.run(origin_of(pair.target))
+        if origin is None or origin.table != pair.source:
+            raise RestoreFault(
+                f"There is a table {pair.target} that was not restored from {pair.source}: nothing"
+                " is written over. Say another --suffix."
+            )
+        if moment is not None and abs((origin.at - moment).total_seconds()) >= 0.001:
+            raise RestoreFault(
+                f"{pair.target} is there already, as {pair.source} was at {origin.at.isoformat()}."
+                f" Go on with that moment, take it away with `bigtime restore abandon"
+                f" {self.system.name}`, or say another --suffix."
+            )
+        return True
+
+    def moment_of(self, pair: Pair) -> datetime:
+        origin = self.store.run(origin_of(pair.target))
+        assert origin is not None
+        return origin.at
+
+    def begin(self, pair: Pair, moment: datetime) -> None:
+        params = {
+            "SourceTableName": pair.source,
+            "TargetTableName": pair.target,
+            "RestoreDateTime": moment.timestamp(),
+        }
+        self.store.send(Request("RestoreTableToPointInTime", params))
+
+    # 3
+
+    def compare(self, pair: Pair) -> Iterator[Compared]:
+        """What differs between a table and its restored one, a page at a time."""
+        described = self.store.send(Request("DescribeTable", {"TableName": pair.target}))
+        keys = [each["AttributeName"] for each in described["Table"]["KeySchema"]]
+        place: ComparePlace | None = BEGINNING
+        while place is not None:
+            page = self.store.run(compare_page(pair.name, pair.source, pair.target, keys, place))
+            yield page
+            place = page.next
+
+    def states(self) -> list[str]:
+        """How far the restore of each table has come, in words."""
+        return [self.state(pair) for pair in self.pairs()]
+
+    def state(self, pair: Pair) -> str:
+        table = self.store.run(describe_table(pair.target))
+        origin = self.store.run(origin_of(pair.target))
+        if table is None or origin is None:
+            return f"{pair.name}: is {pair.source}, and not restored"
+        when = f"as {pair.source} was at {origin.at.isoformat()}"
+        if table["TableStatus"] != "ACTIVE":
+            return f"{pair.name}: {pair.target} is being filled, {when}"
+        if not self.is_cut_over(pair):
+            return f"{pair.name}: is {pair.source}; {pair.target} is ready, {when}"
+        is_left = self.store.run(describe_table(pair.source)) is not None
+        rest = f"; {pair.source} is still there" if is_left else ""
+        return f"{pair.name}: is {pair.target}, {when}{rest}"
+
+    # 4
+
+    def cut_over(self, path: Path) -> list[str]:
+        """Gives the restored tables their settings, and writes the map; what was done, in words."""
+        pairs = self.pairs()
+        self.check_restored(pairs)
+        done: list[str] = []
+        for pair in pairs:
+            given = self.store.run(copy_settings(pair))
+            done += [f"{pair.target} has {what}" for what in given]
+        names = {**self.names.names, **{pair.name: pair.target for pair in pairs}}
+        if names != self.names.names:
+            write_names(path, names)
+            done.append(f"{path} names the restored tables: processes follow within seconds")
+        return done
+
+    def check_restored(self, pairs: Sequence[Pair]) -> None:
+        moments: set[datetime] = set()
+        for pair in pairs:
+            origin = self.store.run(origin_of(pair.target))
+            if origin is None:
+                raise RestoreFault(
+                    f"There is no restored table {pair.target} yet: `bigtime restore"
+                    f" {self.system.name} --at TIME` makes it."
+                )
+            moments.add(origin.at)
+            table = self.store.run(describe_table(pair.target))
+            if table is None or table["TableStatus"] != "ACTIVE":
+                raise RestoreFault(
+                    f"{pair.target} is still being restored: run the same again when"
+                    f" `bigtime restore status {self.system.name}` says that it is ready."
+                )
+        if len(moments) > 1:
+            first, last = min(moments), max(moments)
+            raise RestoreFault(
+                f"The restored tables are of several moments, {first.isoformat()} to"
+                f" {last.isoformat()}, and do not belong together: `bigtime restore abandon"
+                f" {self.system.name}` takes them away."
+            )
+
+    # 5
+
+    def finish(self, confirm: Callable[[str], bool]) -> list[str]:
+        """Removes the old tables, each after its name was confirmed; those that went."""
+        pairs = self.pairs()
+        waiting = [pair.name for pair in pairs if not self.is_cut_over(pair)]
+        if waiting:
+            raise RestoreFault(
+                f"{', '.join(waiting)} still are the tables of before: `bigtime restore cut-over"
+                f" {self.system.name}` comes first."
+            )
+        return self.remove([pair.source for pair in pairs], confirm)
+
+    def abandon(self, confirm: Callable[[str], bool]) -> list[str]:
+        """Removes the restored tables, each after its name was confirmed; those that went."""
+        pairs = self.pairs()
+        if used := [pair.target for pair in pairs if self.is_cut_over(pair)]:
+            raise RestoreFault(
+                f"{', '.join(used)} are in use since the cut-over, and are not removed."
+            )
+        restored = [pair for pair in pairs if self.store.run(origin_of(pair.target))]
+        return self.remove([pair.target for pair in restored], confirm)
+
+    def remove(self, tables: Sequence[str], confirm: Callable[[str], bool]) -> list[str]:
+        gone: list[str] = []
+        for name in tables:
+            if self.store.run(describe_table(name)) is not None and confirm(name):
+                self.store.run(remove_table(name))
+                gone.append(name)
+        return gone
+
+
+class Origin(NamedTuple):
+    """What a restored table was restored from."""
+
+    table: str
+    at: datetime
+
+
+def origin_of(name: str) -> Steps[Origin | None]:
+    """Where a table comes from; None if it is not there, or was not restored from a table."""
+    table = yield from describe_table(name)
+    summary = (table or {}).get("RestoreSummary") or {}
+    if "SourceTableArn" not in summary:
+        return None
+    source = summary["SourceTableArn"].rpartition("table/")[2]
+    return Origin(source, time_of(summary["RestoreDateTime"]))
+
+
+def copy_settings(pair: Pair) -> Steps[list[str]]:
+    if (yield from describe_table(pair.source)) is None:
+        return []
+    settings = yield from read_settings(pair.source)
+    return (yield from give_settings(pair.target, settings))
+
+
+def remove_table(name: str) -> Steps[None]:
+    """Deletes a table for good: without its protection and its replicas."""
+    settings = yield from read_settings(name)
+    if settings.protected:
+        off = {"TableName": name, "DeletionProtectionEnabled": False}
+        yield Request("UpdateTable", off)
+        yield from wait_until_active(name)
+    for region in settings.replicas:
+        gone = [{"Delete": {"RegionName": region}}]
+        yield Request("UpdateTable", {"TableName": name, "ReplicaUpdates": gone})
+        yield from wait_until_active(name)
+    yield Request("DeleteTable", {"TableName": name})
+
+
+def write_names(path: Path, names: dict[str, str]) -> None:
+    """Puts the map in its place as a whole: a process that reads it meanwhile reads the old one."""
+    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    try:
+        part.write_text(json.dumps(names, indent=2) + "\n")
+        sync(part)
+        part.replace(path)
+        sync(path.absolute().parent)
+    except OSError as error:
+        raise RestoreFault(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def time_of(value: Any) -> datetime:
+    """A time as DynamoDB's JSON has it, or botocore."""
+    return value if isinstance(value, datetime) else datetime.fromtimestamp(float(value), UTC)

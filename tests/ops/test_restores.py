@@ -1,0 +1,318 @@
+"""A system brought back: from a backup, and to a moment, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bigtime import model as bt
+from bigtime import ops
+from bigtime.engine import Engine
+from bigtime.ops import BackupFault, FolderPlace, Restore, RestoreFault
+from bigtime.store import RenamingTransport, Store, TableNames, consume
+from bigtime.systems import portal
+from bigtime.testing import Clock
+from bigtime.wire import Request, Response, Steps
+from tests.ops.shop import START, SYSTEM, Book, Library
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    library = Library(tmp_path / "library.db")
+    yield library
+    library.close()
+
+
+def yes(name: str) -> bool:
+    return True
+
+
+def restore_of(library: Library, names: TableNames | None = None, **options: str) -> Restore:
+    return Restore(library.store, SYSTEM, names or TableNames({}), **options)
+
+
+def pages(restore: Restore, pair: ops.Pair) -> list[ops.Difference]:
+    return [found for page in restore.compare(pair) for found in page.differences]
+
+
+# From a backup
+
+
+@pytest.mark.parametrize("kind", ["engine", "requests"])
+def test_a_backup_is_restored_into_an_empty_store(
+    library: Library, tmp_path: Path, kind: str
+) -> None:
+    library.add(*map(str, range(60)))
+    place = FolderPlace(tmp_path / "vault")
+    made = ops.create_backup(library.source(), place, moment=START)
+    with Engine.memory(housekeeping=False) as engine:
+        store = Store(engine, sleep=lambda _: engine.tidy())
+        given = engine if kind == "engine" else None
+        done = ops.restore_backup(place, made.name, store, engine=given)
+        assert [(table.target, table.items) for table in done] == [("Books", 60), ("Loans", 60)]
+        for table in ("Books", "Loans"):
+            restored = engine(Request("Scan", {"TableName": table}))["Items"]
+            original = library.engine(Request("Scan", {"TableName": table}))["Items"]
+            assert sorted(map(str, restored)) == sorted(map(str, original))
+        described = engine(Request("DescribeTable", {"TableName": "Loans"}))["Table"]
+        assert described["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+        assert (
+            "GlobalSecondaryIndexes"
+            in engine(Request("DescribeTable", {"TableName": "Books"}))["Table"]
+        )
+        arn = described["TableArn"]
+        assert engine(Request("ListTagsOfResource", {"ResourceArn": arn})).get("Tags", []) == []
+        with pytest.raises(BackupFault, match="There is a table Books already, with about 60"):
+            ops.restore_backup(place, made.name, store, engine=given)
+
+
+@pytest.mark.parametrize("kind", ["engine", "requests"])
+def test_an_interrupted_restore_goes_on(library: Library, tmp_path: Path, kind: str) -> None:
+    library.add(*map(str, range(60)))
+    place = FolderPlace(tmp_path / "vault")
+    made = ops.create_backup(library.source(), place, moment=START)
+
+    class Interrupted(Exception):
+        pass
+
+    with Engine.memory(housekeeping=False) as engine:
+        calls = 0
+
+        def break_off(request: Request) -> Response:
+            nonlocal calls
+            calls += 1
+            if calls == 8:
+                raise Interrupted
+            return engine(request)
+
+        given = engine if kind == "engine" else None
+        broken = Store(break_off, sleep=lambda _: engine.tidy())
+        with pytest.raises(Interrupted):
+            ops.restore_backup(place, made.name, broken, engine=given)
+        store = Store(engine, sleep=lambda _: engine.tidy())
+        if kind == "requests":
+            ops.restore_backup(place, made.name, store)
+        else:
+            ops.restore_backup(place, made.name, store, engine=engine)
+        for table in ("Books", "Loans"):
+            assert engine(Request("Scan", {"TableName": table}))["Count"] == 60
+
+
+def test_a_damaged_backup_is_not_restored(library: Library, tmp_path: Path) -> None:
+    place = FolderPlace(tmp_path / "vault")
+    made = ops.create_backup(library.source(), place, moment=START)
+    place.file(made.name, "Loans.backup").write_bytes(b"bigtime backup 1\n")
+    with Engine.memory() as engine:
+        with pytest.raises(BackupFault, match=r"cannot be used: Loans\.backup is damaged"):
+            ops.restore_backup(place, made.name, Store(engine), engine=engine)
+        assert engine(Request("ListTables", {}))["TableNames"] == []
+
+
+# To a moment
+
+
+def test_all_tables_come_back_as_they_were_at_one_moment(library: Library, tmp_path: Path) -> None:
+    library.recover()
+    library.clock.advance(minutes=1)
+    library.add("1", "2")
+    moment = library.clock()
+    library.clock.advance(minutes=1)
+    library.add("3")
+    library.store.run(bt.put(Book(id="1", author="B")))
+    library.store.run(bt.delete(Book.key(id="2")))
+    restore = restore_of(library)
+    pairs = restore.restore(moment)
+    assert [pair.target for pair in pairs] == ["Books_restored", "Loans_restored"]
+    assert library.ids("Books_restored") == library.ids("Loans_restored") == ["1", "2"]
+    assert restore.restore(moment) == pairs  # again: nothing is left to do
+
+    books = pages(restore, pairs[0])
+    assert sorted((each.kind, each.key["PK"]["S"]) for each in books) == [
+        ("changed", "BOOK#1"),
+        ("only now", "BOOK#3"),
+        ("only restored", "BOOK#2"),
+    ]
+    assert {each.attributes for each in books} == {(), ("author",)}
+
+    path = tmp_path / "tables.json"
+    done = restore.cut_over(path)
+    assert "Loans_restored has a stream of NEW_AND_OLD_IMAGES" in done
+    assert "Loans_restored has time to live by ends_at" in done
+    assert "Books_restored has point-in-time recovery of 35 days" in done
+    names = TableNames.read(str(path))
+    after = restore_of(library, names)
+    assert after.cut_over(path) == []  # again
+    assert after.finish(yes) == ["Books", "Loans"]
+    assert after.finish(yes) == []  # again
+    tables = library.engine(Request("ListTables", {}))["TableNames"]
+    assert tables == ["Books_restored", "Codes", "Loans_restored"]
+
+
+def test_a_consumer_goes_on_after_the_cut_over(library: Library, tmp_path: Path) -> None:
+    library.recover()
+    path = tmp_path / "tables.json"
+    path.write_text("{}")
+    names = TableNames.read(str(path))
+    store = Store(
+        RenamingTransport(library.engine, names),
+        clock=library.clock,
+        sleep=lambda _: library.engine.tidy(),
+    )
+    seen: list[str] = []
+
+    def handle(record: Response) -> Steps[None]:
+        seen.append(record["dynamodb"]["Keys"]["PK"]["S"])
+        return
+        yield
+
+    consumer = consume(store, "Loans", handle, name="test")
+    library.add("1")
+    consumer.run_once()
+    library.clock.advance(minutes=5)
+    restore = restore_of(library)
+    restore.restore()
+    restore.cut_over(path)
+    names._look_at = 0.0  # else it is looked at once a second
+    library.clock.advance(minutes=5)
+    store.run(bt.put(Book(id="2", author="A")))
+    store.send(
+        Request("PutItem", {"TableName": "Loans", "Item": {"PK": {"S": "2"}, "SK": {"S": "2"}}})
+    )
+    consumer.run_once()
+    assert seen == ["BOOK#1", "2"]
+    assert library.ids("Books_restored") == ["1", "2"]
+    assert library.ids() == ["1"]
+
+
+def test_wrong_times_and_unfinished_restores_get_a_sentence(
+    library: Library, tmp_path: Path
+) -> None:
+    restore = restore_of(library)
+    with pytest.raises(RestoreFault, match="Books has no point-in-time recovery"):
+        restore.restore()
+    library.recover()
+    library.clock.advance(minutes=1)
+    for wrong in (START - timedelta(days=1), library.clock() + timedelta(seconds=1)):
+        with pytest.raises(RestoreFault, match="to any moment from 2026-01-01T00:00:00"):
+            restore.restore(wrong)
+    with pytest.raises(RestoreFault, match="There is no restored table Books_restored yet"):
+        restore.cut_over(tmp_path / "tables.json")
+    moment = library.clock()
+    params = {"SourceTableName": "Books", "TargetTableName": "Books_restored"}
+    at = {"RestoreDateTime": moment.timestamp()}
+    library.engine(Request("RestoreTableToPointInTime", {**params, **at}))
+    with pytest.raises(RestoreFault, match="Books_restored is still being restored"):
+        restore.cut_over(tmp_path / "tables.json")
+    library.clock.advance(minutes=1)
+    with pytest.raises(RestoreFault, match="Books_restored is there already, as Books was at"):
+        restore.restore(library.clock())
+    restore.restore(moment)
+    with pytest.raises(RestoreFault, match="Books, Loans still are the tables of before"):
+        restore.finish(yes)
+    assert restore.abandon(lambda name: False) == []
+    assert restore.abandon(yes) == ["Books_restored", "Loans_restored"]
+    assert not (tmp_path / "tables.json").exists()
+
+
+def test_a_table_of_that_name_is_not_written_over(library: Library) -> None:
+    library.recover()
+    keys = [{"AttributeName": "PK", "KeyType": "HASH"}]
+    attributes = [{"AttributeName": "PK", "AttributeType": "S"}]
+    library.engine(
+        Request(
+            "CreateTable",
+            {
+                "TableName": "Loans_restored",
+                "KeySchema": keys,
+                "AttributeDefinitions": attributes,
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+    )
+    with pytest.raises(RestoreFault, match="Loans_restored that was not restored from Loans"):
+        restore_of(library).restore()
+    assert "Books_restored" not in library.engine(Request("ListTables", {}))["TableNames"]
+    assert restore_of(library, suffix="_2").restore()[0].target == "Books_2"
+
+
+def test_a_protected_old_table_is_removed_only_by_its_name(
+    library: Library, tmp_path: Path
+) -> None:
+    library.recover()
+    protect = {"TableName": "Books", "DeletionProtectionEnabled": True}
+    library.engine(Request("UpdateTable", protect))
+    restore = restore_of(library)
+    restore.restore()
+    path = tmp_path / "tables.json"
+    assert "Books_restored has deletion protection" in restore.cut_over(path)
+    after = restore_of(library, TableNames.read(str(path)))
+    asked: list[str] = []
+
+    def refuse_all(name: str) -> bool:
+        asked.append(name)
+        return False
+
+    assert after.finish(refuse_all) == []
+    assert asked == ["Books", "Loans"]
+    assert after.finish(yes) == ["Books", "Loans"]
+
+
+# Single records
+
+MONTHLY = portal.BillingCycle.MONTHLY
+
+
+@pytest.fixture
+def portal_store() -> Iterator[Store]:
+    clock = Clock()
+    clock.stop(datetime(2026, 1, 1, tzinfo=UTC))
+    with Engine.memory(clock=clock.seconds) as engine:
+        store = Store(engine, clock=clock)
+        store.run(bt.setup(portal.SYSTEM))
+        yield store
+
+
+def broken(store: Store) -> list[portal.Broken]:
+    found: list[portal.Broken] = []
+    place: portal.Place | None = portal.Place()
+    while place is not None:
+        page = store.run(portal.verify_chains(place))
+        found += page.broken
+        place = page.next
+    return found
+
+
+def test_a_record_comes_back_as_an_entry_of_its_chain(portal_store: Store) -> None:
+    by = "admin@example.com"
+    run: Callable[..., object] = portal_store.run
+    product = portal_store.run(
+        portal.create_product(
+            name="Site", description="A site", price=Decimal("99.99"), billing_cycle=MONTHLY, by=by
+        )
+    )
+    run(portal.update_product(product.id, {"price": "1.00"}, by=by))
+    run(portal.soft_delete_product(product.id, by=by))
+    back = portal_store.run(portal.bring_back(product, by="ops@example.com", reason="drill"))
+    assert (back.price, back.active) == (product.price, True)
+    entries = portal_store.run(portal.audit_log(portal.Audited.PRODUCTS, product.id)).items
+    assert entries[0].action == "RESTORED" and entries[0].actor == "ops@example.com"
+    assert entries[0].reason == "drill"
+    assert portal_store.run(portal.bring_back(product, by=by)) == back
+    assert len(portal_store.run(portal.audit_log(portal.Audited.PRODUCTS, product.id)).items) == 4
+    assert broken(portal_store) == []
+    portal_store.send(
+        Request(
+            "DeleteItem",
+            {
+                "TableName": "products",
+                "Key": {"PK": {"S": f"PRODUCT#{product.id}"}, "SK": {"S": "METADATA"}},
+            },
+        )
+    )
+    assert broken(portal_store) != []
+    portal_store.run(portal.bring_back(product, by="ops@example.com"))
+    assert broken(portal_store) == []

@@ -1,0 +1,17 @@
+"""Restores to random commits, and backups amid kills, kept short."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.conftest import Prove
+
+pytestmark = pytest.mark.proof
+
+
+def test_a_restored_system_is_what_it_was(prove: Prove) -> None:
+    prove("restores")
+
+
+def test_a_backup_is_whole_and_of_one_commit(prove: Prove) -> None:
+    prove("backups")
