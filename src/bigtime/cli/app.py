@@ -15,6 +15,7 @@ from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.iam import iam
+from bigtime.cli.import_export import export, import_
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
 
@@ -76,6 +77,8 @@ app.command(context_settings=TYPED)(run)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
+app.add_typer(import_)
+app.add_typer(export)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
