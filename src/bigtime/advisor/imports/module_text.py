@@ -201,7 +201,7 @@ def key_arguments(entity: EntityDraft) -> Iterator[str]:
     for name, halves in entity.keys.items():
         text = halves_text(halves)
         if name in entity.only:
-            values = (f"{field}={value!r}" for field, value in entity.only[name].items())
+            values = (f"{field}={literal(value)}" for field, value in entity.only[name].items())
             text = f"bt.when({text}, {', '.join(values)})"
         if name.isidentifier() and name != "self" and not keyword.iskeyword(name):
             yield f"{name}={text}"

@@ -22,6 +22,10 @@ IMPORTED = (
 TYPES = ("bool", "bytes", "dict", "int", "list", "set", "str")
 """Types that an entity's annotations use: a field of that name would hide them."""
 CONSTANTS = ("SYSTEM",)
+PROTECTED = ("model_dump", "model_validate")
+"""How no field of a pydantic model may begin."""
+RESERVED = ("main", "self", "cls", "index", "keys", "layout")
+"""Names that an entity, or a call of it, has already."""
 
 
 def words_of(text: str) -> list[str]:
@@ -46,8 +50,10 @@ def field_name(text: str, taken: Collection[str] = ()) -> str:
     if not name.isidentifier():
         name = f"field_{name}" if name else "field"
         name = name if name.isidentifier() else "field"
+    if name.startswith(PROTECTED):
+        name = f"field_{name}"
     hidden = hasattr(bt.Entity, name) or name in (*IMPORTED, *TYPES)
-    if keyword.iskeyword(name) or name in ("main", "self", "cls", "index") or hidden:
+    if keyword.iskeyword(name) or name in RESERVED or hidden:
         name = f"{name}_"
     return unique_name(name, taken)
 

@@ -9,8 +9,10 @@ all rows share and that looks like a label is a literal. Any other part is a fie
 
 A text that something follows is escaped in a key, so a part whose texts would need that is joined
 with all that follows it to a last field, which is written as it is. Where rows have different
-numbers of parts, what follows the labels is one field. A key attribute that only a part of the rows
-have is a field that may be missing, so that its index stays sparse.
+numbers of parts, what follows the labels is one field.
+
+An index that holds some of the rows holds them while a field has a certain value, if there is one
+that they alone have; else its key attributes are fields that may be missing.
 
 An alias of a key attribute helps: `{...}` in it makes it the template, `USER#name` names a label
 and a field, and a plain word names the field.
@@ -33,7 +35,10 @@ from bigtime.wire import AttributeValue, Item
 
 ENOUGH: Final = 20
 """Of a part of a table's items: what so many have in common, all are taken to have."""
-UNSAFE: Final = re.compile("[\0-$]")
+ESCAPED: Final = {"partition": re.compile("[#$]"), "sort": re.compile("[\0-$]")}
+ESCAPE: Final = re.compile(r"\$([0-9A-F]{2})")
+MOST_CHOICES: Final = 5
+"""How many values a field can have that decides whether an index holds an item."""
 FIELD: Final = re.compile(r"\{([^{}:]*)(:[^{}]*)?\}")
 TIME_FORMATS: Final = ("seconds", "millis", "hour", "day", "month")
 SCALARS: Final = {
@@ -82,9 +87,8 @@ class Inference:
     parts: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     """The fields that are in keys alone, by the label before them and their texts."""
 
-    @property
-    def items(self) -> list[Item]:
-        return [item for _, item in self.kind.rows]
+    items: list[Item] = field(default_factory=list)
+    """The rows that are looked at: all, or those that an index holds."""
 
     def column(self, attribute: str) -> list[AttributeValue | None]:
         return [item.get(attribute) for item in self.items]
@@ -135,6 +139,8 @@ class Inference:
         for attribute in self.whole_index_attributes():
             if attribute.name not in self.templates:
                 self.templates[attribute.name] = self.template(attribute, required=True)
+        for index in self.table.indexes:
+            self.sparse_templates(index)
         for attribute in bt.key_attributes(self.table):
             there = self.values(attribute.name) or attribute.name in self.kind.listed
             if attribute.name not in self.templates and there:
@@ -148,6 +154,41 @@ class Inference:
             given = [self.kind.aliases.get(f"{index.name} {name}", "") for name in names]
             if all(given) or (self.items and all(None not in self.column(name) for name in names)):
                 yield from index.attributes
+
+    def sparse_templates(self, index: bt.Index) -> None:
+        """The templates of an index that holds some rows, if a field says which."""
+        names = [one.name for one in index.attributes if one.name not in self.templates]
+        held = [item for item in self.items if all(name in item for name in names)]
+        if not names or not held or any(one.type != "S" for one in index.attributes):
+            return
+        there = {id(item) for item in held}
+        others = [item for item in self.items if id(item) not in there]
+        if any(name in item for item in others for name in names):
+            return
+        only = self.deciding_field(held, others)
+        if only is None:
+            return
+        before, known = self.items, dict(self.entity.fields)
+        self.items = held
+        made = {one.name: self.template(one, required=True) for one in index.attributes}
+        self.items = before
+        if self.entity.fields.keys() != known.keys():  # it has parts that no attribute stores
+            self.entity.fields = known
+            return
+        self.templates.update({name: made[name] for name in names})
+        self.entity.only[index.name] = only
+
+    def deciding_field(self, held: list[Item], others: list[Item]) -> dict[str, object] | None:
+        """The field, and its values, that the rows have which an index holds, and no others."""
+        for name, known in self.entity.fields.items():
+            if known.type not in ("bool", "str") or not self.has_always(known.stored):
+                continue
+            tag = "BOOL" if known.type == "bool" else "S"
+            inside = {item[known.stored][tag] for item in held}
+            outside = {item[known.stored][tag] for item in others}
+            if len(inside | outside) <= MOST_CHOICES and outside and not inside & outside:
+                return {name: inside.pop() if len(inside) == 1 else tuple(sorted(inside))}
+        return None
 
     def map_indexes(self) -> None:
         for index in (self.table.main, *self.table.indexes):
@@ -251,13 +292,26 @@ class Inference:
             return self.whole_field(attribute)
         columns = list(zip(*(text.split("#", len(wishes) - 1) for text in texts), strict=True))
         columns = columns or [()] * len(wishes)
-        if any(UNSAFE.search(text) for column in columns[:-1] for text in column):
+        if not self.are_closed(attribute, columns[:-1]):
             return self.whole_field(attribute)
+        columns = [*map(unescaped, columns[:-1]), columns[-1]]
         pieces = [
             wish if is_label(wish, column) else f"{{{self.named_part(attribute, wish, column)}}}"
             for wish, column in zip(wishes, columns, strict=True)
         ]
         return "#".join(pieces)
+
+    def are_closed(self, attribute: str, columns: Iterable[Sequence[str]]) -> bool:
+        """Whether texts that something follows are written as the kit would write them."""
+        sorts = (
+            one.name for index in (self.table.main, *self.table.indexes) for one in index.range
+        )
+        escaped = ESCAPED["sort" if attribute in sorts else "partition"]
+        return all(
+            escaped.sub(lambda found: f"${ord(found[0]):02X}", plain) == text
+            for column in columns
+            for text, plain in zip(column, unescaped(column), strict=True)
+        )
 
     def named_part(self, attribute: str, wish: str, column: Sequence[str]) -> str:
         for name, known in self.entity.fields.items():
@@ -292,8 +346,9 @@ class Inference:
         columns = list(zip(*(text.split("#", min(counts)) for text in texts), strict=True))
         labels = leading_labels(columns)
         rest = [tuple(column) for column in columns[len(labels) :]]
-        if len(counts) > 1 or any(UNSAFE.search(text) for column in rest[:-1] for text in column):
+        if len(counts) > 1 or not self.are_closed(attribute, rest[:-1]):
             rest = [tuple("#".join(parts) for parts in zip(*rest, strict=True))] if rest else []
+        rest = [*map(unescaped, rest[:-1]), *rest[-1:]]
         if not labels and len(rest) <= 1:
             return self.whole_field(attribute, alias)
         wishes = [word for word in alias.split("#") if word and not LABEL.fullmatch(word)]
@@ -344,8 +399,8 @@ class Inference:
         for name, known in self.entity.fields.items():
             format = equal_format(known, self.column(known.stored), column)
             if format is not None:
-                likeness = words_of(label)[:1] == words_of(known.stored)[:1]
-                found.append((not likeness, f"{name}{format}", known))
+                is_like = words_of(label.lower())[:1] == words_of(known.name)[:1]
+                found.append((not is_like, f"{name}{format}", known))
         if not found:
             return None
         _, text, known = min(found, key=lambda each: each[0])
@@ -365,6 +420,10 @@ class Inference:
             known = self.add_field("", "str", required=True, wish=wish or part_wish(label, column))
             self.parts[words, column] = known
         return known
+
+
+def unescaped(column: Sequence[str]) -> tuple[str, ...]:
+    return tuple(ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) for text in column)
 
 
 def quoted(texts: Iterable[str]) -> str:
@@ -429,7 +488,7 @@ def add_entities(draft: Draft, table: TableDraft, kinds: Iterable[Kind]) -> None
 
 def infer_entity(draft: Draft, table: bt.Table, kind: Kind) -> EntityDraft:
     entity = EntityDraft(kind.name, kind.about, kind.place, type_value=kind.type_value)
-    work = Inference(draft, table, kind, entity)
+    work = Inference(draft, table, kind, entity, items=[item for _, item in kind.rows])
     work.plain_fields()
     work.key_fields()
     work.map_indexes()

@@ -29,7 +29,7 @@ from bigtime.advisor.imports.source import (
 )
 from bigtime.advisor.imports.templates import add_entities
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
-from bigtime.wire import Item, ValidationException, check_item
+from bigtime.wire import DynamoDBError, Item, check_item
 
 VERSIONS: Final = ("1.0", "2.0", "3.0")
 MODEL: Final = ("ModelName", "ModelMetadata", "DataModel")
@@ -232,7 +232,7 @@ def rows_of(
             if lacking:
                 draft.tell(where, f"it has no {', '.join(lacking)}", "it is left out")
                 continue
-        except (ValidationException, TypeError, ValueError, AttributeError, KeyError) as error:
+        except (DynamoDBError, TypeError, ValueError, AttributeError, KeyError) as error:
             draft.tell(where, f"it is no item ({error})", "it is left out; correct it")
             continue
         yield where, item
