@@ -15,15 +15,7 @@ from bigtime.advisor import CannotImport, import_workbench, workbench_model
 from bigtime.advisor.imports import source
 from bigtime.cli.systems import all_systems
 from bigtime.store import open_store
-from tests.advisor.imports.imported import (
-    CART,
-    entity,
-    import_model,
-    index,
-    load,
-    table,
-    templates,
-)
+from tests.advisor.imports.imported import CART, entity, import_model, index, load, table, templates
 
 SYSTEMS = {system.name: system for system in all_systems()}
 CUSTOMERS = [
@@ -152,7 +144,7 @@ def test_facets_are_entities_and_those_that_show_one_item_are_one(tmp_path: Path
 
 
 def test_an_index_that_holds_some_rows_stays_sparse(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"PK": "M#1", "SK": "M", "unread": True, "by": "al", "GSI1PK": "UNREAD#al"},
         {"PK": "M#2", "SK": "M", "unread": False, "by": "al"},
         {"PK": "N#1", "SK": "N", "GSI1PK": "x"},
