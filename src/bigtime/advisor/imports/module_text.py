@@ -291,6 +291,9 @@ def row_text(entity: EntityDraft, item: Item) -> str:
     short = f"{INDENT}yield {entity.name}.from_item({{{', '.join(pairs)}}})"
     if len(short) <= WIDTH:
         return short
+    line = f"{INDENT * 2}{{{', '.join(pairs)}}}"
+    if len(line) <= WIDTH:
+        return f"{INDENT}yield {entity.name}.from_item(\n{line}\n{INDENT})"
     inner = "".join(f"{INDENT * 3}{pair},\n" for pair in pairs)
     return (
         f"{INDENT}yield {entity.name}.from_item(\n{INDENT * 2}{{\n{inner}{INDENT * 2}}}\n{INDENT})"
