@@ -83,7 +83,14 @@ def export_workbench(system: SystemName, out: Out = None, force: Force = False) 
     from bigtime.advisor import workbench_model
 
     check_free(out, force=force)
-    deliver_json(workbench_model(system_named(system), at=datetime.now(UTC)), out)
+    found = system_named(system)
+    deliver_json(workbench_model(found, at=datetime.now(UTC)), out)
+    for index in (index for table in found.tables for index in table.indexes):
+        if max(len(index.hash), len(index.range)) > 1:
+            Console(stderr=True, highlight=False, markup=False).print(
+                f"{index.name} has several attributes in its key; the model has the first",
+                soft_wrap=True,
+            )
 
 
 @export.command()

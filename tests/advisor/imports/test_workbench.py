@@ -244,7 +244,7 @@ def test_rows_that_are_no_items_are_left_out_and_told(tmp_path: Path) -> None:
         {"PK": {"S": "A#1"}, "SK": {"S": "A"}, "n": {"WHAT": 1}},
     ]
     made = import_model(tmp_path, model)
-    assert [note.place[-13:] for note in made.notes] == [f"TableData[{n}]" for n in (4, 5, 6, 7)]
+    assert [note.place[-12:] for note in made.notes] == [f"TableData[{n}]" for n in (4, 5, 6, 7)]
     assert len(load(made, tmp_path).SYSTEM.entities) == 2
 
 

@@ -13,7 +13,7 @@ no kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -38,6 +38,11 @@ PLAIN_SORTS: Final = frozenset({"metadata", "meta", "info", "profile", "details"
 """Constants that say nothing about a kind that its partition key does not say."""
 
 Shape: TypeAlias = tuple[str, ...]
+
+FEW: Final = 10
+"""So few items say nothing about how often a beginning of a key comes again."""
+MOST_KINDS: Final = 60
+"""More beginnings of a key are values."""
 
 
 @dataclass(slots=True)
@@ -72,11 +77,23 @@ def prefix_of(text: str) -> str | None:
     return None if found is None else found[0]
 
 
-def shape_of(table: bt.Table, item: Item) -> Shape:
+def shape_of(table: bt.Table, item: Item, varied: Collection[str] = ()) -> Shape:
+    """The shape of an item's main key; what stands before `varied` attributes' `#` says nothing."""
     return tuple(
-        half_shape(attribute.name, item.get(attribute.name, {}))
+        "" if attribute.name in varied else half_shape(attribute.name, item.get(attribute.name, {}))
         for attribute in table.main.attributes
     )
+
+
+def varied_attributes(table: bt.Table, items: Sequence[Item]) -> list[str]:
+    """The key attributes that begin with values, not labels: hardly two items share one."""
+    found = []
+    for attribute in table.main.attributes:
+        shapes = {half_shape(attribute.name, item.get(attribute.name, {})) for item in items}
+        is_rare = len(items) >= FEW and 2 * len(shapes) > len(items)
+        if is_rare or len(shapes) > MOST_KINDS:
+            found.append(attribute.name)
+    return found
 
 
 def half_shape(attribute: str, value: dict[str, object]) -> str:
@@ -89,23 +106,25 @@ def half_shape(attribute: str, value: dict[str, object]) -> str:
     return text if is_role_name(attribute) and LABEL.fullmatch(text) else ""
 
 
-def type_attribute_of(table: bt.Table, items: Sequence[Item]) -> str | None:
+def type_attribute_of(
+    table: bt.Table, items: Sequence[Item], varied: Collection[str]
+) -> str | None:
     """The attribute that says what an item is, if there is one."""
     if not items:
         return None
     keys = {attribute.name for attribute in bt.key_attributes(table)}
     for name in items[0]:
         if name not in keys and "".join(words_of(name)).lower() in TYPE_NAMES:
-            if tells_kinds(table, items, name):
+            if tells_kinds(table, items, name, varied):
                 return name
     return None
 
 
-def tells_kinds(table: bt.Table, items: Sequence[Item], name: str) -> bool:
+def tells_kinds(table: bt.Table, items: Sequence[Item], name: str, varied: Collection[str]) -> bool:
     value_of: dict[Shape, str] = {}
     for item in items:
         value = item.get(name, {}).get("S")
-        if not value or value_of.setdefault(shape_of(table, item), value) != value:
+        if not value or value_of.setdefault(shape_of(table, item, varied), value) != value:
             return False
     return True
 
@@ -115,21 +134,26 @@ def kinds_in(
 ) -> Iterator[Kind]:
     """The kinds of a table's items; a type attribute that tells them is set on the table."""
     placed = list(rows)
-    table.type_attribute = type_attribute_of(table, [item for _, item in placed])
+    items = [item for _, item in placed]
+    varied = varied_attributes(table, items)
+    table.type_attribute = type_attribute_of(table, items, varied)
     groups: dict[Shape, list[tuple[str, Item]]] = {}
     for where, item in placed:
-        groups.setdefault(group_of(table, item), []).append((where, item))
+        groups.setdefault(group_of(table, item, varied), []).append((where, item))
     for group, members in groups.items():
         typed = group[0] if table.type_attribute else None
-        name = class_name(typed or shape_name(table, group), taken)
+        name = class_name(typed or shape_name(table, group))
+        if name in taken and not typed:
+            name = class_name(" ".join(part.strip(DELIMITERS) for part in group), taken)
+        name = class_name(name, taken)
         taken.add(name)
         yield Kind(name, place, members, type_value=typed)
 
 
-def group_of(table: bt.Table, item: Item) -> Shape:
+def group_of(table: bt.Table, item: Item, varied: Collection[str]) -> Shape:
     if table.type_attribute:
         return (str(item[table.type_attribute]["S"]),)
-    return shape_of(table, item)
+    return shape_of(table, item, varied)
 
 
 def shape_name(table: bt.Table, shape: Shape) -> str:

@@ -53,12 +53,7 @@ def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
     try:
         expiry = yield Request("DescribeTimeToLive", {"TableName": name})
         settings["ttl"] = expiry_attribute(expiry["TimeToLiveDescription"])
-        tags = yield Request("ListTagsOfResource", {"ResourceArn": described["TableArn"]})
-        settings["tags"] = {
-            tag["Key"]: tag["Value"]
-            for tag in tags.get("Tags") or []
-            if not tag["Key"].startswith("aws:")
-        }
+        settings["tags"] = yield from read_tags(described["TableArn"])
         backups = yield Request("DescribeContinuousBackups", {"TableName": name})
         recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
         if recovery.get("PointInTimeRecoveryStatus") == "ENABLED":
@@ -66,6 +61,18 @@ def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
     except UnknownOperationException:
         pass
     return settings
+
+
+def read_tags(arn: str) -> bt.Steps[dict[str, str]]:
+    """The tags of a table, without AWS's own."""
+    tags: dict[str, str] = {}
+    params = {"ResourceArn": arn}
+    while True:
+        page = yield Request("ListTagsOfResource", params)
+        tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
+        if not page.get("NextToken"):
+            return {key: value for key, value in tags.items() if not key.startswith("aws:")}
+        params["NextToken"] = page["NextToken"]
 
 
 def sample_items(name: str, most: int) -> bt.Steps[tuple[list[Item], bool]]:

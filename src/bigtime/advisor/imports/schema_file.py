@@ -35,6 +35,7 @@ from bigtime.advisor.imports.source import (
     objects,
     optional,
     read_json,
+    texts,
 )
 from bigtime.advisor.imports.templates import complete_table
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
@@ -154,14 +155,14 @@ class SchemaReader:
     def index_of(self, index: Members, where: str, types: Mapping[str, str]) -> bt.Index:
         keep_unknown(self.draft, index, INDEX, where)
         sort = optional(index, "sort_key", str, where)
-        included = optional(index, "included_attributes", list, where) or ()
+        included = texts(index, "included_attributes", where)
         projection = index.get("projection") or "ALL"
         return bt.global_index(
             index["name"],
             key_attribute(member(index, "partition_key", str, where), types),
             [key_attribute(sort, types)] if sort else (),
             keys_only=projection == "KEYS_ONLY",
-            include=tuple(included) if projection == "INCLUDE" else (),
+            include=included if projection == "INCLUDE" else (),
         )
 
     def entity_of(self, name: str, members: object, place: str) -> EntityDraft:

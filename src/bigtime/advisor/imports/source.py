@@ -89,6 +89,16 @@ def objects(members: Members, name: str, place: str) -> Iterator[tuple[str, Memb
         yield where, found
 
 
+def texts(members: Members, name: str, place: str) -> tuple[str, ...]:
+    """The texts in a list; none if there is no such list."""
+    found = optional(members, name, list, place) or []
+    for number, text in enumerate(found):
+        if not isinstance(text, str):
+            where = f"{inside(place, name)}[{number}]"
+            raise CannotImport(where, f"it is {a_kind(type(text))}", "give a text")
+    return tuple(found)
+
+
 def keep_unknown(draft: Draft, members: Members, known: Iterable[str], place: str) -> None:
     """Keeps members that mean nothing here, as they are, and says so."""
     for name in (name for name in members if name not in set(known)):

@@ -26,6 +26,7 @@ from bigtime.advisor.imports.source import (
     objects,
     optional,
     read_json,
+    texts,
 )
 from bigtime.advisor.imports.templates import add_entities
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
@@ -148,7 +149,7 @@ def indexes_of(
         name = member(index, "IndexName", str, where)
         keys = key_of(index, where)
         projection = optional(index, "Projection", dict, where) or {}
-        included = tuple(optional(projection, "NonKeyAttributes", list, where) or ())
+        included = texts(projection, "NonKeyAttributes", f"{where}.Projection")
         is_included = projection.get("ProjectionType") == "INCLUDE"
         keys_only = projection.get("ProjectionType") == "KEYS_ONLY"
         include = included if is_included else ()
@@ -248,13 +249,17 @@ def facets_of(
         taken.add(name)
         aliases = optional(facet, "KeyAttributeAlias", dict, where) or {}
         pairs = zip(made.table.key_names, ("PartitionKeyAlias", "SortKeyAlias"), strict=False)
-        attributes = [each for each in facet.get("NonKeyAttributes") or () if isinstance(each, str)]
+        attributes = texts(facet, "NonKeyAttributes", where)
         yield Kind(
             name,
             where,
             list(rows_of(draft, made.table, facet, where)),
             about=f"The facet {named}.",
-            aliases={key: alias for key, role in pairs if (alias := aliases.get(role))},
+            aliases={
+                key: alias
+                for key, role in pairs
+                if (alias := optional(aliases, role, str, f"{where}.KeyAttributeAlias"))
+            },
             listed={attribute: listed.get(attribute, "S") for attribute in attributes},
         )
 
@@ -353,7 +358,10 @@ def json_of(text: str, default: Any) -> Any:
 
 
 def frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    """A value, or several as a tuple, as `when` takes them."""
+    if not isinstance(value, list):
+        return value
+    return value[0] if len(value) == 1 else tuple(value)
 
 
 def prefix_unsampled(draft: Draft, table: bt.Table, kind: Kind, kinds: list[Kind]) -> None:
