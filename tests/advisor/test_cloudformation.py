@@ -80,16 +80,16 @@ DOCUMENTED: dict[str, dict[str, Any]] = {
 }
 
 
-def undocumented(made: object, documented: Mapping[str, Any], place: str = "") -> list[str]:
+def undocumented_names(made: object, documented: Mapping[str, Any], place: str = "") -> list[str]:
     if isinstance(made, list):
-        return [name for one in made for name in undocumented(one, documented, place)]
+        return [name for each in made for name in undocumented_names(each, documented, place)]
     if not isinstance(made, dict):
         return []
     return [
         found
         for name, value in made.items()
         for found in (
-            undocumented(value, documented[name], f"{place}.{name}")
+            undocumented_names(value, documented[name], f"{place}.{name}")
             if name in documented
             else [f"{place}.{name}"]
         )
@@ -141,7 +141,7 @@ def test_a_template_has_documented_properties_alone(system: bt.System) -> None:
     assert len(template["Resources"]) == len(system.tables)
     for name, resource in template["Resources"].items():
         assert name.isalnum()
-        assert undocumented(resource["Properties"], DOCUMENTED[resource["Type"]]) == []
+        assert undocumented_names(resource["Properties"], DOCUMENTED[resource["Type"]]) == []
         assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
 
 

@@ -60,7 +60,7 @@ def value_lines(layout: bt.Layout) -> Iterator[str]:
     for name in (name for name in layout.names if name in fields):
         kind, _ = bt.unwrap(bt.field_annotation(layout.entity, name))
         is_enum = isinstance(kind, type) and issubclass(kind, Enum)
-        choices = [one.value for one in kind] if is_enum else get_args(kind)
+        choices = [each.value for each in kind] if is_enum else get_args(kind)
         if choices and (is_enum or get_origin(kind) is Literal) and is_text(choices):
             yield VALUES_LINE.format(
                 entity=layout.entity.__name__,

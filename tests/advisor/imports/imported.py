@@ -98,4 +98,4 @@ def templates(system: bt.System) -> dict[tuple[str, str], tuple[str, ...]]:
 
 
 def entity(system: bt.System, name: str) -> type[bt.Entity]:
-    return next(one for one in system.entities if one.__name__ == name)
+    return next(each for each in system.entities if each.__name__ == name)

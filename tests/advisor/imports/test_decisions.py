@@ -49,15 +49,15 @@ def facts_of(system: bt.System, renamed: dict[str, str]) -> Facts:
 def stored_template(layout: bt.Layout, part: bt.KeyPart) -> str:
     fields = part.template.parts
     return "".join(
-        f"<{layout.names[one.name]}>" if isinstance(one, bt.Field) else one for one in fields
+        f"<{layout.names[each.name]}>" if isinstance(each, bt.Field) else each for each in fields
     )
 
 
-def differences(one: Facts, other: Facts) -> set[str]:
-    return {name for name in {**one, **other} if one.get(name) != other.get(name)}
+def differences(each: Facts, other: Facts) -> set[str]:
+    return {name for name in {**each, **other} if each.get(name) != other.get(name)}
 
 
-def left_out(facts: Facts, *entities: str) -> Facts:
+def without_entities(facts: Facts, *entities: str) -> Facts:
     """Without these entities; that they are there is a fact by itself."""
     inner = tuple(f"{name}{mark}" for name in entities for mark in ".:")
     return {name: fact for name, fact in facts.items() if not name.startswith(inner)}
@@ -92,7 +92,7 @@ CART_DECISIONS = {
 def test_the_published_model_of_carts_differs_by_the_c_decisions_alone(tmp_path: Path) -> None:
     made = import_workbench(CART)
     imported = load(made, tmp_path).SYSTEM
-    ours = left_out(facts_of(cart.SYSTEM, {}), "LineMarker", "Purchases")
+    ours = without_entities(facts_of(cart.SYSTEM, {}), "LineMarker", "Purchases")
     theirs = facts_of(imported, {"CartTable": "CartLine"})
     assert differences(theirs, ours) == {*CART_DECISIONS}
     rows = imported.demo.entities(bt.Scale.SMALL, Random(1))
@@ -159,8 +159,8 @@ def test_the_schema_of_the_catalogue_differs_by_the_d_decisions_alone(tmp_path: 
     }
     numbers = {name: pattern.title.rpartition("#")[2][:-1] for name, pattern in theirs.items()}
     assert numbers == {name: ours[name].title.split()[1][1:] for name in theirs}  # D3
-    (told,) = [note for note in made.notes if "min_discount" in note.problem]  # D11
-    assert told.remedy == "it takes Decimal"
+    (notes,) = [note for note in made.notes if "min_discount" in note.problem]  # D11
+    assert notes.remedy == "it takes Decimal"
     views = re.findall(r"^class (\w+)\(bt.View", made.text, re.MULTILINE)  # D15
     assert views == [
         "DealInDealsByCategory",

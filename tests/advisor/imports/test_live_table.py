@@ -17,7 +17,7 @@ from bigtime.wire import Item, Request
 from tests.advisor.imports.imported import load, templates
 
 
-def filled(module: ModuleType) -> Store:
+def fill_store(module: ModuleType) -> Store:
     store = open_store("memory:")
     system: bt.System = module.SYSTEM
     store.run(bt.setup(system))
@@ -33,13 +33,13 @@ def items_in(store: Store, table: str) -> list[Item]:
 
 @pytest.mark.parametrize("module", [shop, deals, portal], ids=lambda module: module.__name__)
 def test_every_item_is_read_back_and_written_as_it_was(module: ModuleType, tmp_path: Path) -> None:
-    with filled(module) as store:
+    with fill_store(module) as store:
         for table in module.SYSTEM.tables:
             made = store.run(import_table(table.name, sample=100_000))
             assert "# Undecided" not in made.text
             system = load(made, tmp_path).SYSTEM
             assert store.run(diff(system)) == []
-            assert [str(one) for one in store.run(bt.verify(system))] == []
+            assert [str(each) for each in store.run(bt.verify(system))] == []
             for item in items_in(store, table.name):
                 kinds = [kind for kind in system.entities if fits(kind, item)]
                 assert len(kinds) == 1
@@ -51,7 +51,7 @@ def fits(kind: type[bt.Entity], item: Item) -> bool:
 
 
 def test_the_templates_of_a_shop_are_found_in_its_keys(tmp_path: Path) -> None:
-    with filled(shop) as store:
+    with fill_store(shop) as store:
         made = store.run(import_table("EcommerceTable"))
     found = templates(load(made, tmp_path).SYSTEM)
     assert found == {name: text for name, text in templates(shop.SYSTEM).items() if name in found}
@@ -60,7 +60,7 @@ def test_the_templates_of_a_shop_are_found_in_its_keys(tmp_path: Path) -> None:
 
 def test_a_sample_is_bounded_and_it_is_told(tmp_path: Path) -> None:
     scanned: list[int] = []
-    with filled(deals) as store:
+    with fill_store(deals) as store:
         store.hooks = (
             lambda exchange: (
                 scanned.append(exchange.request.params["Limit"])
@@ -74,7 +74,7 @@ def test_a_sample_is_bounded_and_it_is_told(tmp_path: Path) -> None:
 
 
 def test_nothing_that_is_stored_gets_into_the_module(tmp_path: Path) -> None:
-    with filled(shop) as store:
+    with fill_store(shop) as store:
         made = store.run(import_table("EcommerceTable"))
         values = {
             value["S"]

@@ -58,7 +58,7 @@ def test_a_spoilt_source_is_imported_or_refused(source: Path, read: Any, tmp_pat
         except CannotImport as error:
             refusals.append(str(error))
     assert 0 < len(refusals) < EACH
-    assert all(one.startswith(str(path)) and "; " in one for one in refusals)
+    assert all(each.startswith(str(path)) and "; " in each for each in refusals)
 
 
 def test_keys_that_begin_with_values_are_one_kind(tmp_path: Path) -> None:

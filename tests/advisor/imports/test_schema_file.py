@@ -48,7 +48,7 @@ def small(**members: Any) -> dict[str, Any]:
 
 
 def pattern(operation: str, *parameters: str, **members: Any) -> dict[str, Any]:
-    given = [dict(zip(("name", "type"), one.split(":"), strict=True)) for one in parameters]
+    given = [dict(zip(("name", "type"), each.split(":"), strict=True)) for each in parameters]
     return {"pattern_id": 1, "name": "ask", "operation": operation, "parameters": given, **members}
 
 
@@ -110,7 +110,7 @@ def test_every_operation_that_can_be_written_is(tmp_path: Path) -> None:
         "user_with_orders": pattern("Query", "user:string", return_type="mixed_data"),
     }
     asked["tag_order"]["parameters"][2]["item_type"] = "string"
-    patterns = [{**one, "name": name, "pattern_id": name} for name, one in asked.items()]
+    patterns = [{**each, "name": name, "pattern_id": name} for name, each in asked.items()]
     made = import_changed(tmp_path, small(access_patterns=patterns))
     module = load(made, tmp_path)
     assert list(module.SYSTEM.patterns) == list(asked)
@@ -121,7 +121,7 @@ def test_every_operation_that_can_be_written_is(tmp_path: Path) -> None:
         assert store.run(module.get_order("al", 7)) == order
         assert store.run(module.tag_order("al", 7, ["new"])).tags == ["new"]
         assert len(store.run(module.all_orders())) == len(store.run(module.orders("al"))) == 1
-        assert {type(one) for one in store.run(module.user_with_orders("al"))} == {
+        assert {type(each) for each in store.run(module.user_with_orders("al"))} == {
             module.Order,
             module.User,
         }
@@ -220,7 +220,7 @@ def test_two_tables_or_entities_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_templates_that_the_kit_refuses_make_a_comment(tmp_path: Path) -> None:
     made = import_changed(tmp_path, small(sk_template="{user}_{number}"))
-    assert [one.__name__ for one in load(made, tmp_path).SYSTEM.entities] == ["User"]
+    assert [each.__name__ for each in load(made, tmp_path).SYSTEM.entities] == ["User"]
     assert "Order cannot be declared so" in " ".join(map(str, made.notes))
 
 

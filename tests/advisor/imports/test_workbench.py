@@ -63,7 +63,9 @@ def test_what_is_exported_comes_back_with_its_keys_indexes_and_templates(
     assert [shape(each) for each in again.tables] == [shape(each) for each in system.tables]
     assert stored_templates(again) == stored_templates(system)
     exported = workbench_model(system, at=datetime.now(UTC))
-    assert all(facet["TableData"] for one in exported["DataModel"] for facet in one["TableFacets"])
+    assert all(
+        facet["TableData"] for each in exported["DataModel"] for facet in each["TableFacets"]
+    )
 
 
 def shape(declared: bt.Table) -> tuple[object, ...]:
@@ -109,7 +111,7 @@ def test_a_type_attribute_tells_kinds_apart_only_where_keys_agree(tmp_path: Path
     ]
     system = load(import_model(tmp_path, table(rows=rows)), tmp_path).SYSTEM
     assert system.tables[0].type_attribute == "kind"
-    assert {one.__name__: one.layout.type_names for one in system.entities} == {
+    assert {each.__name__: each.layout.type_names for each in system.entities} == {
         "User": ("user",),
         "Group": ("group",),
     }
@@ -119,7 +121,7 @@ def test_a_type_attribute_tells_kinds_apart_only_where_keys_agree(tmp_path: Path
     ]
     system = load(import_model(tmp_path, table(rows=accounts)), tmp_path).SYSTEM
     assert system.tables[0].type_attribute is None
-    assert [one.__name__ for one in system.entities] == ["A"]
+    assert [each.__name__ for each in system.entities] == ["A"]
 
 
 def test_facets_are_entities_and_those_that_show_one_item_are_one(tmp_path: Path) -> None:
@@ -193,15 +195,15 @@ def test_members_that_mean_nothing_here_are_kept_and_told(tmp_path: Path) -> Non
     patterns = [{"Name": "Get order", "Operation": "Query"}]
     made = import_model(tmp_path, shop(AccessPatterns=patterns), Extra=1)
     assert '{"Name": "Get order", "Operation": "Query"}' in made.text.replace("\n#  ", "")
-    told = [note.place.partition(": ")[2] for note in made.notes if "member" in note.problem]
-    assert told == ["Extra", "DataModel[0].AccessPatterns"]
+    notes = [note.place.partition(": ")[2] for note in made.notes if "member" in note.problem]
+    assert notes == ["Extra", "DataModel[0].AccessPatterns"]
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0", "3.0"])
 def test_known_versions_are_read_and_others_are_told(version: str, tmp_path: Path) -> None:
     assert import_model(tmp_path, shop(), ModelMetadata={"Version": version}).notes == ()
-    told = import_model(tmp_path, shop(), ModelMetadata={"Version": "9"}).notes
-    assert [note.place.rpartition(": ")[2] for note in told] == ["ModelMetadata.Version"]
+    notes = import_model(tmp_path, shop(), ModelMetadata={"Version": "9"}).notes
+    assert [note.place.rpartition(": ")[2] for note in notes] == ["ModelMetadata.Version"]
 
 
 def test_without_rows_keys_are_fields_and_it_is_told(tmp_path: Path) -> None:
@@ -232,7 +234,7 @@ def test_keys_that_the_kit_cannot_make_are_comments_or_plain_fields(tmp_path: Pa
     colliding = [{"PK": "x", "SK": "ORDER#1"}, {"PK": "y", "SK": "1"}]
     made = import_model(tmp_path, table(rows=colliding))
     assert "# Undecided: " in made.text
-    assert [one.__name__ for one in load(made, tmp_path).SYSTEM.entities] == ["Order"]
+    assert [each.__name__ for each in load(made, tmp_path).SYSTEM.entities] == ["Order"]
 
 
 def test_rows_that_are_no_items_are_left_out_and_told(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.advisor.difference import expiry_attribute
 from bigtime.advisor.imports import names
+from bigtime.advisor.imports.completion import add_entities
 from bigtime.advisor.imports.draft import CannotImport, Draft, TableDraft
 from bigtime.advisor.imports.kinds import Kind, kinds_in
-from bigtime.advisor.imports.templates import add_entities
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
 from bigtime.wire import (
     Item,
@@ -151,7 +151,7 @@ def table_of(draft: Draft, described: Response, settings: dict[str, Any], place:
             else None,
             encryption=encryption_of(described),
             table_class=(described.get("TableClassSummary") or {}).get("TableClass"),
-            replicas=[one["RegionName"] for one in described.get("Replicas") or []],
+            replicas=[each["RegionName"] for each in described.get("Replicas") or []],
             **settings,
         )
     except bt.DesignError as error:

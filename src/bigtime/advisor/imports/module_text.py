@@ -220,8 +220,8 @@ def field_text(known: FieldDraft) -> str:
         return f"{known.name}: {known.type}"
     if known.type.startswith("set["):
         return f"{known.name}: {known.type} = set()"
-    optional = known.type if known.type == "Any" else f"{known.type} | None"
-    return f"{known.name}: {optional} = None"
+    optional_member = known.type if known.type == "Any" else f"{known.type} | None"
+    return f"{known.name}: {optional_member} = None"
 
 
 def view_text(view: ViewDraft) -> str:
@@ -334,12 +334,12 @@ def chunks(draft: Draft) -> Iterator[str]:
         yield table_text(table)
         for entity in table.entities:
             text = entity_text(table, entity)
-            yield text if entity.refusal is None else commented(text, entity.refusal)
+            yield text if entity.refusal is None else comment_out(text, entity.refusal)
     for view in draft.views:
         yield view_text(view)
     for pattern in draft.patterns:
         text = pattern_text(pattern)
-        yield text if pattern.refusal is None else commented(text, pattern.refusal)
+        yield text if pattern.refusal is None else comment_out(text, pattern.refusal)
     rows = list(rows_of(draft))
     if rows:
         yield "\n".join([ROWS_HEAD, *rows])
@@ -353,7 +353,7 @@ def rows_of(draft: Draft) -> Iterator[str]:
                 yield row_text(entity, item)
 
 
-def commented(text: str, reason: str) -> str:
+def comment_out(text: str, reason: str) -> str:
     lines = [f"# {line}".rstrip() for line in text.split("\n")]
     return "\n".join([*comment(f"Undecided: {reason}"), *lines])
 
@@ -363,7 +363,7 @@ def module_text(draft: Draft) -> str:
     body = list(chunks(draft))
     head = [docstring(draft.about or f"Imported from {draft.source}."), "", *head_comments(draft)]
     imports = [*imports_in(" ".join(types_in(draft))), "", "from bigtime import model as bt"]
-    return "\n".join(head + imports) + "\n" + "".join(spaced(body))
+    return "\n".join(head + imports) + "\n" + "".join(space_chunks(body))
 
 
 def types_in(draft: Draft) -> Iterator[str]:
@@ -409,7 +409,7 @@ def imports_in(types: str) -> Iterator[str]:
         yield f"{module} {', '.join(sorted(names))}"
 
 
-def spaced(body: Iterable[str]) -> Iterator[str]:
+def space_chunks(body: Iterable[str]) -> Iterator[str]:
     """Chunks with the blank lines that Python's style wants."""
     was_block = False
     for text in body:

@@ -60,7 +60,7 @@ def field_name(text: str, taken: Collection[str] = ()) -> str:
 
 def class_name(text: str, taken: Collection[str] = ()) -> str:
     """The name of a class: `OrderItem`."""
-    name = "".join(word[:1].upper() + word[1:] for word in map(lowered, words_of(text)))
+    name = "".join(word[:1].upper() + word[1:] for word in map(lower_word, words_of(text)))
     if not name.isidentifier():
         name = f"Item{name}" if f"Item{name}".isidentifier() else "Item"
     if keyword.iskeyword(name) or name in IMPORTED or hasattr(builtins, name):
@@ -68,7 +68,7 @@ def class_name(text: str, taken: Collection[str] = ()) -> str:
     return unique_name(name, taken)
 
 
-def lowered(word: str) -> str:
+def lower_word(word: str) -> str:
     return word.lower() if word.isupper() and len(word) > 1 else word
 
 

@@ -9,35 +9,27 @@ field has the field's type, whatever the schema says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from bigtime import model as bt
 from bigtime.advisor.imports import names
-from bigtime.advisor.imports.draft import (
-    MAIN_TABLE,
-    CannotImport,
-    Draft,
-    EntityDraft,
-    FieldDraft,
-    PatternDraft,
-    TableDraft,
-    ViewDraft,
-)
+from bigtime.advisor.imports.completion import complete_table
+from bigtime.advisor.imports.draft import CannotImport, Draft, EntityDraft, FieldDraft, TableDraft
+from bigtime.advisor.imports.schema_patterns import PatternReader
 from bigtime.advisor.imports.source import (
     Members,
     check_unique,
-    inside,
     keep_unknown,
     member,
     objects,
-    optional,
+    optional_member,
+    place_in,
     read_json,
     texts,
 )
-from bigtime.advisor.imports.templates import complete_table
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
 
 TYPES: Final = {
@@ -49,14 +41,6 @@ TYPES: Final = {
     "uuid": "UUID",
 }
 NATIVE: Final = {"int": "N", "Decimal": "N"}
-RANGES: Final = {
-    ">=": "bt.at_least",
-    "<=": "bt.at_most",
-    ">": "bt.more_than",
-    "<": "bt.less_than",
-    "between": "bt.between",
-    "begins_with": "bt.begins_with",
-}
 FIELD: Final = re.compile(r"\{([^{}]*)\}")
 
 SCHEMA: Final = ("tables", "cross_table_access_patterns")
@@ -133,7 +117,7 @@ class SchemaReader:
         if not entities:
             raise CannotImport(f"{place}.entities", "there is no entity", "declare one")
         types = self.key_types(table, entities, place)
-        sort = optional(config, "sort_key", str, f"{place}.table_config")
+        sort = optional_member(config, "sort_key", str, f"{place}.table_config")
         try:
             made = bt.Table(
                 config["table_name"],
@@ -154,7 +138,7 @@ class SchemaReader:
 
     def index_of(self, index: Members, where: str, types: Mapping[str, str]) -> bt.Index:
         keep_unknown(self.draft, index, INDEX, where)
-        sort = optional(index, "sort_key", str, where)
+        sort = optional_member(index, "sort_key", str, where)
         included = texts(index, "included_attributes", where)
         projection = index.get("projection") or "ALL"
         return bt.global_index(
@@ -178,7 +162,7 @@ class SchemaReader:
         for where, known in objects(members, "fields", place):
             stored = member(known, "name", str, where)
             kind = self.type_of(known, where)
-            required = optional(known, "required", bool, where) is not False
+            required = optional_member(known, "required", bool, where) is not False
             field_name = names.field_name(stored, entity.fields)
             entity.fields[field_name] = FieldDraft(field_name, stored, kind, required)
         self.classes[name] = entity
@@ -248,7 +232,7 @@ class SchemaReader:
         by_stored = {known.stored: known for known in entity.fields.values()}
         is_alone = FIELD.fullmatch(text) is not None
 
-        def named(found: re.Match[str]) -> str:
+        def replace_field(found: re.Match[str]) -> str:
             known = by_stored.get(found[1])
             if known is None:
                 raise CannotImport(
@@ -265,7 +249,7 @@ class SchemaReader:
                 return f"{{{known.name}:plain}}"
             return f"{{{known.name}}}"
 
-        return FIELD.sub(named, text)
+        return FIELD.sub(replace_field, text)
 
     # Patterns
 
@@ -285,9 +269,9 @@ def half_parts(members: Members, keys: Members, where: str) -> Iterator[tuple[st
     yield (
         member(keys, "partition_key", str, where),
         member(members, "pk_template", str, where),
-        inside(where, "pk_template"),
+        place_in(where, "pk_template"),
     )
-    sort, template = keys.get("sort_key"), optional(members, "sk_template", str, where)
+    sort, template = keys.get("sort_key"), optional_member(members, "sk_template", str, where)
     if sort and not template:
         raise CannotImport(where, f"the key {sort} has no template", "give it an sk_template")
     if template and not sort:
@@ -295,242 +279,4 @@ def half_parts(members: Members, keys: Members, where: str) -> Iterator[tuple[st
             where, f"sk_template is {template!r}, and there is no sort key", "leave it out"
         )
     if template:
-        yield member(keys, "sort_key", str, where), template, inside(where, "sk_template")
-
-
-class Undecided(Exception):
-    """Why a pattern could not be written."""
-
-
-@dataclass(slots=True)
-class PatternReader:
-    """One access pattern of an entity."""
-
-    schema: SchemaReader
-    entity_name: str
-    pattern: Members
-    place: str
-
-    @property
-    def entity(self) -> EntityDraft:
-        return self.schema.classes[self.entity_name]
-
-    def add(self) -> None:
-        draft = self.schema.draft
-        name = member(self.pattern, "name", str, self.place)
-        taken = {pattern.name for pattern in draft.patterns}
-        made = PatternDraft(
-            names.function_name(name, taken),
-            title_of(name),
-            self.pattern.get("index_name") or MAIN_TABLE,
-            str(self.pattern.get("description") or ""),
-            self.place,
-            (self.entity.name,),
-            [],
-            "",
-            self.entity.name,
-        )
-        if "pattern_id" in self.pattern:
-            made.title = f"{made.title} (#{self.pattern['pattern_id']})"
-        try:
-            self.fill(made)
-        except Undecided as error:
-            draft.tell(
-                self.place,
-                f"the pattern {name} is not written ({error})",
-                "write it by hand",
-            )
-            draft.kept.append((self.place, repr(dict(self.pattern))))
-            return
-        draft.patterns.append(made)
-
-    def fill(self, made: PatternDraft) -> None:
-        operation = member(self.pattern, "operation", str, self.place)
-        given = self.parameters()
-        write = {
-            "GetItem": self.fill_get,
-            "PutItem": self.fill_put,
-            "DeleteItem": self.fill_delete,
-            "UpdateItem": self.fill_update,
-            "Query": self.fill_query,
-            "Scan": self.fill_scan,
-        }.get(operation)
-        if write is None:
-            raise Undecided(f"{operation} is not written by the import")
-        write(made, given)
-
-    def parameters(self) -> dict[str, str]:
-        """The parameters with their types, by their names in the schema."""
-        return {
-            member(one, "name", str, where): self.schema.type_of(one, where)
-            for where, one in objects(self.pattern, "parameters", self.place)
-        }
-
-    def known(self, stored: str) -> FieldDraft | None:
-        fields = self.entity.fields.values()
-        return next((known for known in fields if known.stored == stored), None)
-
-    def parameter(self, made: PatternDraft, name: str, kind: str, known: FieldDraft | None) -> str:
-        """Declares a parameter; it has the type of the field that it is compared with."""
-        if known is not None and known.type != kind:
-            self.schema.draft.tell(
-                self.place,
-                f"the parameter {name} is {kind}, and the field {known.stored} {known.type}",
-                f"it takes {known.type}",
-            )
-            kind = known.type
-        python = names.field_name(name)
-        made.parameters.append((python, kind))
-        return python
-
-    def key_text(self, made: PatternDraft, given: Mapping[str, str]) -> str:
-        fields = key_fields(self.entity, bt.MAIN)
-        lacking = [name for name in fields if self.entity.fields[name].stored not in given]
-        if lacking:
-            raise Undecided(f"it has no parameter for {', '.join(lacking)} of the key")
-        arguments = []
-        for name in fields:
-            known = self.entity.fields[name]
-            value = self.parameter(made, known.stored, given[known.stored], known)
-            arguments.append(f"{name}={value}")
-        return f"{self.entity.name}.key({', '.join(arguments)})"
-
-    def fill_get(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        consistent = ", consistent=True" if self.pattern.get("consistent_read") else ""
-        made.body = f"bt.get({self.key_text(made, given)}{consistent})"
-        made.result = f"{self.entity.name} | None"
-
-    def fill_put(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        if list(given.values()) != [self.entity.name]:
-            raise Undecided(f"it does not take one {self.entity.name}")
-        name = self.parameter(made, next(iter(given)), self.entity.name, None)
-        made.body = f"bt.put({name})"
-
-    def fill_delete(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        made.body = f"bt.delete({self.key_text(made, given)})"
-        made.result = f"{self.entity.name} | None"
-
-    def fill_update(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        key = self.key_text(made, given)
-        changes = []
-        for name, kind in given.items():
-            known = self.known(name)
-            if known is None:
-                raise Undecided(f"the parameter {name} is no field")
-            if known.name not in key_fields(self.entity, bt.MAIN):
-                changes.append(f"{known.name}={self.parameter(made, name, kind, known)}")
-        if not changes:
-            raise Undecided("it has no parameter for what it changes")
-        made.body = f"bt.update({', '.join([key, *changes])})"
-
-    def fill_scan(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        if given:
-            raise Undecided("a scan takes no parameters")
-        made.body = f"bt.scan_all({self.entity.name})"
-        made.result = f"list[{self.entity.name}]"
-
-    # Queries
-
-    def fill_query(self, made: PatternDraft, given: Mapping[str, str]) -> None:
-        index = self.pattern.get("index_name") or bt.MAIN
-        if index not in self.entity.keys:
-            raise Undecided(f"{self.entity.name} is not in the index {index}")
-        partition = template_fields(self.entity.keys[index][0])
-        sort = template_fields(self.entity.keys[index][1])
-        rest = dict(given)
-        arguments = []
-        for name in partition:
-            known = self.entity.fields[name]
-            if known.stored not in rest:
-                raise Undecided(f"it has no parameter for {known.stored} of the partition key")
-            value = self.parameter(made, known.stored, rest.pop(known.stored), known)
-            arguments.append(f"{name}={value}")
-        arguments += self.sort_arguments(made, rest, sort)
-        if self.pattern.get("return_type") == "mixed_data" and index == bt.MAIN:
-            self.write_collection(made, arguments)
-        else:
-            self.write_query(made, index, arguments)
-
-    def sort_arguments(
-        self, made: PatternDraft, rest: Mapping[str, str], sort: Sequence[str]
-    ) -> Iterator[str]:
-        """Leading fields of the sort key that are given, and the comparison of the next."""
-        left, fields = dict(rest), list(sort)
-        while fields and (stored := self.entity.fields[fields[0]].stored) in left:
-            if self.pattern.get("range_condition") and len(left) <= self.operands():
-                break
-            known = self.entity.fields[fields.pop(0)]
-            yield f"{known.name}={self.parameter(made, stored, left.pop(stored), known)}"
-        condition = self.pattern.get("range_condition")
-        if not condition:
-            if left:
-                raise Undecided(f"nothing says what {', '.join(left)} is compared with")
-            return
-        if condition not in RANGES or not fields or len(left) != self.operands():
-            raise Undecided(f"its range condition {condition!r} does not fit its parameters")
-        known = self.entity.fields[fields[0]]
-        values = [self.parameter(made, name, kind, known) for name, kind in left.items()]
-        yield f"{known.name}={RANGES[condition]}({', '.join(values)})"
-
-    def operands(self) -> int:
-        return 2 if self.pattern.get("range_condition") == "between" else 1
-
-    def write_query(self, made: PatternDraft, index: str, arguments: Sequence[str]) -> None:
-        view = self.view_of(index)
-        if view is None:
-            within = f'{self.entity.name}.within("{index}", {", ".join(arguments)})'
-            made.result = f"list[{self.entity.name}]"
-        else:
-            within = f"{view.name}.within({', '.join(arguments)})"
-            made.result = f"list[{view.name}]"
-            made.uses = (*made.uses, view.name)
-        consistent = ", consistent=True" if self.pattern.get("consistent_read") else ""
-        made.body = f"bt.all_of({within}{consistent})"
-
-    def write_collection(self, made: PatternDraft, arguments: Sequence[str]) -> None:
-        """All entities of the table that share the partition."""
-        table = self.schema.table_of[self.entity_name]
-        mine = self.entity.keys[bt.MAIN][0]
-        together = [one.name for one in table.entities if one.keys[bt.MAIN][0] == mine]
-        within = f'bt.partition({self.entity.name}, "main", {", ".join(arguments)})'
-        made.body = f"bt.collection({', '.join(together)}, within={within})"
-        made.result = f"bt.Page[{' | '.join(together)}]"
-        made.uses = tuple(together)
-
-    def view_of(self, index: str) -> ViewDraft | None:
-        """The view of what an index projects, if that is less than the entity has."""
-        table = self.schema.table_of[self.entity_name].table
-        declared = table.index(index)
-        if declared.projection == "ALL":
-            return None
-        keys = {attribute.name for attribute in (*table.main.attributes, *declared.attributes)}
-        held = {*keys, *declared.include}
-        in_keys = {*key_fields(self.entity, bt.MAIN), *key_fields(self.entity, index)}
-        fields = [
-            replace(known, is_required=known.is_required or known.name in in_keys)
-            for known in self.entity.fields.values()
-            if known.stored in held or known.name in in_keys
-        ]
-        if len(fields) == len(self.entity.fields):
-            return None
-        views = self.schema.draft.views
-        for view in views:
-            if (view.of, view.index) == (self.entity.name, index):
-                return view
-        name = names.class_name(f"{self.entity.name} in {index}", self.schema.taken)
-        self.schema.taken.add(name)
-        views.append(ViewDraft(name, self.entity.name, index, fields))
-        return views[-1]
-
-
-def title_of(name: str) -> str:
-    return " ".join(word.capitalize() for word in names.words_of(name)) or name
-
-
-def template_fields(templates: Sequence[str]) -> list[str]:
-    return [name for text in templates for name in re.findall(r"\{(\w+)", text)]
-
-
-def key_fields(entity: EntityDraft, index: str) -> list[str]:
-    partition, sort = entity.keys[index]
-    return list(dict.fromkeys(template_fields((*partition, *sort))))
+        yield member(keys, "sort_key", str, where), template, place_in(where, "sk_template")

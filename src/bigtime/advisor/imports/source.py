@@ -51,26 +51,26 @@ def parse_json(content: bytes | str, place: str) -> Members:
 
 def member(members: Members, name: str, kind: type, place: str) -> Any:
     """A member that must be there."""
-    found = optional(members, name, kind, place)
+    found = optional_member(members, name, kind, place)
     if found is None:
         remedy = f"give it {a_kind(kind)} {name!r}"
         raise CannotImport(place, f"{name} is missing", remedy)
     return found
 
 
-def optional(members: Members, name: str, kind: type, place: str) -> Any:
+def optional_member(members: Members, name: str, kind: type, place: str) -> Any:
     """A member, or None; what has another type is a fault."""
     found = members.get(name)
     if found is None or isinstance(found, kind):
         return found
     raise CannotImport(
-        inside(place, name),
+        place_in(place, name),
         f"it is {a_kind(type(found))}, and should be {a_kind(kind)}",
         "correct it",
     )
 
 
-def inside(place: str, name: str) -> str:
+def place_in(place: str, name: str) -> str:
     """The place of a member: `cart.json: DataModel`, then `cart.json: DataModel[0].TableName`."""
     return f"{place}.{name}" if ": " in place else f"{place}: {name}"
 
@@ -82,8 +82,8 @@ def a_kind(kind: type) -> str:
 
 def objects(members: Members, name: str, place: str) -> Iterator[tuple[str, Members]]:
     """The objects in a list, each with its place; none if there is no such list."""
-    for number, found in enumerate(optional(members, name, list, place) or ()):
-        where = f"{inside(place, name)}[{number}]"
+    for number, found in enumerate(optional_member(members, name, list, place) or ()):
+        where = f"{place_in(place, name)}[{number}]"
         if not isinstance(found, Mapping):
             raise CannotImport(where, f"it is {a_kind(type(found))}", "give an object")
         yield where, found
@@ -91,10 +91,10 @@ def objects(members: Members, name: str, place: str) -> Iterator[tuple[str, Memb
 
 def texts(members: Members, name: str, place: str) -> tuple[str, ...]:
     """The texts in a list; none if there is no such list."""
-    found = optional(members, name, list, place) or []
+    found = optional_member(members, name, list, place) or []
     for number, text in enumerate(found):
         if not isinstance(text, str):
-            where = f"{inside(place, name)}[{number}]"
+            where = f"{place_in(place, name)}[{number}]"
             raise CannotImport(where, f"it is {a_kind(type(text))}", "give a text")
     return tuple(found)
 
@@ -103,9 +103,9 @@ def keep_unknown(draft: Draft, members: Members, known: Iterable[str], place: st
     """Keeps members that mean nothing here, as they are, and says so."""
     for name in (name for name in members if name not in set(known)):
         text = json.dumps(members[name], ensure_ascii=False)
-        draft.kept.append((inside(place, name), text))
+        draft.kept.append((place_in(place, name), text))
         draft.tell(
-            inside(place, name),
+            place_in(place, name),
             "this member is not understood",
             "it is kept as a comment; declare what it says by hand",
         )

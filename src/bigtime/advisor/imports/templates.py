@@ -22,15 +22,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from bigtime import model as bt
-from bigtime.advisor.imports.draft import Draft, EntityDraft, FieldDraft, TableDraft
+from bigtime.advisor.imports.draft import Draft, EntityDraft, FieldDraft
 from bigtime.advisor.imports.kinds import LABEL, WORD, Kind, is_role_name, prefix_of
-from bigtime.advisor.imports.names import field_name, naming_of, words_of
+from bigtime.advisor.imports.names import field_name, words_of
 from bigtime.wire import AttributeValue, Item
 
 ENOUGH: Final = 20
@@ -96,10 +96,13 @@ class Inference:
     def values(self, attribute: str) -> list[AttributeValue]:
         return [value for value in self.column(attribute) if value is not None]
 
+    def is_sure(self, column: Sequence[object]) -> bool:
+        """Whether what these rows have in common, all items have."""
+        return self.kind.is_complete or len(column) >= ENOUGH
+
     def has_always(self, attribute: str) -> bool:
         column = self.column(attribute)
-        is_sure = self.kind.is_complete or len(column) >= ENOUGH
-        return bool(column) and is_sure and None not in column
+        return bool(column) and self.is_sure(column) and None not in column
 
     # Fields
 
@@ -116,8 +119,8 @@ class Inference:
                 return name
         values = self.values(attribute)
         kind = type_of(values) if values else SCALARS.get(type, "Any")
-        if kind == "Decimal":
-            kind = number_type(values) if values else "Decimal"
+        if kind == "Decimal" and values and self.is_sure(values):
+            kind = number_type(values)
         return self.add_field(attribute, kind, required=required)
 
     def plain_fields(self) -> None:
@@ -157,9 +160,9 @@ class Inference:
 
     def sparse_templates(self, index: bt.Index) -> None:
         """The templates of an index that holds some rows, if a field says which."""
-        names = [one.name for one in index.attributes if one.name not in self.templates]
+        names = [each.name for each in index.attributes if each.name not in self.templates]
         held = [item for item in self.items if all(name in item for name in names)]
-        if not names or not held or any(one.type != "S" for one in index.attributes):
+        if not names or not held or any(each.type != "S" for each in index.attributes):
             return
         there = {id(item) for item in held}
         others = [item for item in self.items if id(item) not in there]
@@ -170,7 +173,7 @@ class Inference:
             return
         before, known = self.items, dict(self.entity.fields)
         self.items = held
-        made = {one.name: self.template(one, required=True) for one in index.attributes}
+        made = {each.name: self.template(each, required=True) for each in index.attributes}
         self.items = before
         if self.entity.fields.keys() != known.keys():  # it has parts that no attribute stores
             self.entity.fields = known
@@ -184,10 +187,16 @@ class Inference:
             if known.type not in ("bool", "str") or not self.has_always(known.stored):
                 continue
             tag = "BOOL" if known.type == "bool" else "S"
-            inside = {item[known.stored][tag] for item in held}
-            outside = {item[known.stored][tag] for item in others}
-            if len(inside | outside) <= MOST_CHOICES and outside and not inside & outside:
-                return {name: inside.pop() if len(inside) == 1 else tuple(sorted(inside))}
+            held_values = {item[known.stored][tag] for item in held}
+            other_values = {item[known.stored][tag] for item in others}
+            if (
+                len(held_values | other_values) <= MOST_CHOICES
+                and other_values
+                and not held_values & other_values
+            ):
+                return {
+                    name: held_values.pop() if len(held_values) == 1 else tuple(sorted(held_values))
+                }
         return None
 
     def map_indexes(self) -> None:
@@ -235,12 +244,12 @@ class Inference:
     def given_template(self, text: str) -> str:
         """A template that the source has; its fields are attributes, or in the key alone."""
 
-        def named(found: re.Match[str]) -> str:
+        def replace_field(found: re.Match[str]) -> str:
             name, format = self.field_called(found[1]), found[2] or ""
             self.retype(name, format.removeprefix(":"))
             return f"{{{name}{format}}}"
 
-        return FIELD.sub(named, text)
+        return FIELD.sub(replace_field, text)
 
     def field_called(self, text: str) -> str:
         """The field of that name, or of the attribute of that name; it is made if it is missing."""
@@ -276,7 +285,7 @@ class Inference:
     def limit_fields(self) -> None:
         """Gives fields the values that they are limited to, and indexes those that they hold."""
         for attribute, texts in self.kind.choices.items():
-            self.entity.fields[self.field_called(attribute)].type = f"Literal[{quoted(texts)}]"
+            self.entity.fields[self.field_called(attribute)].type = f"Literal[{quote_all(texts)}]"
         for index, only in self.kind.only.items():
             if index in self.entity.keys:
                 self.entity.only[index] = {
@@ -294,7 +303,7 @@ class Inference:
         columns = columns or [()] * len(wishes)
         if not self.are_closed(attribute, columns[:-1]):
             return self.whole_field(attribute)
-        columns = [*map(unescaped, columns[:-1]), columns[-1]]
+        columns = [*map(unescape, columns[:-1]), columns[-1]]
         pieces = [
             wish if is_label(wish, column) else f"{{{self.named_part(attribute, wish, column)}}}"
             for wish, column in zip(wishes, columns, strict=True)
@@ -304,13 +313,13 @@ class Inference:
     def are_closed(self, attribute: str, columns: Iterable[Sequence[str]]) -> bool:
         """Whether texts that something follows are written as the kit would write them."""
         sorts = (
-            one.name for index in (self.table.main, *self.table.indexes) for one in index.range
+            each.name for index in (self.table.main, *self.table.indexes) for each in index.range
         )
         escaped = ESCAPED["sort" if attribute in sorts else "partition"]
         return all(
             escaped.sub(lambda found: f"${ord(found[0]):02X}", plain) == text
             for column in columns
-            for text, plain in zip(column, unescaped(column), strict=True)
+            for text, plain in zip(column, unescape(column), strict=True)
         )
 
     def named_part(self, attribute: str, wish: str, column: Sequence[str]) -> str:
@@ -348,7 +357,7 @@ class Inference:
         rest = [tuple(column) for column in columns[len(labels) :]]
         if len(counts) > 1 or not self.are_closed(attribute, rest[:-1]):
             rest = [tuple("#".join(parts) for parts in zip(*rest, strict=True))] if rest else []
-        rest = [*map(unescaped, rest[:-1]), *rest[-1:]]
+        rest = [*map(unescape, rest[:-1]), *rest[-1:]]
         if not labels and len(rest) <= 1:
             return self.whole_field(attribute, alias)
         wishes = [word for word in alias.split("#") if word and not LABEL.fullmatch(word)]
@@ -422,11 +431,11 @@ class Inference:
         return known
 
 
-def unescaped(column: Sequence[str]) -> tuple[str, ...]:
+def unescape(column: Sequence[str]) -> tuple[str, ...]:
     return tuple(ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) for text in column)
 
 
-def quoted(texts: Iterable[str]) -> str:
+def quote_all(texts: Iterable[str]) -> str:
     return ", ".join(json.dumps(text) for text in texts)
 
 
@@ -464,7 +473,7 @@ def equal_format(
     there = [value or {} for value in values]
     if known.type == "str" and [value.get("S") for value in there] == list(column):
         return ""
-    if known.type not in ("int", "Decimal") or not all(is_whole(one.get("N")) for one in there):
+    if known.type not in ("int", "Decimal") or not all(is_whole(each.get("N")) for each in there):
         return None
     numbers = [int(Decimal(value["N"])) for value in there]
     if [str(number) for number in numbers] == list(column):
@@ -476,16 +485,6 @@ def equal_format(
     return None
 
 
-# Tables
-
-
-def add_entities(draft: Draft, table: TableDraft, kinds: Iterable[Kind]) -> None:
-    """Makes an entity of each kind, and sees to what the table as a whole needs."""
-    for kind in kinds:
-        table.entities.append(infer_entity(draft, table.table, kind))
-    complete_table(draft, table)
-
-
 def infer_entity(draft: Draft, table: bt.Table, kind: Kind) -> EntityDraft:
     entity = EntityDraft(kind.name, kind.about, kind.place, type_value=kind.type_value)
     work = Inference(draft, table, kind, entity, items=[item for _, item in kind.rows])
@@ -494,103 +493,4 @@ def infer_entity(draft: Draft, table: bt.Table, kind: Kind) -> EntityDraft:
     work.map_indexes()
     work.limit_fields()
     entity.rows = kind.rows
-    return entity
-
-
-def complete_table(draft: Draft, table: TableDraft) -> None:
-    """Every index has an entity, and so has the attribute that items expire by."""
-    if not table.accepted_entities:
-        return
-    map_every_index(draft, table)
-    store_expiry(draft, table)
-    name_stored(table)
-
-
-def map_every_index(draft: Draft, table: TableDraft) -> None:
-    mapped = {name for entity in table.accepted_entities for name in entity.keys}
-    for index in table.table.indexes:
-        if index.name in mapped:
-            continue
-        entity = table.accepted_entities[0]
-        draft.tell(
-            f"{table.place}, index {index.name}",
-            "no item says what its keys look like",
-            f"{entity.name} has optional fields for it; give them templates",
-        )
-        adopt_index(table.table, entity, index)
-
-
-def adopt_index(table: bt.Table, entity: EntityDraft, index: bt.Index) -> None:
-    """Puts an entity into an index by fields that are the key attributes, and may be missing."""
-    known = dict(key_templates(table, entity))
-    for attribute in index.attributes:
-        if attribute.name not in known:
-            stored = {field.stored: name for name, field in entity.fields.items()}
-            name = stored.get(attribute.name) or field_name(attribute.name, entity.fields)
-            kind = SCALARS[attribute.type]
-            entity.fields.setdefault(name, FieldDraft(name, attribute.name, kind, False))
-            known[attribute.name] = f"{{{name}}}"
-    halves = [tuple(known[one.name] for one in half) for half in (index.hash, index.range)]
-    entity.keys[index.name] = (halves[0], halves[1])
-
-
-def key_templates(table: bt.Table, entity: EntityDraft) -> Iterator[tuple[str, str]]:
-    for name, halves in entity.keys.items():
-        index = table.index(name)
-        for attributes, texts in zip((index.hash, index.range), halves, strict=True):
-            for attribute, text in zip(attributes, texts, strict=True):
-                yield attribute.name, text
-
-
-def store_expiry(draft: Draft, table: TableDraft) -> None:
-    expiry = table.table.ttl
-    stored = {
-        known.stored for entity in table.accepted_entities for known in entity.fields.values()
-    }
-    if expiry is None or expiry in stored:
-        return
-    entity = table.accepted_entities[0]
-    name = field_name(expiry, entity.fields)
-    entity.fields[name] = FieldDraft(name, expiry, "int", is_required=False)
-    draft.tell(
-        f"{table.place}, time to live",
-        f"no item has {expiry}, by which items expire",
-        f"{entity.name} has it as an optional field; move it to what expires",
-    )
-
-
-def name_stored(table: TableDraft) -> None:
-    """Chooses the table's naming, and says where fields of keys would be stored."""
-    fields = [known for entity in table.entities for known in entity.fields.values()]
-    naming_of(table.table, [(known.name, known.stored) for known in fields if known.stored])
-    for entity in table.entities:
-        taken = reserved_names(table.table, entity)
-        for known in entity.fields.values():
-            if not known.stored:
-                stored = table.table.naming(known.name)
-                while stored in taken:
-                    stored += "_"
-                known.stored = stored
-                taken.add(stored)
-
-
-def reserved_names(table: bt.Table, entity: EntityDraft) -> set[str]:
-    keys = (attribute.name for attribute in bt.key_attributes(table))
-    stored = (known.stored for known in entity.fields.values() if known.stored)
-    return {*keys, *stored, *filter(None, [table.type_attribute])}
-
-
-def plain_entity(table: TableDraft, name: str) -> EntityDraft:
-    """An entity of every item of a table: its key attributes are its fields."""
-    entity = EntityDraft(name, "Any item of the table.", table.place)
-    for attribute in table.table.main.attributes:
-        field = field_name(attribute.name, entity.fields)
-        kind = SCALARS[attribute.type]
-        entity.fields[field] = FieldDraft(field, attribute.name, kind)
-    by_attribute: Mapping[str, str] = {one.stored: one.name for one in entity.fields.values()}
-    main = table.table.main
-    halves = [
-        tuple(f"{{{by_attribute[one.name]}}}" for one in half) for half in (main.hash, main.range)
-    ]
-    entity.keys[main.name] = (halves[0], halves[1])
     return entity

@@ -18,6 +18,7 @@ from itertools import count
 from types import ModuleType
 
 from bigtime import model as bt
+from bigtime.advisor.imports.completion import complete_table, plain_entity
 from bigtime.advisor.imports.draft import (
     CannotImport,
     Draft,
@@ -37,7 +38,6 @@ from bigtime.advisor.imports.module_text import (
     view_text,
 )
 from bigtime.advisor.imports.names import class_name
-from bigtime.advisor.imports.templates import complete_table, plain_entity
 from bigtime.advisor.system_check import check_system
 
 NUMBERS = count(1)

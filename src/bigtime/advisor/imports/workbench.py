@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bigtime import model as bt
+from bigtime.advisor.imports.completion import add_entities
 from bigtime.advisor.imports.draft import CannotImport, Draft, TableDraft
 from bigtime.advisor.imports.kinds import Kind, is_role_name, kinds_in
 from bigtime.advisor.imports.names import class_name, constant_name, system_name
@@ -24,11 +25,10 @@ from bigtime.advisor.imports.source import (
     keep_unknown,
     member,
     objects,
-    optional,
+    optional_member,
     read_json,
     texts,
 )
-from bigtime.advisor.imports.templates import add_entities
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
 from bigtime.wire import DynamoDBError, Item, check_item
 
@@ -62,10 +62,10 @@ def import_workbench(path: Path) -> ImportedModule:
 
 
 def draft_of_model(model: Members, source: str) -> Draft:
-    name = optional(model, "ModelName", str, source) or Path(source).stem
-    metadata = optional(model, "ModelMetadata", dict, source) or {}
+    name = optional_member(model, "ModelName", str, source) or Path(source).stem
+    metadata = optional_member(model, "ModelMetadata", dict, source) or {}
     draft = Draft(system_name(name), source)
-    description = optional(metadata, "Description", str, f"{source}: ModelMetadata") or ""
+    description = optional_member(metadata, "Description", str, f"{source}: ModelMetadata") or ""
     draft.about = f"{name}, imported from a model of NoSQL Workbench."
     keep_unknown(draft, model, MODEL, source)
     keep_unknown(draft, metadata, METADATA, f"{source}: ModelMetadata")
@@ -123,7 +123,7 @@ def key_of(members: Members, place: str) -> list[bt.Attribute]:
     keys = member(members, "KeyAttributes", dict, place)
     where = f"{place}.KeyAttributes"
     partition = member(keys, "PartitionKey", dict, where)
-    sort = optional(keys, "SortKey", dict, where)
+    sort = optional_member(keys, "SortKey", dict, where)
     found = [attribute_of(partition, f"{where}.PartitionKey")]
     if sort:
         found.append(attribute_of(sort, f"{where}.SortKey"))
@@ -132,7 +132,7 @@ def key_of(members: Members, place: str) -> list[bt.Attribute]:
 
 def attribute_of(key: Members, place: str) -> bt.Attribute:
     name = member(key, "AttributeName", str, place)
-    kind = optional(key, "AttributeType", str, place) or "S"
+    kind = optional_member(key, "AttributeType", str, place) or "S"
     made = {"S": bt.Attribute, "N": bt.number, "B": bt.binary}.get(kind)
     if made is None:
         raise CannotImport(
@@ -148,7 +148,7 @@ def indexes_of(
         keep_unknown(draft, index, INDEX, where)
         name = member(index, "IndexName", str, where)
         keys = key_of(index, where)
-        projection = optional(index, "Projection", dict, where) or {}
+        projection = optional_member(index, "Projection", dict, where) or {}
         included = texts(projection, "NonKeyAttributes", f"{where}.Projection")
         is_included = projection.get("ProjectionType") == "INCLUDE"
         keys_only = projection.get("ProjectionType") == "KEYS_ONLY"
@@ -166,7 +166,7 @@ def indexes_of(
 
 def throughput_of(draft: Draft, table: Members, place: str) -> bt.Throughput | None:
     """What a table is paid for, if its model says so; what scales by itself is told."""
-    settings = optional(table, "ProvisionedCapacitySettings", dict, place)
+    settings = optional_member(table, "ProvisionedCapacitySettings", dict, place)
     if table.get("BillingMode") != "PROVISIONED" or not settings:
         return None
     paid = settings.get("ProvisionedThroughput") or {}
@@ -247,7 +247,7 @@ def facets_of(
         named = member(facet, "FacetName", str, where)
         name = class_name(named, taken)
         taken.add(name)
-        aliases = optional(facet, "KeyAttributeAlias", dict, where) or {}
+        aliases = optional_member(facet, "KeyAttributeAlias", dict, where) or {}
         pairs = zip(made.table.key_names, ("PartitionKeyAlias", "SortKeyAlias"), strict=False)
         attributes = texts(facet, "NonKeyAttributes", where)
         yield Kind(
@@ -258,7 +258,7 @@ def facets_of(
             aliases={
                 key: alias
                 for key, role in pairs
-                if (alias := optional(aliases, role, str, f"{where}.KeyAttributeAlias"))
+                if (alias := optional_member(aliases, role, str, f"{where}.KeyAttributeAlias"))
             },
             listed={attribute: listed.get(attribute, "S") for attribute in attributes},
         )
@@ -332,7 +332,9 @@ def read_description(table: bt.Table, kind: Kind, description: str) -> None:
     for line in map(str.strip, description.splitlines()):
         limited = VALUES.fullmatch(line)
         if limited and (limited["entity"], limited["table"]) == (kind.name, table.name):
-            kind.choices[limited["attribute"]] = [str(one) for one in json_of(limited["texts"], [])]
+            kind.choices[limited["attribute"]] = [
+                str(each) for each in json_of(limited["texts"], [])
+            ]
         found = KEYS.fullmatch(line)
         if found is None or (found["entity"], found["table"]) != (kind.name, table.name):
             continue
@@ -345,7 +347,7 @@ def read_description(table: bt.Table, kind: Kind, description: str) -> None:
             kind.aliases[f"{prefix}{attribute.name}"] = template
         if found["only"]:
             only = json_of(found["only"], {})
-            kind.only[index.name] = {name: frozen(value) for name, value in only.items()}
+            kind.only[index.name] = {name: when_value(value) for name, value in only.items()}
 
 
 def json_of(text: str, default: Any) -> Any:
@@ -357,7 +359,7 @@ def json_of(text: str, default: Any) -> Any:
     return found if isinstance(found, type(default)) else default
 
 
-def frozen(value: object) -> object:
+def when_value(value: object) -> object:
     """A value, or several as a tuple, as `when` takes them."""
     if not isinstance(value, list):
         return value
