@@ -99,6 +99,19 @@ def test_the_verbs_in_the_guide_to_the_systems_work(tmp_path: Path) -> None:
         assert done.exit_code == 0 and done.stdout, done.stderr
 
 
+def test_the_guide_to_existing_tables_works(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "existing-tables.md").read_text()
+    shown, program = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    (tmp_path / "library.json").write_bytes((DIRECTORY / "library.json").read_bytes())
+    verbs = re.findall(r"^\$ bigtime (.*)", guide, re.MULTILINE)
+    assert len(verbs) == 9
+    for verb in verbs:
+        run_python("-c", "from bigtime.cli.app import main; main()", *verb.split(), cwd=tmp_path)
+    assert shown in (tmp_path / "library.py").read_text()
+    (tmp_path / "program.py").write_text(program)
+    assert "book_id='emma'" in run_python("program.py", cwd=tmp_path)
+
+
 def test_the_guides_show_the_examples_the_figures_and_the_modules_as_they_are() -> None:
     run_python("docs/generate.py", "--check", cwd=ROOT)
 

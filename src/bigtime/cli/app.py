@@ -20,6 +20,7 @@ from bigtime.cli.drill import drill
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.iam import iam
+from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import infra, schema
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.remind import remind
@@ -92,6 +93,8 @@ app.command()(cost)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
+app.add_typer(import_)
+app.add_typer(export)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)

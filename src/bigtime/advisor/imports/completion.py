@@ -1,0 +1,121 @@
+"""What a table needs as a whole, once its kinds of items are entities.
+
+Every index has an entity, the attribute that items expire by is stored by one, the table has the
+naming that most of its fields follow, and fields that are in keys alone get names of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from bigtime import model as bt
+from bigtime.advisor.imports.draft import Draft, EntityDraft, FieldDraft, TableDraft
+from bigtime.advisor.imports.kinds import Kind
+from bigtime.advisor.imports.names import field_name, naming_of
+from bigtime.advisor.imports.templates import SCALARS, infer_entity
+
+
+def add_entities(draft: Draft, table: TableDraft, kinds: Iterable[Kind]) -> None:
+    """Makes an entity of each kind, and sees to what the table as a whole needs."""
+    for kind in kinds:
+        table.entities.append(infer_entity(draft, table.table, kind))
+    complete_table(draft, table)
+
+
+def complete_table(draft: Draft, table: TableDraft) -> None:
+    """Every index has an entity, and so has the attribute that items expire by."""
+    if not table.accepted_entities:
+        return
+    map_every_index(draft, table)
+    store_expiry(draft, table)
+    name_stored(table)
+
+
+def map_every_index(draft: Draft, table: TableDraft) -> None:
+    mapped = {name for entity in table.accepted_entities for name in entity.keys}
+    for index in table.table.indexes:
+        if index.name in mapped:
+            continue
+        entity = table.accepted_entities[0]
+        draft.tell(
+            f"{table.place}, index {index.name}",
+            "no item says what its keys look like",
+            f"{entity.name} has optional fields for it; give them templates",
+        )
+        adopt_index(table.table, entity, index)
+
+
+def adopt_index(table: bt.Table, entity: EntityDraft, index: bt.Index) -> None:
+    """Puts an entity into an index by fields that are the key attributes, and may be missing."""
+    known = dict(key_templates(table, entity))
+    for attribute in index.attributes:
+        if attribute.name not in known:
+            stored = {field.stored: name for name, field in entity.fields.items()}
+            name = stored.get(attribute.name) or field_name(attribute.name, entity.fields)
+            kind = SCALARS[attribute.type]
+            entity.fields.setdefault(name, FieldDraft(name, attribute.name, kind, False))
+            known[attribute.name] = f"{{{name}}}"
+    halves = [tuple(known[each.name] for each in half) for half in (index.hash, index.range)]
+    entity.keys[index.name] = (halves[0], halves[1])
+
+
+def key_templates(table: bt.Table, entity: EntityDraft) -> Iterator[tuple[str, str]]:
+    for name, halves in entity.keys.items():
+        index = table.index(name)
+        for attributes, texts in zip((index.hash, index.range), halves, strict=True):
+            for attribute, text in zip(attributes, texts, strict=True):
+                yield attribute.name, text
+
+
+def store_expiry(draft: Draft, table: TableDraft) -> None:
+    expiry = table.table.ttl
+    stored = {
+        known.stored for entity in table.accepted_entities for known in entity.fields.values()
+    }
+    if expiry is None or expiry in stored:
+        return
+    entity = table.accepted_entities[0]
+    name = field_name(expiry, entity.fields)
+    entity.fields[name] = FieldDraft(name, expiry, "int", is_required=False)
+    draft.tell(
+        f"{table.place}, time to live",
+        f"no item has {expiry}, by which items expire",
+        f"{entity.name} has it as an optional field; move it to what expires",
+    )
+
+
+def name_stored(table: TableDraft) -> None:
+    """Chooses the table's naming, and says where fields of keys would be stored."""
+    fields = [known for entity in table.entities for known in entity.fields.values()]
+    naming_of(table.table, [(known.name, known.stored) for known in fields if known.stored])
+    for entity in table.entities:
+        taken = reserved_names(table.table, entity)
+        for known in entity.fields.values():
+            if not known.stored:
+                stored = table.table.naming(known.name)
+                while stored in taken:
+                    stored += "_"
+                known.stored = stored
+                taken.add(stored)
+
+
+def reserved_names(table: bt.Table, entity: EntityDraft) -> set[str]:
+    keys = (attribute.name for attribute in bt.key_attributes(table))
+    stored = (known.stored for known in entity.fields.values() if known.stored)
+    return {*keys, *stored, *filter(None, [table.type_attribute])}
+
+
+def plain_entity(table: TableDraft, name: str) -> EntityDraft:
+    """An entity of every item of a table: its key attributes are its fields."""
+    entity = EntityDraft(name, "Any item of the table.", table.place)
+    for attribute in table.table.main.attributes:
+        field = field_name(attribute.name, entity.fields)
+        kind = SCALARS[attribute.type]
+        entity.fields[field] = FieldDraft(field, attribute.name, kind)
+    by_attribute: Mapping[str, str] = {each.stored: each.name for each in entity.fields.values()}
+    main = table.table.main
+    halves = [
+        tuple(f"{{{by_attribute[each.name]}}}" for each in half) for half in (main.hash, main.range)
+    ]
+    entity.keys[main.name] = (halves[0], halves[1])
+    return entity

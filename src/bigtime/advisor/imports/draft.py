@@ -1,0 +1,121 @@
+"""A design that is being imported: what is known of its tables, entities and patterns so far.
+
+Every importer makes a `Draft`; `module_text` writes it as Python, and `trial` finds out whether the
+kit accepts it. Field types and bodies of patterns are Python source, as they will be written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bigtime import model as bt
+from bigtime.wire import Item
+
+MAIN_TABLE = "Main table"
+
+
+class CannotImport(ValueError):
+    """Nothing can be made of the source: where in it the fault is, and what to do."""
+
+    def __init__(self, place: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{place}: {problem}; {remedy}")
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What could not be decided, or was changed: where, what, and what a person can do."""
+
+    place: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}; {self.remedy}"
+
+
+@dataclass(slots=True)
+class FieldDraft:
+    """A field of an entity: the attribute that stores it, and its type as source."""
+
+    name: str
+    stored: str
+    type: str
+    is_required: bool = True
+
+
+@dataclass(slots=True)
+class EntityDraft:
+    """`keys` are the templates by index, partition half and sort half. `rows` are sample items."""
+
+    name: str
+    about: str
+    place: str
+    fields: dict[str, FieldDraft] = field(default_factory=dict)
+    keys: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    only: dict[str, dict[str, object]] = field(default_factory=dict)
+    """By index: the values of fields while which the index holds the entity."""
+    type_value: str | None = None
+    rows: list[tuple[str, Item]] = field(default_factory=list)
+    """Each with its place in the source."""
+    refusal: str | None = None
+    """Why the kit refuses it; it is then written as a comment."""
+
+
+@dataclass(slots=True)
+class TableDraft:
+    table: bt.Table
+    place: str
+    constant: str = ""
+    entities: list[EntityDraft] = field(default_factory=list)
+
+    @property
+    def accepted_entities(self) -> list[EntityDraft]:
+        return [entity for entity in self.entities if entity.refusal is None]
+
+
+@dataclass(slots=True)
+class ViewDraft:
+    """What an index projects of an entity."""
+
+    name: str
+    of: str
+    index: str
+    fields: list[FieldDraft]
+
+
+@dataclass(slots=True)
+class PatternDraft:
+    """An access pattern: `body` is its last expression, which returns a `result`."""
+
+    name: str
+    title: str
+    index: str
+    about: str
+    place: str
+    uses: tuple[str, ...]
+    """The entities and views without which it cannot be."""
+    parameters: list[tuple[str, str]]
+    body: str
+    result: str
+    accepted: dict[str, str] = field(default_factory=dict)
+    refusal: str | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A whole design. `source` is what it is imported from, as people call it."""
+
+    name: str
+    source: str
+    about: str = ""
+    tables: list[TableDraft] = field(default_factory=list)
+    views: list[ViewDraft] = field(default_factory=list)
+    patterns: list[PatternDraft] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+    """Members of the source that have no place in a design: where, and their JSON."""
+    accepted: dict[str, str] = field(default_factory=dict)
+
+    def tell(self, place: str, problem: str, remedy: str) -> None:
+        self.notes.append(Note(place, problem, remedy))
