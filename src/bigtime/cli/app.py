@@ -14,6 +14,7 @@ from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
+from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.iam import iam
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
@@ -76,6 +77,10 @@ app.command(context_settings=TYPED)(run)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
+app.command()(verify)
+app.command()(repair)
+app.command()(backfill)
+app.command()(move)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
