@@ -16,6 +16,7 @@ from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.iam import iam
+from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
 
@@ -81,6 +82,7 @@ app.command()(verify)
 app.command()(repair)
 app.command()(backfill)
 app.command()(move)
+app.command()(migrate)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)

@@ -163,13 +163,17 @@ def summary(job: Evolution) -> str:
 
 def default_state(setting: str | None, *names: str) -> Path:
     """A file in this folder, another one for each store and job."""
+    digest = hashlib.sha256("\0".join((place_of(setting), *names)).encode()).hexdigest()[:8]
+    plain = (re.sub(r"\W+", "-", name) for name in names[:2] if name)
+    return Path(f"bigtime-{'-'.join(plain)}-{digest}.state.json")
+
+
+def place_of(setting: str | None) -> str:
+    """A setting that is the same for the same store, from wherever it is typed."""
     from bigtime.store import describe_choice, read_setting
 
     kind, place = read_setting(describe_choice(setting))
-    place = str(Path(place).absolute()) if kind == "file" else place
-    digest = hashlib.sha256("\0".join((kind, place, *names)).encode()).hexdigest()[:8]
-    plain = (re.sub(r"\W+", "-", name) for name in names if name)
-    return Path(f"bigtime-{'-'.join(plain)}-{digest}.state.json")
+    return f"{kind}:{Path(place).resolve() if kind == 'file' else place}"
 
 
 @contextmanager

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
-        list_buckets, load_many, merge, newest_first, oldest_first, put_many, reads_bucket_list,
-    recovery_days, setup, shards, write_chunk,
+        list_buckets, load_many, merge, newest_first, oldest_first, put_many, read_items,
+        reads_bucket_list, recovery_days, setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -50,8 +50,8 @@ LATER = {
     "operations": (
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
-        " list_buckets load_many merge newest_first oldest_first put_many reads_bucket_list"
-        " recovery_days setup shards write_chunk"
+        " list_buckets load_many merge newest_first oldest_first put_many read_items"
+        " reads_bucket_list recovery_days setup shards write_chunk"
     ),
     "schema": "View",
     "stream": "Change Reaction decode key_of_item reaction",
@@ -88,8 +88,8 @@ __all__ = [
     "key_of_item", "key_schema", "ksuid_or", "layout_in", "leading_texts", "less_than",
     "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first", "now",
     "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause", "put",
-    "put_many", "query", "random_bytes", "reaction", "reads_bucket_list", "recovery_days", "repair",
-    "replace", "restore", "scan", "scan_all", "sequence", "setup", "sharded", "shards", "singleton",
-    "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unwrap", "update",
-    "verify", "verify_pages", "when", "write_chunk",
+    "put_many", "query", "random_bytes", "reaction", "read_items", "reads_bucket_list",
+    "recovery_days", "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup",
+    "sharded", "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact",
+    "unique", "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
 ]
