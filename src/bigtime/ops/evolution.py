@@ -36,6 +36,7 @@ TRIES: Final = 3
 PAGE_ITEMS: Final = 500
 """So that what is under way stays small, in items of whatever size."""
 
+OVERTAKEN: Final = "; it changes all the time"
 BACKFILLED: Final = (model.StaleKeys, model.Outdated, model.BucketUnlisted)
 
 
@@ -96,8 +97,7 @@ class Evolution:
         def handle(table: str, items: list[Item]) -> None:
             with self._looking:
                 violations = store.run(self.verification.see(self.tables[table], items))
-            for violation in violations:
-                self.treat(store, violation)
+            self.treat_all(store, violations)
 
         self.save()
         try:
@@ -115,8 +115,7 @@ class Evolution:
             ending = model.Verification(self.system, "sums")
             if ending.has_sums:
                 self.see_again(store, ending)
-        for violation in store.run(ending.end()):
-            self.treat(store, violation)
+        self.treat_all(store, store.run(ending.end()))
 
     def see_again(self, store: Store, ending: model.Verification) -> None:
         walk = TableWalk(list(self.tables), self.walk.at_once, page_size=PAGE_ITEMS)
@@ -139,18 +138,23 @@ class Evolution:
 
     # --- A violation ---
 
-    def treat(self, store: Store, violation: Violation) -> None:
-        if not self.concerns(violation):
-            return
-        fate = "left" if self.verb == "verify" else self.mend(store, violation)
+    def treat_all(self, store: Store, violations: list[Violation]) -> None:
+        """What stays is counted when all are done: after an interruption its page comes again."""
+        stays: list[tuple[str, str]] = []
+        for violation in filter(self.concerns, violations):
+            kind = type(violation).__name__
+            fault = str(violation) if self.verb == "verify" else self.mend(store, violation)
+            if fault:
+                stays.append((kind, fault))
+            else:
+                with self._noting:
+                    self.found[kind] += 1
+                    self.mended += 1
         with self._noting:
-            self.found[type(violation).__name__] += 1
-            self.mended += fate == "mended"
-            self.overtaken += fate == "overtaken"
-            if fate == "left":
-                self.report(str(violation))
-            elif fate != "mended":
-                self.report(f"{violation}; {fate}")
+            self.found.update(kind for kind, _ in stays)
+            for _, fault in stays:
+                self.overtaken += fault.endswith(OVERTAKEN)
+                self.report(fault)
 
     def concerns(self, violation: Violation) -> bool:
         """Whether the job is about it."""
@@ -163,19 +167,19 @@ class Evolution:
         return isinstance(violation, BACKFILLED)
 
     def mend(self, store: Store, violation: Violation) -> str:
-        """What became of it: mended, or why not."""
+        """Why it could not be mended; empty if it was, or by another process."""
         current: Violation | None = violation
         for _ in range(TRIES):
             if current is None:
-                return "mended"  # another process was faster
+                return ""
             try:
                 store.run(self.remedy(current))
-                return "mended"
+                return ""
             except Conflict:
                 current = self.look_again(store, current)
             except model.CannotMend as error:
-                return "left" if str(error) == str(violation) else str(error)
-        return "overtaken"
+                return str(error)
+        return f"{violation}{OVERTAKEN}"
 
     def remedy(self, violation: Violation) -> Steps[None]:
         if isinstance(violation, model.Misplaced) and self.verb == "move":
