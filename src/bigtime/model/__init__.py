@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bigtime.model.values import Amount, EmailAddress, Name, WebAddress, is_readable, one_line
     from bigtime.model.verification import (
         BucketUnlisted, CannotMend, Misplaced, Outdated, StaleKeys, Unreadable, Verification,
-        Violation, repair, verify, verify_pages,
+        Violation, relocate, repair, verify, verify_pages,
     )
 
 LATER = {
@@ -59,7 +59,7 @@ LATER = {
     "values": "Amount EmailAddress Name WebAddress is_readable one_line",
     "verification": (
         "BucketUnlisted CannotMend Misplaced Outdated StaleKeys Unreadable Verification Violation"
-        " repair verify verify_pages"
+        " relocate repair verify verify_pages"
     ),
 }
 
@@ -89,7 +89,7 @@ __all__ = [
     "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first", "now",
     "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause", "put",
     "put_many", "query", "random_bytes", "reaction", "read_items", "reads_bucket_list",
-    "recovery_days", "repair", "replace", "restore", "scan", "scan_all", "sequence", "setup",
-    "sharded", "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact",
-    "unique", "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
+    "recovery_days", "relocate", "repair", "replace", "restore", "scan", "scan_all", "sequence",
+    "setup", "sharded", "shards", "singleton", "snake_case", "steps_of", "tenant", "together",
+    "transact", "unique", "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
 ]

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from bigtime.model.errors import Conflict, ItemMismatch, ValueRefused
 from bigtime.model.invariants import (
@@ -34,7 +34,15 @@ from bigtime.model.invariants import (
     main_key,
 )
 from bigtime.model.operations import Guard, bucket_lists_of, same
-from bigtime.model.schema import UNDECLARED, Layout, Placeholders, Table, hidden_in, layout_in
+from bigtime.model.schema import (
+    UNDECLARED,
+    Entity,
+    Layout,
+    Placeholders,
+    Table,
+    hidden_in,
+    layout_in,
+)
 from bigtime.model.system import System, check_kind
 from bigtime.wire import AttributeValue, Item, Request, Steps, TransactionCanceledException
 
@@ -49,11 +57,14 @@ __all__ = [
     "Unreadable",
     "Verification",
     "Violation",
+    "relocate",
     "repair",
     "verify",
     "verify_pages",
 ]
 
+
+E = TypeVar("E", bound=Entity)
 
 Part: TypeAlias = Literal["all", "form", "items", "sums"]
 """What is verified: everything; the form of items alone; what a page of items shows; the rest."""
@@ -241,6 +252,19 @@ class Misplaced(Violation):
         response = yield Request("GetItem", params)
         item: Item | None = response.get("Item")
         return item
+
+
+def relocate(entity: type[E], item: Item) -> Steps[E]:
+    """The entity of an item that was read under an old main key, which is moved to today's.
+
+    Raises Conflict if the item has changed since, `PlaceTaken` if there is another in its place.
+    """
+    layout = entity.layout
+    found = Found(layout, item, layout.from_item(item))
+    violation = violation_of(found)
+    if isinstance(violation, Misplaced):
+        yield from violation.move()
+    return found.entity  # type: ignore[return-value]
 
 
 class PlaceTaken(CannotMend):
