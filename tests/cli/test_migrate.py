@@ -306,3 +306,19 @@ def test_what_cannot_be_is_said(
     state = tmp_path / "broken.json"
     state.write_text("{")
     assert "not the state of a job" in bad(source, other, "--state", str(state))
+
+
+def test_a_system_is_migrated_by_the_real_names_of_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = f"file:{tmp_path / 'a.db'}", f"file:{tmp_path / 'b.db'}"
+    fill(source, 1)
+    monkeypatch.setenv("BIGTIME_TABLES", '{"*": "live-*"}')
+    assert typed("tables", "create", "shop", store=source).exit_code == 0
+    state = tmp_path / "state.json"
+    done = typed(*command(source, target, state, "--system", "shop"))
+    assert done.exit_code == 0, done.output
+    monkeypatch.delenv("BIGTIME_TABLES")
+    with open_store(target) as store:
+        names = store.send(Request("ListTables", {}))["TableNames"]
+    assert names and all(name.startswith("live-") for name in names)

@@ -17,14 +17,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
-from bigtime.cli.demo import prepare, progress
+from bigtime.cli.demo import progress
 from bigtime.cli.engine import refuse
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.cli.tables import StoreSetting, open_database, tell
 
 if TYPE_CHECKING:
+    from bigtime.model import System
     from bigtime.ops import Evolution, Verb
     from bigtime.store import Store
+
+PATIENCE_SECONDS = 6 * 3600.0
+"""AWS takes hours to make an index of a large table."""
 
 Segments = Annotated[
     int, typer.Option("--segments", min=1, max=64, help="How many scans run at once.")
@@ -101,14 +105,14 @@ def run_job(
 
     system = system_named(name)
     with (
-        open_database(setting) as database,
+        open_database(setting, makes=verb == "backfill") as database,
         failures_as_sentences(name, setting),
         job_sentences(),
         progress() as bar,
     ):
         moved = None if entity is None else entity_named(system, entity)
         if verb == "backfill":
-            prepare(database, [system])
+            make_missing(database, system)
         option = index or entity or ""
         identity = {
             "verb": verb,
@@ -130,6 +134,18 @@ def run_job(
             follow(database, job, bar)
     if job.left:
         raise typer.Exit(1)
+
+
+def make_missing(database: Store, system: System) -> None:
+    """Makes the tables and indexes that are missing, and waits until they are ready."""
+    from bigtime.model import setup
+
+    first = database.run(setup(system, patience_seconds=0))
+    tell(f"made {resource}" for resource in first.made)
+    if first.pending:
+        tell(f"waiting: {resource}" for resource in first.pending)
+        rest = database.run(setup(system, patience_seconds=PATIENCE_SECONDS))
+        tell(f"made {resource}" for resource in rest.made)
 
 
 def follow(database: Store, job: Evolution, bar: Progress) -> None:

@@ -27,7 +27,7 @@ from bigtime.model import Conflict, Entity, System, Table, Violation
 from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.table_walk import TableWalk
 from bigtime.store import Store
-from bigtime.wire import Item, Request, Steps
+from bigtime.wire import Item, Request, Steps, ValidationException
 
 Verb: TypeAlias = Literal["verify", "repair", "backfill", "move"]
 
@@ -179,6 +179,10 @@ class Evolution:
                 current = self.look_again(store, current)
             except model.CannotMend as error:
                 return str(error)
+            except model.Unavailable:
+                raise
+            except (model.DomainError, ValidationException) as error:
+                return f"{violation}; {error}"
         return f"{violation}{OVERTAKEN}"
 
     def remedy(self, violation: Violation) -> Steps[None]:
