@@ -32,6 +32,7 @@ from bigtime.wire import Item
 SAVE_SECONDS: Final = 0.5
 CAUGHT_UP_SECONDS: Final = 5.0
 QUIET_SECONDS: Final = 0.2
+PAGE_ITEMS: Final = 500
 KEPT_SECONDS: Final = 23 * 3600.0
 """A stream keeps its records for a day."""
 
@@ -61,7 +62,9 @@ class Migration:
         self.is_copied: bool = saved.get("isCopied", False)
         self.settings: dict[str, dict[str, Any]] = saved.get("settings", {})
         self.places: dict[str, dict[str, list[Any]]] = saved.get("streams", {})
-        self.walk = TableWalk(tables, segments, saved.get("places"), consistent=False)
+        self.walk = TableWalk(
+            tables, segments, saved.get("places"), consistent=False, page_size=PAGE_ITEMS
+        )
         self.walk.seen = saved.get("copied", 0)
         self.keys: dict[str, dict[str, str]] = {}
         self.followers: list[StreamCopy] = []
