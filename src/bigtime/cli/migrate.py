@@ -14,7 +14,14 @@ from rich.progress import Progress
 from bigtime.cli.data import Tables
 from bigtime.cli.demo import progress
 from bigtime.cli.engine import refuse
-from bigtime.cli.evolve import Segments, StateFile, default_state, job_sentences, place_of
+from bigtime.cli.evolve import (
+    Segments,
+    StateFile,
+    default_state,
+    job_sentences,
+    line_printer,
+    place_of,
+)
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import network_errors
 
@@ -103,10 +110,7 @@ def open_job(
 ) -> Migration:
     from bigtime.ops import Migration
 
-    def say(line: str) -> None:
-        bar.console.print(line, soft_wrap=True, markup=False)
-
-    return Migration(source, target, tables, state, segments=segments, say=say)
+    return Migration(source, target, tables, state, segments=segments, say=line_printer(bar))
 
 
 def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None:
